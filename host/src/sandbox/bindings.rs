@@ -1,0 +1,14 @@
+//! What `bindgen!` makes of the contract in `wit/`.
+#![allow(missing_docs, reason = "wit/ documents every item")]
+
+wasmtime::component::bindgen!({
+    path: "../wit",
+    world: "plugin",
+    imports: { default: async | trappable },
+    exports: { default: async },
+    require_store_data_send: true,
+    with: {
+        "portico:dashboard/types": crate::model,
+        "portico:dashboard/storage.transaction": crate::storage::OpenTransaction,
+    },
+});

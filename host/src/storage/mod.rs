@@ -1,0 +1,99 @@
+//! Where users and apps live, and whatever else a dashboard keeps.
+//!
+//! Two traits, because there are two kinds of hosts. [`Storage`] is what the component asks for
+//! (`wit/storage.wit`, one method for each function): a dashboard that embeds Portico implements
+//! that and nothing else. [`DashboardStorage`] adds what Portico keeps where it is the dashboard
+//! itself: keys, sessions, invites, groups, boards and search engines.
+//!
+//! Invariants of every driver:
+//! - A transaction that is dropped leaves nothing behind; `commit` returns when all of it is durable.
+//! - A write transaction sees every earlier commit, and no other writes until it ends.
+//! - "By name" is the order of the name-key's bytes, then of the id's.
+//! - What must hold under concurrency (unique names, an invite taken once, a password replaced
+//!   once) is held in here, inside the transaction.
+
+mod dashboard;
+pub mod memory;
+pub mod sqlite;
+
+use async_trait::async_trait;
+
+pub use dashboard::*;
+
+use crate::model::{App, Provider, Timestamp, User, UserSummary};
+pub use crate::sandbox::bindings::portico::dashboard::storage::{
+    Access, Account, AccountKey, AppFilter, Constraint, Error, NewUser, Profile, StoredApp, UserChange,
+    UserFilter,
+};
+
+/// What storage answers.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// On whose behalf a transaction runs.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// The id of the user who calls.
+    pub user_id: Option<String>,
+    /// How they proved it.
+    pub authentication: Authentication,
+    /// The request, as the log and error messages name it.
+    pub request_id: String,
+}
+
+/// How a caller proved who they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Authentication {
+    /// Not at all.
+    None,
+    /// With a session, by its id.
+    Session(String),
+    /// With an API key, by its id.
+    Key(String),
+    /// By being at the machine: the command line on the data directory.
+    Operator,
+    /// The embedding dashboard vouches for them.
+    Host,
+}
+
+/// Opens transactions.
+#[async_trait]
+pub trait Storage: Send + Sync + 'static {
+    /// Begins a transaction; waits for its turn if need be.
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>>;
+}
+
+/// One transaction: the functions of `wit/storage.wit`, documented there.
+#[async_trait]
+#[allow(missing_docs, reason = "wit/storage.wit documents every function")]
+pub trait Transaction: Send + 'static {
+    async fn commit(self: Box<Self>) -> Result<()>;
+
+    async fn has_users(&mut self) -> Result<bool>;
+    async fn get_user(&mut self, id: &str) -> Result<Option<User>>;
+    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>>;
+    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>>;
+    async fn insert_user(&mut self, user: &NewUser) -> Result<()>;
+    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()>;
+    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool>;
+    async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool>;
+    async fn delete_user(&mut self, id: &str) -> Result<bool>;
+
+    async fn another_admin_exists(&mut self, except: &str) -> Result<bool>;
+    async fn grant_admin(&mut self, id: &str) -> Result<()>;
+    async fn add_to_group(&mut self, user_id: &str, group_id: &str) -> Result<bool>;
+    async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool>;
+    async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool>;
+    async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool>;
+    async fn has_search_engine(&mut self, id: &str) -> Result<bool>;
+
+    async fn get_app(&mut self, id: &str) -> Result<Option<App>>;
+    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>>;
+    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>>;
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u64>;
+    async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()>;
+    async fn update_app(&mut self, app: &StoredApp) -> Result<bool>;
+    async fn delete_app(&mut self, id: &str) -> Result<bool>;
+}
+
+/// A transaction as the component holds it: behind a handle, until it is committed or dropped.
+pub struct OpenTransaction(pub Box<dyn Transaction>);

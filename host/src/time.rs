@@ -1,0 +1,58 @@
+//! Time as the contract counts it (milliseconds) and as JSON shows it (RFC 3339, UTC).
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Serializer, ser::Error};
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339, macros::format_description};
+
+use crate::model::Timestamp;
+
+/// Where the time comes from. Tests put one here that they set themselves.
+pub trait Clock: Send + Sync + 'static {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_millis() as Timestamp)
+    }
+}
+
+/// `2026-01-31T12:00:00.000Z`, or none for a moment beyond the year 9999.
+pub fn format(timestamp: Timestamp) -> Option<String> {
+    let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(timestamp) * 1_000_000).ok()?;
+    moment
+        .format(format_description!(
+            "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+        ))
+        .ok()
+}
+
+/// Reads an RFC 3339 date with time, to the millisecond; none before 1970.
+pub fn parse(text: &str) -> Option<Timestamp> {
+    let moment = OffsetDateTime::parse(text, &Rfc3339)
+        .ok()?
+        .to_offset(UtcOffset::UTC);
+    u64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok()
+}
+
+pub(crate) fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = format(*timestamp).ok_or_else(|| S::Error::custom("a date beyond the year 9999"))?;
+    serializer.serialize_str(&text)
+}
+
+pub(crate) fn serialize_option<S: Serializer>(
+    timestamp: &Option<Timestamp>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match timestamp {
+        Some(timestamp) => serialize(timestamp, serializer),
+        None => serializer.serialize_none(),
+    }
+}
