@@ -266,3 +266,9 @@ pub struct SearchEngine {
     /// What it is.
     pub description: Option<String>,
 }
+
+/// The SHA-256 of a secret's text.
+pub fn hash_secret(secret: &str) -> SecretHash {
+    use sha2::Digest;
+    sha2::Sha256::digest(secret.as_bytes()).into()
+}

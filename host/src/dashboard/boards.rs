@@ -1,0 +1,172 @@
+//! `board.*`: what people look at. Just enough of it that apps have somewhere to stand.
+//!
+//! Invariant: a board that exists but may not be seen is answered like one that does not exist.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ID, NULLABLE_TEXT, Row, found, free, mutation, query, referred, validate::Fields};
+use crate::{
+    error::Error,
+    procedures::{Call, Output, json},
+    shape::{
+        Field,
+        Shape::{self, Boolean, List, Nothing, Record, Tagged, Text},
+        required,
+    },
+    storage::{Access, Authentication, Board, BoardItem, BoardSummary},
+};
+
+const MOST_ITEMS: usize = 1000;
+
+const ITEMS: Shape = List(&Tagged(&[
+    ("app", &[required("appId", Text)]),
+    ("bookmarks", &[required("appIds", List(&Text))]),
+]));
+
+const SUMMARY: [Field; 4] = [
+    required("id", Text),
+    required("name", Text),
+    required("isPublic", Boolean),
+    required("creatorId", NULLABLE_TEXT),
+];
+
+#[derive(Deserialize)]
+struct ById {
+    id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    name: String,
+    is_public: bool,
+    items: Vec<BoardItem>,
+}
+
+#[derive(Serialize)]
+struct Created {
+    id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Share {
+    board_id: String,
+    users: Vec<String>,
+    groups: Vec<String>,
+}
+
+const BOARD: Shape = Record(&[
+    SUMMARY[0],
+    SUMMARY[1],
+    SUMMARY[2],
+    SUMMARY[3],
+    required("items", ITEMS),
+]);
+
+pub(super) static ROWS: &[Row] = &[
+    query("board.getAll", Nothing, List(&Record(&SUMMARY)), |call| {
+        Box::pin(get_all(call))
+    }),
+    query("board.byId", ID, BOARD, |call| Box::pin(by_id(call))).public(),
+    mutation(
+        "board.create",
+        Record(&[
+            required("name", Text),
+            required("isPublic", Boolean),
+            required("items", ITEMS),
+        ]),
+        ID,
+        |call| Box::pin(create(call)),
+    ),
+    mutation(
+        "board.share",
+        Record(&[
+            required("boardId", Text),
+            required("users", List(&Text)),
+            required("groups", List(&Text)),
+        ]),
+        Nothing,
+        |call| Box::pin(share(call)),
+    ),
+    mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call))),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_boards().await?)
+}
+
+async fn by_id(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let board = transaction
+        .get_board(&input.id)
+        .await?
+        .ok_or_else(|| Error::not_found("Board"))?;
+    let visible = match call.identity.user_id() {
+        _ if board.board.is_public || call.identity.authentication == Authentication::Operator => true,
+        Some(user_id) => transaction.can_view_board(user_id, &input.id).await?,
+        None => false,
+    };
+    found(visible, "Board")?;
+    json(&board)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let name = fields.label("name", &input.name, 64);
+    fields.count("items", &input.items, MOST_ITEMS);
+    for item in &input.items {
+        if let BoardItem::Bookmarks { app_ids } = item {
+            fields.count("items", app_ids, MOST_ITEMS);
+        }
+    }
+    fields.check()?;
+
+    let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
+    let creator_id = call.identity.user_id().map(Into::into);
+    let summary = BoardSummary {
+        id: call.new_id(),
+        name,
+        is_public: input.is_public,
+        creator_id,
+    };
+    let board = Board {
+        board: summary,
+        items: input.items,
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    let inserted = transaction.insert_board(&board, &name_key).await;
+    free(
+        inserted.map_err(|error| referred(error, "App"))?,
+        "The board's name",
+    )?;
+    transaction.commit().await?;
+    json(&Created { id: board.board.id })
+}
+
+async fn share(mut call: Call) -> Result<Output, Error> {
+    let input: Share = call.input()?;
+    let mut fields = Fields::default();
+    fields.count("users", &input.users, MOST_ITEMS);
+    fields.count("groups", &input.groups, MOST_ITEMS);
+    fields.check()?;
+
+    let mut transaction = call.begin(Access::Write).await?;
+    let shared = transaction
+        .share_board(&input.board_id, &input.users, &input.groups)
+        .await;
+    found(shared.map_err(|error| referred(error, "User or group"))?, "Board")?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_board(&input.id).await?, "Board")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,89 @@
+//! `invite.*`: who may register. An invite lets one person in, until it expires.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ID, NAMED, Row, found, mutation, query};
+use crate::{
+    error::Error,
+    procedures::{Call, Output, json},
+    shape::{
+        Shape::{Date, List, Nothing, Nullable, Record, Text},
+        required,
+    },
+    storage::{Access, NewInvite},
+    time,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    expiration_date: String,
+}
+
+#[derive(Serialize)]
+struct Created {
+    id: String,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct Delete {
+    id: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "invite.getAll",
+        Nothing,
+        List(&Record(&[
+            required("id", Text),
+            required("expirationDate", Date),
+            required("creator", Nullable(&NAMED)),
+        ])),
+        |call| Box::pin(get_all(call)),
+    )
+    .at("GET", "/api/invites"),
+    mutation(
+        "invite.createInvite",
+        Record(&[required("expirationDate", Date)]),
+        Record(&[required("id", Text), required("token", Text)]),
+        |call| Box::pin(create(call)),
+    )
+    .at("POST", "/api/invites"),
+    mutation("invite.deleteInvite", ID, Nothing, |call| Box::pin(delete(call)))
+        .at("DELETE", "/api/invites/{id}"),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_invites().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let expiration_date = time::parse(&input.expiration_date)
+        .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
+
+    let issued = call.service.secrets.invite(call.new_id());
+    let creator_id = call.identity.user_id().map(Into::into);
+    let invite = NewInvite {
+        id: issued.id.clone(),
+        expiration_date,
+        creator_id,
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    transaction.insert_invite(&invite, &issued.hash).await?;
+    transaction.commit().await?;
+    json(&Created {
+        id: issued.id,
+        token: issued.text,
+    })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: Delete = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_invite(&input.id).await?, "Invite")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,115 @@
+//! `apiKeys.*`: keys for programs. A key may do what its user may do, at every moment.
+
+use serde::{Deserialize, Serialize};
+
+use super::{NULLABLE_DATE, NULLABLE_TEXT, Row, found, mutation, query, referred, validate::Fields};
+use crate::{
+    error::Error,
+    procedures::{Call, Output, json},
+    shape::{
+        Shape::{Date, List, Nothing, Optional, Record, Text},
+        optional, required,
+    },
+    storage::{Access, ApiKey},
+    time,
+};
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    #[serde(default)]
+    user_id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    expires_at: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    id: String,
+    api_key: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Delete {
+    api_key_id: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "apiKeys.getAll",
+        Nothing,
+        List(&Record(&[
+            required("id", Text),
+            required("name", NULLABLE_TEXT),
+            required("userId", Text),
+            required("createdAt", Date),
+            required("expiresAt", NULLABLE_DATE),
+            required("lastUsedAt", NULLABLE_DATE),
+        ])),
+        |call| Box::pin(get_all(call)),
+    ),
+    mutation(
+        "apiKeys.create",
+        Optional(&Record(&[
+            optional("userId", Text),
+            optional("name", Text),
+            optional("expiresAt", Date),
+        ])),
+        Record(&[required("id", Text), required("apiKey", Text)]),
+        |call| Box::pin(create(call)),
+    ),
+    mutation(
+        "apiKeys.delete",
+        Record(&[required("apiKeyId", Text)]),
+        Nothing,
+        |call| Box::pin(delete(call)),
+    ),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_keys().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input = call.input::<Option<Create>>()?.unwrap_or_default();
+    let mut fields = Fields::default();
+    let name = input.name.map(|name| fields.label("name", &name, 64));
+    fields.check()?;
+    let user_id = input
+        .user_id
+        .or_else(|| call.identity.user_id().map(Into::into))
+        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is no user"))?;
+
+    let issued = call.service.secrets.api_key();
+    let key = ApiKey {
+        id: issued.id.clone(),
+        name,
+        user_id,
+        created_at: call.service.clock.now(),
+        expires_at: input.expires_at.as_deref().and_then(time::parse),
+        last_used_at: None,
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    transaction
+        .insert_key(&key, &issued.hash)
+        .await
+        .map_err(|error| referred(error, "User"))?;
+    transaction.commit().await?;
+    json(&Created {
+        id: issued.id,
+        api_key: issued.text,
+    })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: Delete = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    transaction.commit().await?;
+    json(&())
+}

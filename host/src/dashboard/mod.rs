@@ -1,0 +1,142 @@
+//! The dashboard side: what Portico does where it is the dashboard itself.
+//!
+//! Small and ordinary, and host code: keys, invites, groups, boards, search engines. It never
+//! writes users or apps. Each procedure has the same steps in the same order: read the input,
+//! validate, transact, answer. All but `board.byId` and `onboard.currentStep` need `admin`.
+
+mod boards;
+mod groups;
+mod invites;
+mod keys;
+mod onboarding;
+mod search_engines;
+mod validate;
+
+use crate::{
+    error::{Code, Error},
+    identity::ADMIN,
+    procedures::{Call, Procedure, Route, Run},
+    sandbox::{Access, Kind},
+    shape::{Shape, required},
+    storage::{self, Constraint, DashboardTransaction},
+};
+
+const ID: Shape = Shape::Record(&[required("id", Shape::Text)]);
+const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
+const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
+const NAMED: Shape = Shape::Record(&[required("id", Shape::Text), required("name", Shape::Text)]);
+
+/// Every procedure of the dashboard side.
+pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
+    let groups = [
+        keys::ROWS,
+        invites::ROWS,
+        groups::ROWS,
+        boards::ROWS,
+        search_engines::ROWS,
+        onboarding::ROWS,
+    ];
+    groups.into_iter().flatten().map(Row::procedure)
+}
+
+/// A procedure of the dashboard side.
+struct Row {
+    name: &'static str,
+    kind: Kind,
+    public: bool,
+    input: Shape,
+    output: Shape,
+    route: Option<Route>,
+    run: Run,
+}
+
+const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    Row {
+        name,
+        kind: Kind::Query,
+        public: false,
+        input,
+        output,
+        route: None,
+        run,
+    }
+}
+
+const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    Row {
+        kind: Kind::Mutation,
+        ..query(name, input, output, run)
+    }
+}
+
+impl Row {
+    const fn public(self) -> Self {
+        Self { public: true, ..self }
+    }
+
+    const fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self {
+            route: Some(Route { method, path }),
+            ..self
+        }
+    }
+
+    fn procedure(&self) -> Procedure {
+        let access = if self.public {
+            Access::Public
+        } else {
+            Access::OneOf(vec![ADMIN.into()])
+        };
+        Procedure {
+            name: self.name.into(),
+            kind: self.kind,
+            access,
+            hashes: false,
+            input: self.input,
+            output: self.output,
+            route: self.route,
+            large: false,
+            run: self.run,
+        }
+    }
+}
+
+impl Call {
+    async fn begin(&self, access: storage::Access) -> Result<Box<dyn DashboardTransaction>, Error> {
+        Ok(self
+            .service
+            .storage
+            .begin_dashboard(access, &self.context())
+            .await?)
+    }
+
+    fn new_id(&self) -> String {
+        self.service.secrets.id(self.service.clock.now())
+    }
+}
+
+/// True, or there is no such thing.
+fn found(found: bool, what: &str) -> Result<(), Error> {
+    if found {
+        Ok(())
+    } else {
+        Err(Error::not_found(what))
+    }
+}
+
+/// True, or the name is taken.
+fn free(free: bool, what: &str) -> Result<(), Error> {
+    if free {
+        Ok(())
+    } else {
+        Err(Error::new(Code::Conflict, format!("{what} is taken")))
+    }
+}
+
+/// What a reference to nothing means for the one who made it.
+fn referred(error: storage::Error, what: &str) -> Error {
+    match error {
+        storage::Error::Constraint(Constraint::Reference) => Error::not_found(what),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,120 @@
+//! `searchEngine.*`: where a search from the dashboard goes.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ID, NULLABLE_TEXT, Row, found, free, mutation, query, validate::Fields};
+use crate::{
+    error::Error,
+    procedures::{Call, Output, json},
+    shape::{
+        Shape::{List, Nothing, Record, Text},
+        optional, required,
+    },
+    storage::{Access, SearchEngine},
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    name: String,
+    short: String,
+    url_template: String,
+    icon_url: String,
+    #[serde(default)]
+    description: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Created {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Delete {
+    id: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "searchEngine.getAll",
+        Nothing,
+        List(&Record(&[
+            required("id", Text),
+            required("name", Text),
+            required("short", Text),
+            required("urlTemplate", Text),
+            required("iconUrl", Text),
+            required("description", NULLABLE_TEXT),
+        ])),
+        |call| Box::pin(get_all(call)),
+    ),
+    mutation(
+        "searchEngine.create",
+        Record(&[
+            required("name", Text),
+            required("short", Text),
+            required("urlTemplate", Text),
+            required("iconUrl", Text),
+            optional("description", NULLABLE_TEXT),
+        ]),
+        ID,
+        |call| Box::pin(create(call)),
+    ),
+    mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call))),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_search_engines().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let engine = SearchEngine {
+        id: call.new_id(),
+        name: fields.label("name", &input.name, 64),
+        short: fields.label("short", &input.short, 8),
+        url_template: fields.label("urlTemplate", &input.url_template, 2048),
+        icon_url: fields.label("iconUrl", &input.icon_url, 2048),
+        description: fields.text("description", input.description.as_deref(), 512),
+    };
+    let scheme = engine
+        .url_template
+        .split_once("://")
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    if !matches!(scheme.as_deref(), Some("http" | "https")) || !engine.url_template.contains("%s") {
+        fields.refuse(
+            "urlTemplate",
+            "must begin with http:// or https:// and contain %s".into(),
+        );
+    }
+    fields.check()?;
+
+    let names = [engine.name.clone(), engine.short.clone()];
+    let keys = call.service.sandbox.name_keys(call.context(), &names).await?;
+    let [name_key, short_key] = &keys[..] else {
+        return Err(Error::internal(anyhow::anyhow!(
+            "`names.keys` gave {} keys for 2 names",
+            keys.len()
+        )));
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    let inserted = transaction
+        .insert_search_engine(&engine, name_key, short_key)
+        .await?;
+    free(inserted, "The search engine's name or short")?;
+    transaction.commit().await?;
+    json(&Created { id: engine.id })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: Delete = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(
+        transaction.delete_search_engine(&input.id).await?,
+        "Search engine",
+    )?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,284 @@
+//! Which icon fits a name.
+//!
+//! Names and file names are folded to the same form before they are compared. Of all icons that
+//! fit, the order of [`Rank`] picks one, so that the answer does not depend on the order in which
+//! a source lists its icons.
+
+use std::{collections::BTreeMap, ops::Bound};
+
+/// What a prefix needs at least, in characters: shorter ones fit nearly everything.
+const MIN_PREFIX: usize = 3;
+
+/// A longer path is no icon's.
+const MAX_PATH: usize = 1_024;
+
+/// Lower-case words joined by `-`; whatever is not alphanumeric separates words.
+pub(super) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    let mut gap = false;
+    for character in text.chars() {
+        if !character.is_alphanumeric() {
+            gap = !folded.is_empty();
+            continue;
+        }
+        if gap {
+            folded.push('-');
+            gap = false;
+        }
+        folded.extend(character.to_lowercase());
+    }
+    folded
+}
+
+/// What kind of picture a file is, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Format {
+    Svg,
+    Png,
+    Other,
+}
+
+impl Format {
+    fn of(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
+            "svg" => Some(Self::Svg),
+            "png" => Some(Self::Png),
+            "webp" | "jpg" | "jpeg" => Some(Self::Other),
+            _ => None,
+        }
+    }
+}
+
+/// How well a file name fits, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Exact,
+    PrefixOfWords,
+    Prefix,
+}
+
+/// How good a match is; the smallest is the best. The order of the fields is what decides. Between
+/// sources, the order of the sources decides what is still equal here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank<'a> {
+    fit: Fit,
+    length: usize,
+    stem: &'a str,
+    format: Format,
+}
+
+/// An icon that fits a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match<'a> {
+    pub(super) rank: Rank<'a>,
+    /// Its path in the source.
+    pub(super) path: &'a str,
+}
+
+/// The icons of one source: of each folded file stem the best file.
+#[derive(Debug, Default)]
+pub(super) struct Table(BTreeMap<String, Icon>);
+
+#[derive(Debug)]
+struct Icon {
+    format: Format,
+    path: String,
+}
+
+impl Table {
+    /// Takes the paths that are icons. Leading slashes do not belong to a path.
+    pub(super) fn new(paths: impl IntoIterator<Item = String>) -> Self {
+        let mut table = BTreeMap::new();
+        for path in paths {
+            let path = path.trim_start_matches('/').to_owned();
+            let Some((stem, format)) = stem_and_format(&path) else {
+                continue;
+            };
+            let icon = Icon { format, path };
+            match table.get(&stem) {
+                Some(known) if order(known) <= order(&icon) => {}
+                _ => drop(table.insert(stem, icon)),
+            }
+        }
+        Self(table)
+    }
+
+    /// The best icon for a folded name.
+    pub(super) fn find(&self, name: &str) -> Option<Match<'_>> {
+        if let Some((stem, icon)) = self.0.get_key_value(name) {
+            return Some(found(Fit::Exact, stem, icon));
+        }
+        if name.chars().count() < MIN_PREFIX {
+            return None;
+        }
+        self.0
+            .range::<str, _>((Bound::Included(name), Bound::Unbounded))
+            .take_while(|(stem, _)| stem.starts_with(name))
+            .map(|(stem, icon)| {
+                let at_a_word = stem.as_bytes()[name.len()..].first() == Some(&b'-');
+                let fit = if at_a_word {
+                    Fit::PrefixOfWords
+                } else {
+                    Fit::Prefix
+                };
+                found(fit, stem, icon)
+            })
+            .min_by_key(|found| found.rank)
+    }
+
+    /// The paths of all icons in here.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(|icon| icon.path.as_str())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn found<'a>(fit: Fit, stem: &'a str, icon: &'a Icon) -> Match<'a> {
+    let rank = Rank {
+        fit,
+        length: stem.chars().count(),
+        stem,
+        format: icon.format,
+    };
+    Match {
+        rank,
+        path: &icon.path,
+    }
+}
+
+/// Which of two files of the same stem is the better one.
+fn order(icon: &Icon) -> (Format, usize, &str) {
+    (icon.format, icon.path.len(), &icon.path)
+}
+
+/// None for what is not an icon, and for a path that a browser would resolve to another place.
+fn stem_and_format(path: &str) -> Option<(String, Format)> {
+    if path.len() > MAX_PATH || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return None;
+    }
+    let file = path.rsplit('/').next()?;
+    let (stem, extension) = file.rsplit_once('.')?;
+    let stem = fold(stem);
+    (!stem.is_empty()).then_some((stem, Format::of(extension)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fold_to_lower_case_words() {
+        for (name, folded) in [
+            ("Jellyfin", "jellyfin"),
+            ("Home Assistant", "home-assistant"),
+            ("  home__assistant!! ", "home-assistant"),
+            ("AdGuard Home (kitchen)", "adguard-home-kitchen"),
+            ("Pi-hole", "pi-hole"),
+            ("node.js", "node-js"),
+            ("Straße Ünder", "straße-ünder"),
+            ("ÜBER", "über"),
+            ("服务 2", "服务-2"),
+            ("%_-", ""),
+            ("", ""),
+        ] {
+            assert_eq!(fold(name), folded, "{name}");
+        }
+    }
+
+    /// The path that a table of these paths answers, whatever their order.
+    fn find<'a>(paths: &[&'a str], name: &str) -> Option<&'a str> {
+        let answer = |paths: &[&'a str]| {
+            let table = Table::new(paths.iter().map(|path| (*path).to_owned()));
+            let found = table.find(&fold(name))?;
+            paths
+                .iter()
+                .copied()
+                .find(|path| path.trim_start_matches('/') == found.path)
+        };
+        let forward = answer(paths);
+        let reversed: Vec<&str> = paths.iter().rev().copied().collect();
+        assert_eq!(
+            answer(&reversed),
+            forward,
+            "the order of the list changes the answer"
+        );
+        forward
+    }
+
+    #[test]
+    fn the_best_icon_is_always_the_same() {
+        let cases: &[(&[&str], &str, Option<&str>)] = &[
+            // The exact name before any prefix, whatever the format.
+            (
+                &["svg/plex-dark.svg", "jpg/plex.jpg"],
+                "Plex",
+                Some("jpg/plex.jpg"),
+            ),
+            // Folded on both sides.
+            (
+                &["svg/Home_Assistant.SVG"],
+                "home assistant",
+                Some("svg/Home_Assistant.SVG"),
+            ),
+            (&["/svg/jellyfin.svg"], "Jellyfin", Some("/svg/jellyfin.svg")),
+            // A prefix that ends with a word before one that does not, even if that is shorter.
+            (
+                &["a/homer.svg", "a/home-assistant.svg"],
+                "Home",
+                Some("a/home-assistant.svg"),
+            ),
+            (&["a/homer.svg", "a/homepage.svg"], "Home", Some("a/homer.svg")),
+            // The shortest, then the alphabet.
+            (
+                &["a/app-zz.svg", "a/app-a.svg", "a/app-b.svg"],
+                "app",
+                Some("a/app-a.svg"),
+            ),
+            (&["a/app-long.svg", "a/app-zz.svg"], "app", Some("a/app-zz.svg")),
+            (&["a/app-a.png", "a/app-b.svg"], "app", Some("a/app-a.png")),
+            // svg, then png, then the rest.
+            (&["webp/x.webp", "png/x.png", "svg/x.svg"], "x", Some("svg/x.svg")),
+            (
+                &["webp/x.webp", "jpeg/x.jpeg", "a/x.jpg", "png/x.png"],
+                "x",
+                Some("png/x.png"),
+            ),
+            (&["webp/x.webp", "a/x.jpg"], "x", Some("a/x.jpg")),
+            // The same stem and format: the shorter path.
+            (&["16x16/apps/x.svg", "svg/x.svg"], "x", Some("svg/x.svg")),
+            // Too short to be a prefix; enough to be exact.
+            (&["svg/xbox.svg"], "xb", None),
+            (&["svg/xbox.svg"], "xbo", Some("svg/xbox.svg")),
+            // A substring, a longer name, a wildcard, an extension and a folder are no prefix.
+            (&["svg/my-plex.svg"], "plex", None),
+            (&["svg/plex.svg"], "plex server", None),
+            (&["svg/plex.svg"], "%", None),
+            (&["svg/plex.svg"], "svg", None),
+            // What is not an icon.
+            (
+                &["readme.md", "svg", "plex.svg.txt", "plex", ".svg", "plex.gif"],
+                "plex",
+                None,
+            ),
+            // What a browser would take to be somewhere else.
+            (
+                &["../plex.svg", "a/../plex.svg", "a//plex.svg", "./plex.svg"],
+                "plex",
+                None,
+            ),
+            (&[], "plex", None),
+        ];
+        for (paths, name, expected) in cases {
+            assert_eq!(find(paths, name), *expected, "{name} in {paths:?}");
+        }
+    }
+
+    #[test]
+    fn an_overlong_path_is_no_icon() {
+        let long = format!("{}/plex.svg", "a".repeat(MAX_PATH));
+        assert!(Table::new([long]).is_empty());
+    }
+}

@@ -1,0 +1,276 @@
+//! Who sends a request: keys and session tokens, looked up at every request.
+//!
+//! Invariants:
+//! - Credentials come from `Authorization: Bearer`, else from `ApiKey`, else from the session
+//!   cookie; each may hold a key or a session token. The first that is there counts. One that is worth
+//!   nothing makes the caller anonymous: public procedures still answer.
+//! - Permissions are read from storage with each request, so that whoever loses one loses it at once.
+//! - What a browser sends by itself (the cookie) authorises no change that another site asked for.
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+use crate::{
+    error::{Code, Error},
+    model::{Caller, Timestamp, UserCaller},
+    sandbox::{Access, Kind},
+    secrets,
+    storage::{self, Authentication, CallContext, Credential},
+};
+
+/// The cookie that holds a session token.
+pub const SESSION_COOKIE: &str = "portico_session";
+
+/// The id of the operator: whoever is at the machine itself. No user has it.
+const OPERATOR: &str = "operator";
+
+/// The permission that implies all others.
+pub const ADMIN: &str = "admin";
+
+/// Who makes a call.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// As the component sees them.
+    pub caller: Caller,
+    /// How they proved it.
+    pub authentication: Authentication,
+    /// When the key or session ends.
+    pub expires_at: Option<Timestamp>,
+    /// Whether a browser sent the cookie because another site asked it to.
+    pub cross_site: bool,
+}
+
+impl Identity {
+    /// Nobody.
+    pub fn anonymous() -> Self {
+        Self {
+            caller: Caller::Anonymous,
+            authentication: Authentication::None,
+            expires_at: None,
+            cross_site: false,
+        }
+    }
+
+    /// Whoever is at the machine itself, and may do everything.
+    pub fn operator() -> Self {
+        Self::user(OPERATOR.into(), vec![ADMIN.into()], Authentication::Operator)
+    }
+
+    /// A user.
+    pub fn user(id: String, permissions: Vec<String>, authentication: Authentication) -> Self {
+        Self {
+            caller: Caller::User(UserCaller { id, permissions }),
+            authentication,
+            ..Self::anonymous()
+        }
+    }
+
+    /// The id of the user; none for nobody and for the operator, who is no user.
+    pub fn user_id(&self) -> Option<&str> {
+        match &self.caller {
+            Caller::User(user) if self.authentication != Authentication::Operator => Some(&user.id),
+            _ => None,
+        }
+    }
+
+    /// The permissions as stored.
+    pub fn permissions(&self) -> &[String] {
+        match &self.caller {
+            Caller::User(user) => &user.permissions,
+            Caller::Anonymous => &[],
+        }
+    }
+
+    /// The context of a call for storage.
+    pub fn context(&self, request_id: &str) -> CallContext {
+        CallContext {
+            user_id: self.user_id().map(Into::into),
+            authentication: self.authentication.clone(),
+            request_id: request_id.into(),
+        }
+    }
+
+    /// Refuses a call that its access forbids, as far as that can be told without its input.
+    /// Whether onboarding is open is for storage to say.
+    pub fn check(&self, access: &Access, kind: Kind) -> Result<(), Error> {
+        let needed = match access {
+            Access::Public | Access::Onboarding => return Ok(()),
+            Access::Protected | Access::OwnUserOr(_) => None,
+            Access::OneOf(permissions) => Some(permissions),
+        };
+        if self.caller == Caller::Anonymous {
+            return Err(Error::unauthorized());
+        }
+        self.check_site(kind)?;
+        match needed {
+            Some(needed)
+                if !needed
+                    .iter()
+                    .any(|permission| self.permissions().contains(permission)) =>
+            {
+                Err(Error::new(
+                    Code::Forbidden,
+                    format!("This needs the permission {}", needed[0]),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a change that another site made the browser ask for.
+    pub fn check_site(&self, kind: Kind) -> Result<(), Error> {
+        if self.cross_site && kind == Kind::Mutation {
+            return Err(Error::new(
+                Code::Forbidden,
+                "The session cookie authorises no changes that another site asks for",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What a request shows to prove who sends it.
+pub struct Shown {
+    text: String,
+    from_cookie: bool,
+}
+
+/// The credentials of a request.
+pub fn shown(headers: &HeaderMap) -> Option<Shown> {
+    let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
+    let explicit = text(header::AUTHORIZATION)
+        .and_then(|value| {
+            let (scheme, credentials) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| credentials.trim())
+        })
+        .or_else(|| text(HeaderName::from_static("apikey")));
+    if let Some(text) = explicit {
+        return Some(Shown {
+            text: text.into(),
+            from_cookie: false,
+        });
+    }
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let token = cookies
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(name, value)| (name == SESSION_COOKIE).then_some(value))?;
+    Some(Shown {
+        text: token.into(),
+        from_cookie: true,
+    })
+}
+
+/// Who shows this, at this moment.
+pub async fn authenticate(
+    storage: &dyn storage::DashboardStorage,
+    shown: Option<Shown>,
+    headers: &HeaderMap,
+    request_id: &str,
+    now: Timestamp,
+) -> Result<(Identity, Option<Credential>), Error> {
+    let nobody = (Identity::anonymous(), None);
+    let Some(shown) = shown else { return Ok(nobody) };
+    let Some((key, hash)) = secrets::parse(&shown.text) else {
+        return Ok(nobody);
+    };
+    let context = Identity::anonymous().context(request_id);
+    let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
+    let Some(credential) = transaction.find_credential(&key).await? else {
+        return Ok(nobody);
+    };
+    let expired = credential.expires_at.is_some_and(|expires_at| expires_at <= now);
+    if expired || !secrets::same(&credential.secret, &hash) {
+        return Ok(nobody);
+    }
+    let authentication = match key {
+        storage::CredentialKey::Key(id) => Authentication::Key(id),
+        storage::CredentialKey::Session(_) => Authentication::Session(credential.id.clone()),
+    };
+    let mut identity = Identity::user(
+        credential.user_id.clone(),
+        credential.permissions.clone(),
+        authentication,
+    );
+    identity.expires_at = credential.expires_at;
+    identity.cross_site = shown.from_cookie && is_cross_site(headers);
+    Ok((identity, Some(credential)))
+}
+
+/// Whether a browser says that another site made it send this request. Browsers say so in
+/// `Sec-Fetch-Site`; older ones only name the `Origin`. What is no browser says neither.
+fn is_cross_site(headers: &HeaderMap) -> bool {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    match (
+        text(HeaderName::from_static("sec-fetch-site")),
+        text(header::ORIGIN),
+    ) {
+        (Some(site), _) => !matches!(site, "same-origin" | "none"),
+        (None, Some(origin)) => {
+            let host = text(header::HOST).unwrap_or_default();
+            origin
+                .split_once("://")
+                .is_none_or(|(_, origin)| !origin.eq_ignore_ascii_case(host))
+        }
+        (None, None) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()))
+            .collect()
+    }
+
+    fn text_of(pairs: &[(&'static str, &str)]) -> Option<(String, bool)> {
+        shown(&headers(pairs)).map(|shown| (shown.text, shown.from_cookie))
+    }
+
+    #[test]
+    fn bearer_goes_before_api_key_and_that_before_the_cookie() {
+        let cookie = ("cookie", "a=b; portico_session=c; d=e");
+        assert_eq!(
+            text_of(&[("authorization", "bearer  x"), ("apikey", "y"), cookie]),
+            Some(("x".into(), false))
+        );
+        assert_eq!(
+            text_of(&[("authorization", "Basic x"), ("apikey", "y"), cookie]),
+            Some(("y".into(), false))
+        );
+        assert_eq!(
+            text_of(&[("authorization", "Basic x"), cookie]),
+            Some(("c".into(), true))
+        );
+        assert_eq!(text_of(&[("cookie", "portico_sessions=c")]), None);
+    }
+
+    #[test]
+    fn another_site_is_known_by_what_the_browser_says() {
+        for (pairs, cross_site) in [
+            (&[][..], false),
+            (&[("sec-fetch-site", "same-origin")], false),
+            (&[("sec-fetch-site", "none")], false),
+            (&[("sec-fetch-site", "same-site")], true),
+            (
+                &[
+                    ("sec-fetch-site", "cross-site"),
+                    ("origin", "http://a"),
+                    ("host", "a"),
+                ],
+                true,
+            ),
+            (&[("origin", "http://a:1"), ("host", "A:1")], false),
+            (&[("origin", "http://a:1"), ("host", "a:2")], true),
+            (&[("origin", "null"), ("host", "a")], true),
+        ] {
+            assert_eq!(is_cross_site(&headers(pairs)), cross_site, "{pairs:?}");
+        }
+    }
+}

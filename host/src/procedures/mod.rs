@@ -1,0 +1,216 @@
+//! The procedure table: every procedure, with its shapes, its REST route and what runs it.
+//!
+//! It drives procedure calls, REST, the command line and the access tests. Kind and access of the
+//! component's procedures come from its `describe`; a row without a described procedure, or the other
+//! way round, stops the host at its start. The dashboard side states its own.
+
+mod apps;
+mod users;
+
+use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+
+use anyhow::bail;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    dashboard,
+    error::Error,
+    identity::Identity,
+    model::Caller,
+    sandbox::{Access, Described, Instance, Kind},
+    service::Service,
+    shape::Shape,
+    storage::CallContext,
+};
+
+/// An answer, as JSON; `null` where the procedure has no output.
+pub type Output = String;
+
+type Running = Pin<Box<dyn Future<Output = Result<Output, Error>> + Send>>;
+
+/// What runs a procedure.
+pub(crate) type Run = fn(Call) -> Running;
+
+/// Where a procedure stands in REST.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Route {
+    /// The method.
+    pub method: &'static str,
+    /// The path; `{key}` becomes a key of the input.
+    pub path: &'static str,
+}
+
+/// One procedure.
+pub struct Procedure {
+    /// As clients call it.
+    pub name: String,
+    /// Query or mutation.
+    pub kind: Kind,
+    /// Who may call it.
+    pub access: Access,
+    /// Whether it may hash a password.
+    pub hashes: bool,
+    /// What it takes.
+    pub input: Shape,
+    /// What it answers.
+    pub output: Shape,
+    /// Where it stands in REST.
+    pub route: Option<Route>,
+    /// Whether its input may be as large as the larger of the two limits.
+    pub large: bool,
+    pub(crate) run: Run,
+}
+
+/// What the host knows of a procedure of the component.
+struct Row {
+    name: &'static str,
+    input: Shape,
+    output: Shape,
+    route: Option<Route>,
+    large: bool,
+    run: Run,
+}
+
+const fn row(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    Row {
+        name,
+        input,
+        output,
+        route: None,
+        large: false,
+        run,
+    }
+}
+
+impl Row {
+    const fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self {
+            route: Some(Route { method, path }),
+            ..self
+        }
+    }
+
+    const fn large(self) -> Self {
+        Self { large: true, ..self }
+    }
+}
+
+/// All procedures.
+pub struct Table {
+    procedures: Vec<Procedure>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Table {
+    /// The procedures that the component describes, then those of the dashboard side.
+    pub fn new(described: Vec<Described>) -> anyhow::Result<Self> {
+        let mut rows: HashMap<_, _> = users::ROWS
+            .iter()
+            .chain(apps::ROWS)
+            .map(|row| (row.name, row))
+            .collect();
+        let mut procedures = Vec::new();
+        for described in described {
+            let Some(row) = rows.remove(described.name.as_str()) else {
+                bail!(
+                    "the component describes {}, which this host does not know",
+                    described.name
+                );
+            };
+            procedures.push(Procedure {
+                name: described.name,
+                kind: described.kind,
+                access: described.access,
+                hashes: described.hashes,
+                input: row.input,
+                output: row.output,
+                route: row.route,
+                large: row.large,
+                run: row.run,
+            });
+        }
+        if let Some(name) = rows.keys().min() {
+            bail!("the component does not describe {name}");
+        }
+        procedures.extend(dashboard::procedures());
+        let by_name = procedures
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (row.name.clone(), index))
+            .collect();
+        Ok(Self { procedures, by_name })
+    }
+
+    /// The procedure with this name.
+    pub fn find(&self, name: &str) -> Option<&Procedure> {
+        self.by_name.get(name).map(|index| &self.procedures[*index])
+    }
+
+    /// All procedures, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Procedure> {
+        self.procedures.iter()
+    }
+}
+
+/// One call of a procedure.
+pub(crate) struct Call {
+    pub service: Arc<Service>,
+    pub identity: Identity,
+    pub request_id: String,
+    /// Checked against the procedure's shape.
+    pub input: Value,
+}
+
+impl Call {
+    /// The input, as the type that the procedure takes.
+    pub fn input<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
+        serde_json::from_value(self.input.take()).map_err(|error| {
+            Error::internal(anyhow::Error::from(error).context("the shape of an input does not fit its type"))
+        })
+    }
+
+    /// Who calls, as the component sees them.
+    pub fn caller(&self) -> &Caller {
+        &self.identity.caller
+    }
+
+    /// On whose behalf transactions run.
+    pub fn context(&self) -> CallContext {
+        self.identity.context(&self.request_id)
+    }
+
+    /// A fresh instance of the component.
+    pub async fn enter(&self) -> Result<Instance, Error> {
+        self.service.sandbox.enter(self.context()).await
+    }
+}
+
+/// A value as JSON.
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
+    serde_json::to_string(value).map_err(Error::internal)
+}
+
+/// What runs a procedure of the component: reads the input, enters the sandbox, calls the
+/// function, and gives what it answers as JSON.
+macro_rules! component {
+    ($interface:ident.$function:ident($($argument:expr),*)) => {
+        component!($interface.$function(_input: serde::de::IgnoredAny => $($argument),*))
+    };
+    ($interface:ident.$function:ident($input:ident: $type:ty => $($argument:expr),*)) => {
+        component!($interface.$function($input: $type => $($argument),*), |answer| answer)
+    };
+    ($interface:ident.$function:ident($input:ident: $type:ty => $($argument:expr),*), |$answer:ident| $output:expr) => {
+        |mut call: $crate::procedures::Call| {
+            Box::pin(async move {
+                let $input: $type = call.input()?;
+                let mut instance = call.enter().await?;
+                let (plugin, store) = instance.parts();
+                let answer = plugin.$interface().$function(store, call.caller(), $($argument),*).await;
+                let $answer = $crate::sandbox::answer(answer)?;
+                $crate::procedures::json(&$output)
+            })
+        }
+    };
+}
+use component;

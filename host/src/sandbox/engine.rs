@@ -1,0 +1,82 @@
+//! How wasmtime is set up.
+
+use std::{path::PathBuf, thread};
+
+use anyhow::Context as _;
+use tracing::warn;
+use wasmtime::{
+    Cache, CacheConfig, Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+};
+
+use super::{Limits, TICK};
+
+/// A core instance for the component itself, one for each of its adapters, and one to spare.
+const CORE_INSTANCES: u32 = 4;
+/// The tables of the component and of its adapters.
+const TABLES: u32 = 2;
+
+/// An engine with instances from a pool; without a pool where the machine has no room for one.
+pub(super) fn new(limits: &Limits, cache: Option<PathBuf>) -> anyhow::Result<Engine> {
+    let mut config = Config::new();
+    // The contract has no async functions. Without support for them a call costs half.
+    config.concurrency_support(false);
+    config.gc_support(false);
+    config.epoch_interruption(true);
+    // A backtrace of the host's own frames for each trap is slow and says nothing.
+    config.wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
+    if let Some(directory) = cache {
+        config.cache(Some(open_cache(directory)?));
+    }
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+    match Engine::new(&config) {
+        Ok(engine) => Ok(engine),
+        Err(error) => {
+            warn!(%error, "no room for a pool of instances (is address space limited?); calls will be slower");
+            config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+            Ok(Engine::new(&config)?)
+        }
+    }
+}
+
+fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(limits.instances)
+        .total_core_instances(limits.instances * CORE_INSTANCES)
+        .total_memories(limits.instances)
+        .total_tables(limits.instances * TABLES)
+        .total_stacks(limits.instances)
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(1)
+        .max_tables_per_component(TABLES)
+        .max_memory_size(limits.memory)
+        .table_elements(limits.table_elements)
+        // Resetting memory by hand is cheaper than asking the kernel to, which stops every core.
+        .linear_memory_keep_resident(192 << 10)
+        .table_keep_resident(64 << 10)
+        .max_unused_warm_slots(16)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}
+
+fn open_cache(directory: PathBuf) -> anyhow::Result<Cache> {
+    let mut config = CacheConfig::new();
+    config.with_directory(&directory);
+    Cache::new(config).map_err(anyhow::Error::from).with_context(|| {
+        format!(
+            "cannot use {} to keep the compiled component",
+            directory.display()
+        )
+    })
+}
+
+/// Counts the engine's time in ticks, as long as the engine is there.
+pub(super) fn keep_time(engine: &Engine) {
+    let engine = engine.weak();
+    thread::spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(TICK);
+        }
+    });
+}

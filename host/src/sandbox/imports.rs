@@ -1,0 +1,229 @@
+//! What the component may reach: storage, icons, the log, the time and random bytes.
+//!
+//! Everything here is a straight hand-over. What storage refuses is an answer that the component
+//! sees; a handle that it must not have, or a number beyond reason, ends its call.
+
+use tracing::{debug, error, info, warn};
+use wasmtime::{bail, component::Resource};
+
+use super::{
+    State,
+    bindings::{
+        portico::dashboard::{icons, log, storage},
+        wasi::{clocks::wall_clock, random::random},
+    },
+};
+use crate::{
+    model::{App, Provider, User, UserSummary},
+    storage::{
+        Access, Account, AccountKey, AppFilter, Error, NewUser, OpenTransaction, StoredApp, Transaction,
+        UserChange, UserFilter,
+    },
+};
+
+type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type Handle = Resource<OpenTransaction>;
+
+/// More than any hash, key or id needs.
+const MOST_RANDOM_BYTES: u64 = 4096;
+/// What the log takes of one message, in bytes.
+const LONGEST_MESSAGE: usize = 2000;
+
+impl State {
+    fn transaction(&mut self, handle: &Handle) -> wasmtime::Result<&mut dyn Transaction> {
+        Ok(&mut *self.table.get_mut(handle)?.0)
+    }
+}
+
+impl storage::Host for State {
+    async fn begin(&mut self, access: Access) -> Answer<Handle> {
+        match self.imports.storage.begin(access, &self.context).await {
+            Ok(transaction) => Ok(Ok(self.table.push(OpenTransaction(transaction))?)),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+}
+
+impl storage::HostTransaction for State {
+    async fn commit(&mut self, this: Handle) -> Answer<()> {
+        let OpenTransaction(transaction) = self.table.delete(this)?;
+        Ok(transaction.commit().await)
+    }
+
+    async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {
+        self.table.delete(this)?;
+        Ok(())
+    }
+
+    async fn has_users(&mut self, this: Handle) -> Answer<bool> {
+        Ok(self.transaction(&this)?.has_users().await)
+    }
+
+    async fn get_user(&mut self, this: Handle, id: String) -> Answer<Option<User>> {
+        Ok(self.transaction(&this)?.get_user(&id).await)
+    }
+
+    async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
+        Ok(self.transaction(&this)?.list_users(&filter).await)
+    }
+
+    async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
+        Ok(self.transaction(&this)?.find_account(&key).await)
+    }
+
+    async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
+        Ok(self.transaction(&this)?.insert_user(&user).await)
+    }
+
+    async fn insert_identity(
+        &mut self,
+        this: Handle,
+        user_id: String,
+        provider: Provider,
+        subject: String,
+    ) -> Answer<()> {
+        Ok(self
+            .transaction(&this)?
+            .insert_identity(&user_id, provider, &subject)
+            .await)
+    }
+
+    async fn update_user(&mut self, this: Handle, id: String, change: UserChange) -> Answer<bool> {
+        Ok(self.transaction(&this)?.update_user(&id, &change).await)
+    }
+
+    async fn set_password_if(
+        &mut self,
+        this: Handle,
+        id: String,
+        old: Option<String>,
+        new: String,
+    ) -> Answer<bool> {
+        Ok(self
+            .transaction(&this)?
+            .set_password_if(&id, old.as_deref(), &new)
+            .await)
+    }
+
+    async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.delete_user(&id).await)
+    }
+
+    async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.another_admin_exists(&except).await)
+    }
+
+    async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
+        Ok(self.transaction(&this)?.grant_admin(&id).await)
+    }
+
+    async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.add_to_group(&user_id, &group_id).await)
+    }
+
+    async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+        Ok(self.transaction(&this)?.has_invite(&id, &token, now).await)
+    }
+
+    async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+        Ok(self.transaction(&this)?.take_invite(&id, &token, now).await)
+    }
+
+    async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.can_view_board(&user_id, &board_id).await)
+    }
+
+    async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.has_search_engine(&id).await)
+    }
+
+    async fn get_app(&mut self, this: Handle, id: String) -> Answer<Option<App>> {
+        Ok(self.transaction(&this)?.get_app(&id).await)
+    }
+
+    async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
+        Ok(self.transaction(&this)?.get_apps(&ids).await)
+    }
+
+    async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
+        Ok(self.transaction(&this)?.list_apps(&filter).await)
+    }
+
+    async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u64> {
+        Ok(self.transaction(&this)?.count_apps(&name_contains).await)
+    }
+
+    async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
+        Ok(self.transaction(&this)?.insert_apps(&apps).await)
+    }
+
+    async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
+        Ok(self.transaction(&this)?.update_app(&app).await)
+    }
+
+    async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
+        Ok(self.transaction(&this)?.delete_app(&id).await)
+    }
+}
+
+impl icons::Host for State {
+    async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
+        Ok(self.imports.icons.find(&names).await)
+    }
+
+    async fn default_icon(&mut self) -> wasmtime::Result<String> {
+        Ok(self.imports.icons.default_icon())
+    }
+}
+
+impl log::Host for State {
+    async fn write(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
+        if self.log_messages_left == 0 {
+            return Ok(());
+        }
+        self.log_messages_left -= 1;
+        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+        let request = &self.context.request_id;
+        match level {
+            log::Level::Debug => debug!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Info => info!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Warn => warn!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Error => error!(target: "portico::component", %request, "{}", message.escape_debug()),
+        }
+        Ok(())
+    }
+}
+
+impl wall_clock::Host for State {
+    async fn now(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
+        let now = self.imports.clock.now();
+        Ok(wall_clock::Datetime {
+            seconds: now / 1000,
+            nanoseconds: (now % 1000) as u32 * 1_000_000,
+        })
+    }
+
+    async fn resolution(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
+        Ok(wall_clock::Datetime {
+            seconds: 0,
+            nanoseconds: 1_000_000,
+        })
+    }
+}
+
+impl random::Host for State {
+    async fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+        if len > MOST_RANDOM_BYTES {
+            bail!("{len} random bytes asked for; at most {MOST_RANDOM_BYTES} at once");
+        }
+        let mut bytes = vec![0; len as usize];
+        self.imports.random.fill(&mut bytes);
+        Ok(bytes)
+    }
+
+    async fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
+        let mut bytes = [0; 8];
+        self.imports.random.fill(&mut bytes);
+        Ok(u64::from_le_bytes(bytes))
+    }
+}

@@ -1,0 +1,185 @@
+//! The service: the one way in which a procedure is called, whatever the transport.
+//!
+//! Order of checks: authentication, permission (and whether onboarding is open), input; then the
+//! procedure's own.
+
+use std::{
+    num::NonZero,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use serde_json::Value;
+use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking, time::timeout};
+use tracing::{debug, error, warn};
+
+use crate::{
+    error::{Code, Error},
+    identity::Identity,
+    procedures::{Call, Output, Procedure, Table},
+    sandbox::{Access, Sandbox},
+    secrets::Secrets,
+    storage::{self, DashboardStorage},
+    time::Clock,
+};
+
+/// How long a call that hashes waits for a processor before it is refused.
+const HASHING_WAIT: Duration = Duration::from_secs(10);
+
+/// All that a transport needs to answer requests.
+pub struct Service {
+    /// Everything that is kept.
+    pub storage: Arc<dyn DashboardStorage>,
+    /// Where the component runs.
+    pub sandbox: Sandbox,
+    /// Every procedure.
+    pub table: Table,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What makes keys, tokens and ids.
+    pub secrets: Secrets,
+    /// How long one call may take, waiting included.
+    pub call_time: Duration,
+    hashing: Arc<Semaphore>,
+}
+
+impl Service {
+    /// Reads the component's procedures; fails if they are not those that this host knows.
+    pub async fn new(
+        storage: Arc<dyn DashboardStorage>,
+        sandbox: Sandbox,
+        clock: Arc<dyn Clock>,
+        secrets: Secrets,
+        call_time: Duration,
+    ) -> anyhow::Result<Arc<Self>> {
+        let context = Identity::operator().context("start");
+        let described = match sandbox.describe(context).await {
+            Ok(described) => described,
+            Err(error) => {
+                let message = error.message;
+                return Err(error.cause.unwrap_or_else(|| anyhow::anyhow!(message)))
+                    .context("the component does not run");
+            }
+        };
+        let table = Table::new(described).context("component and host do not fit")?;
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let hashing = Arc::new(Semaphore::new(cores));
+        Ok(Arc::new(Self {
+            storage,
+            sandbox,
+            table,
+            clock,
+            secrets,
+            call_time,
+            hashing,
+        }))
+    }
+
+    /// Refuses a call as far as its input need not be known for it.
+    pub async fn authorise(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+    ) -> Result<(), Error> {
+        identity.check(&procedure.access, procedure.kind)?;
+        if matches!(procedure.access, Access::Onboarding) && self.has_users(request_id).await? {
+            return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
+        }
+        Ok(())
+    }
+
+    /// Whether there is any user.
+    pub async fn has_users(&self, request_id: &str) -> Result<bool, Error> {
+        let context = Identity::anonymous().context(request_id);
+        let mut transaction = self.storage.begin(storage::Access::Read, &context).await?;
+        Ok(transaction.has_users().await?)
+    }
+
+    /// Calls a procedure. An input that could not be read is refused only after its caller.
+    pub async fn call(
+        self: &Arc<Self>,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        input: Result<Option<Value>, Error>,
+    ) -> Result<Output, Error> {
+        let started = Instant::now();
+        let answer = match timeout(self.call_time, self.run(procedure, identity, request_id, input)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Error::new(Code::Timeout, "The call took too long")),
+        };
+        let outcome = answer.as_ref().map_or_else(|error| error.code.name(), |_| "OK");
+        debug!(
+            procedure = procedure.name,
+            request = request_id,
+            outcome,
+            micros = started.elapsed().as_micros()
+        );
+        answer.map_err(|error| report(error, &procedure.name, request_id))
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        input: Result<Option<Value>, Error>,
+    ) -> Result<Output, Error> {
+        self.authorise(procedure, identity, request_id).await?;
+        let input = procedure.input.check(input?)?;
+        let call = Call {
+            service: self.clone(),
+            identity: identity.clone(),
+            request_id: request_id.into(),
+            input,
+        };
+        let running = (procedure.run)(call);
+        if procedure.hashes {
+            self.hash(running).await
+        } else {
+            running.await
+        }
+    }
+
+    /// Runs what may hash a password on a thread of its own: at most one for each core, so that
+    /// other calls keep being answered.
+    pub async fn hash<T, F>(&self, running: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let turn = timeout(HASHING_WAIT, self.hashing.clone().acquire_owned())
+            .await
+            .map_err(|_| {
+                Error::new(
+                    Code::ServiceUnavailable,
+                    "Too many sign-ins at once; try again in a moment",
+                )
+            })?
+            .map_err(Error::internal)?;
+        let runtime = Handle::current();
+        let hashed = spawn_blocking(move || {
+            let _turn = turn;
+            runtime.block_on(running)
+        });
+        hashed.await.map_err(Error::internal)?
+    }
+}
+
+/// Tells the log what really happened, and the client no more than it may know.
+pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
+    let cause = error.cause.take();
+    if let Some(cause) = &cause {
+        let cause = format!("{cause:#}");
+        error!(procedure, request = request_id, code = error.code.name(), cause);
+    } else if error.code == Code::Timeout {
+        warn!(procedure, request = request_id, "{}", error.message);
+    }
+    if error.code == Code::InternalServerError {
+        error.message = format!("Internal server error (request {request_id})");
+    }
+    error
+}

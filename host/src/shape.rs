@@ -1,0 +1,456 @@
+//! The shapes of inputs and outputs: which keys there are, and what type each has.
+//!
+//! A shape says what JSON can say. Bounds and rules (how long, how many, which URLs) are the
+//! component's. One shape serves every transport: it checks JSON bodies, reads query strings, finds
+//! the dates that superjson marks, and describes a procedure to people.
+//!
+//! Nothing is coerced: `"5"` is no number and `2.5` no integer; `5.0` is 5, as JSON has one kind of
+//! number. Unknown keys are ignored.
+
+use serde_json::{Map, Number, Value};
+
+use crate::{
+    error::Error,
+    model::{Issue, PathSegment},
+    time,
+};
+
+/// After so many broken rules nobody reads on.
+const MOST_ISSUES: usize = 50;
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Nothing at all.
+    Nothing,
+    /// A text.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number; one beyond 32 bits counts as the nearest that fits.
+    Integer,
+    /// A date with time, RFC 3339.
+    Date,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// A list.
+    List(&'static Shape),
+    /// An object with these keys.
+    Record(&'static [Field]),
+    /// An object whose key `kind` says which keys it has.
+    Tagged(&'static [(&'static str, &'static [Field])]),
+    /// This or null.
+    Nullable(&'static Shape),
+    /// This or nothing.
+    Optional(&'static Shape),
+}
+
+/// A key of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The key.
+    pub name: &'static str,
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it may be absent.
+    pub optional: bool,
+}
+
+/// A key that must be there.
+pub const fn required(name: &'static str, shape: Shape) -> Field {
+    Field {
+        name,
+        shape,
+        optional: false,
+    }
+}
+
+/// A key that may be absent.
+pub const fn optional(name: &'static str, shape: Shape) -> Field {
+    Field {
+        name,
+        shape,
+        optional: true,
+    }
+}
+
+impl Shape {
+    /// Checks an input and brings it into the form that Rust's types are read from.
+    pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
+        let mut check = Check {
+            path: Vec::new(),
+            issues: Vec::new(),
+        };
+        let value = match (self, input) {
+            (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
+            (_, None) => {
+                check.refuse(format!("is required: {}", self.noun()));
+                Value::Null
+            }
+            (Self::Optional(shape), Some(mut value)) => {
+                check.value(shape, &mut value);
+                value
+            }
+            (shape, Some(mut value)) => {
+                check.value(shape, &mut value);
+                value
+            }
+        };
+        if check.issues.is_empty() {
+            Ok(value)
+        } else {
+            Err(Error::invalid(check.issues))
+        }
+    }
+
+    /// Reads an input from the keys and values of a query string: numbers are decimal digits,
+    /// booleans `true` or `false`, and no key comes twice.
+    pub fn read_query(&self, pairs: Vec<(String, String)>) -> Result<Option<Value>, Error> {
+        let fields = match self {
+            Self::Record(fields) | Self::Optional(Self::Record(fields)) => *fields,
+            _ => return Ok(None),
+        };
+        let mut input = Map::new();
+        let mut issues = Vec::new();
+        for (key, text) in pairs {
+            let refusal = if input.contains_key(&key) {
+                Some("is there more than once".to_owned())
+            } else {
+                let shape = fields
+                    .iter()
+                    .find(|field| field.name == key)
+                    .map(|field| field.shape);
+                let value = match shape {
+                    Some(Self::Integer) => read_integer(&text),
+                    Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
+                    _ => Some(Value::String(text.clone())),
+                };
+                let refusal = value.is_none().then(|| {
+                    format!(
+                        "must be {}, got {}",
+                        shape.unwrap_or(Self::Text).noun(),
+                        quote(&text)
+                    )
+                });
+                input.insert(key.clone(), value.unwrap_or_default());
+                refusal
+            };
+            if let Some(message) = refusal
+                && issues.len() < MOST_ISSUES
+            {
+                issues.push(Issue {
+                    path: vec![PathSegment::Field(key)],
+                    message,
+                });
+            }
+        }
+        if issues.is_empty() {
+            Ok(Some(Value::Object(input)))
+        } else {
+            Err(Error::invalid(issues))
+        }
+    }
+
+    /// Whether a value of this shape can hold a date.
+    pub fn has_dates(&self) -> bool {
+        match self {
+            Self::Date => true,
+            Self::List(shape) | Self::Nullable(shape) | Self::Optional(shape) => shape.has_dates(),
+            Self::Record(fields) => fields.iter().any(|field| field.shape.has_dates()),
+            Self::Tagged(kinds) => kinds
+                .iter()
+                .any(|(_, fields)| fields.iter().any(|field| field.shape.has_dates())),
+            _ => false,
+        }
+    }
+
+    /// Hands the path of every date in a value of this shape to `found`.
+    pub fn each_date(&self, value: &Value, path: &mut Vec<String>, found: &mut impl FnMut(&[String])) {
+        match (self, value) {
+            (Self::Date, Value::String(_)) => found(path),
+            (Self::List(shape), Value::Array(items)) if shape.has_dates() => {
+                for (index, item) in items.iter().enumerate() {
+                    path.push(index.to_string());
+                    shape.each_date(item, path, found);
+                    path.pop();
+                }
+            }
+            (Self::Record(fields), Value::Object(object)) => {
+                for field in *fields {
+                    if let Some(item) = object.get(field.name) {
+                        path.push(field.name.to_owned());
+                        field.shape.each_date(item, path, found);
+                        path.pop();
+                    }
+                }
+            }
+            (Self::Nullable(shape) | Self::Optional(shape), value) => shape.each_date(value, path, found),
+            _ => {}
+        }
+    }
+
+    /// The shape in one line, for people: `{query: text, limit?: integer}`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Nothing => "none".into(),
+            Self::Text => "text".into(),
+            Self::Boolean => "boolean".into(),
+            Self::Integer => "integer".into(),
+            Self::Date => "date".into(),
+            Self::Choice(choices) => choices
+                .iter()
+                .map(|choice| format!("{choice:?}"))
+                .collect::<Vec<_>>()
+                .join("|"),
+            Self::List(shape) => format!("[{}]", shape.describe()),
+            Self::Record(fields) => describe_fields(None, fields),
+            Self::Tagged(kinds) => kinds
+                .iter()
+                .map(|(kind, fields)| describe_fields(Some(kind), fields))
+                .collect::<Vec<_>>()
+                .join(" or "),
+            Self::Nullable(shape) => format!("{}|null", shape.describe()),
+            Self::Optional(shape) => format!("{} or none", shape.describe()),
+        }
+    }
+
+    fn noun(&self) -> String {
+        match self {
+            Self::Nothing => "nothing".into(),
+            Self::Text => "a text".into(),
+            Self::Boolean => "true or false".into(),
+            Self::Integer => "a whole number".into(),
+            Self::Date => "a date such as 2026-01-31T12:00:00.000Z".into(),
+            Self::Choice(_) => format!("one of {}", self.describe()),
+            Self::List(_) => "a list".into(),
+            Self::Record(_) | Self::Tagged(_) => "an object".into(),
+            Self::Nullable(shape) => format!("{} or null", shape.noun()),
+            Self::Optional(shape) => shape.noun(),
+        }
+    }
+}
+
+fn describe_fields(kind: Option<&str>, fields: &[Field]) -> String {
+    let kind = kind.map(|kind| format!("kind: {kind:?}"));
+    let fields = fields.iter().map(|field| {
+        format!(
+            "{}{}: {}",
+            field.name,
+            if field.optional { "?" } else { "" },
+            field.shape.describe()
+        )
+    });
+    format!(
+        "{{{}}}",
+        kind.into_iter().chain(fields).collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn read_integer(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // More digits than fit are still a number: too large a one.
+    Some(
+        text.parse::<i64>()
+            .unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
+            .into(),
+    )
+}
+
+/// A text as an error shows it: in quotes, and not too much of it.
+fn quote(text: &str) -> String {
+    const SHOWN: usize = 40;
+    if text.chars().count() > SHOWN {
+        format!("{:?}…", text.chars().take(SHOWN).collect::<String>())
+    } else {
+        format!("{text:?}")
+    }
+}
+
+/// A value as an error shows it: its type, and a number as it is. Never a text: it may be a secret.
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(_) => "a text".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+struct Check {
+    path: Vec<PathSegment>,
+    issues: Vec<Issue>,
+}
+
+impl Check {
+    fn refuse(&mut self, message: String) {
+        if self.issues.len() < MOST_ISSUES {
+            self.issues.push(Issue {
+                path: self.path.clone(),
+                message,
+            });
+        }
+    }
+
+    fn value(&mut self, shape: &Shape, value: &mut Value) {
+        match (shape, &mut *value) {
+            (Shape::Text, Value::String(_)) | (Shape::Boolean, Value::Bool(_)) | (Shape::Nothing, _) => {}
+            (Shape::Nullable(_), Value::Null) => {}
+            (Shape::Nullable(shape) | Shape::Optional(shape), _) => self.value(shape, value),
+            (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
+            (Shape::Date, Value::String(text)) if time::parse(text).is_some() => {}
+            (Shape::Integer, Value::Number(number)) => match whole(number) {
+                Some(whole) => *value = whole.into(),
+                None => self.mismatch(shape, value),
+            },
+            (Shape::List(shape), Value::Array(items)) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.at(PathSegment::Index(index as u32), |check| check.value(shape, item));
+                }
+            }
+            (Shape::Record(fields), Value::Object(object)) => self.fields(fields, object),
+            (Shape::Tagged(kinds), Value::Object(object)) => {
+                let kind = object.get("kind").and_then(Value::as_str);
+                match kinds.iter().find(|(name, _)| Some(*name) == kind) {
+                    Some((_, fields)) => self.fields(fields, object),
+                    None => self.at(PathSegment::Field("kind".into()), |check| {
+                        let names: Vec<_> = kinds.iter().map(|(name, _)| format!("{name:?}")).collect();
+                        check.refuse(format!("must be one of {}", names.join("|")));
+                    }),
+                }
+            }
+            _ => self.mismatch(shape, value),
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field], object: &mut Map<String, Value>) {
+        for field in fields {
+            let segment = PathSegment::Field(field.name.into());
+            match object.get_mut(field.name) {
+                Some(item) => self.at(segment, |check| check.value(&field.shape, item)),
+                None if field.optional => {}
+                None => self.at(segment, |check| {
+                    check.refuse(format!("is required: {}", field.shape.noun()))
+                }),
+            }
+        }
+    }
+
+    fn at(&mut self, segment: PathSegment, check: impl FnOnce(&mut Self)) {
+        self.path.push(segment);
+        check(self);
+        self.path.pop();
+    }
+
+    fn mismatch(&mut self, shape: &Shape, value: &Value) {
+        let got = match (shape, value) {
+            // What was chosen, or meant as a date, is no secret.
+            (Shape::Choice(_) | Shape::Date, Value::String(text)) => quote(text),
+            _ => kind(value),
+        };
+        self.refuse(format!("must be {}, got {got}", shape.noun()));
+    }
+}
+
+/// The number as a 32-bit integer, or the nearest; none if it has a fraction.
+fn whole(number: &Number) -> Option<i32> {
+    if let Some(number) = number.as_i64() {
+        return Some(number.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+    }
+    let number = number.as_f64()?;
+    (number.fract() == 0.0).then(|| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const SEARCH: Shape = Shape::Record(&[required("query", Shape::Text), optional("limit", Shape::Integer)]);
+
+    fn refusal(shape: Shape, input: Value) -> String {
+        shape.check(Some(input)).unwrap_err().message
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+        assert_eq!(
+            SEARCH.check(Some(json!({"query": "", "limit": 5.0}))).unwrap()["limit"],
+            json!(5)
+        );
+        assert_eq!(
+            SEARCH.check(Some(json!({"query": "", "limit": 1e300}))).unwrap()["limit"],
+            json!(i32::MAX)
+        );
+    }
+
+    #[test]
+    fn types_are_never_coerced() {
+        for (input, got) in [
+            (json!(2.5), "2.5"),
+            (json!("5"), "a text"),
+            (json!(null), "null"),
+            (json!(true), "true"),
+        ] {
+            assert_eq!(
+                refusal(SEARCH, json!({"query": "", "limit": input})),
+                format!("Input validation failed: limit: must be a whole number, got {got}")
+            );
+        }
+    }
+
+    #[test]
+    fn every_broken_field_is_named_at_once() {
+        let error = SEARCH.check(Some(json!({"limit": []}))).unwrap_err();
+        assert_eq!(error.issues.len(), 2);
+        assert_eq!(error.issues[0].path, [PathSegment::Field("query".into())]);
+        assert_eq!(error.issues[1].path, [PathSegment::Field("limit".into())]);
+    }
+
+    #[test]
+    fn a_query_string_is_read_by_the_shape() {
+        let read = |pairs: &[(&str, &str)]| {
+            SEARCH.read_query(
+                pairs
+                    .iter()
+                    .map(|(key, value)| ((*key).into(), (*value).into()))
+                    .collect(),
+            )
+        };
+        assert_eq!(
+            read(&[("query", "5"), ("limit", "5")]).unwrap(),
+            Some(json!({"query": "5", "limit": 5}))
+        );
+        for limit in ["", "0x10", "1e1", "+5", "5.0", "a"] {
+            assert!(read(&[("limit", limit)]).is_err(), "{limit:?}");
+        }
+        assert!(read(&[("query", "a"), ("query", "a")]).is_err());
+    }
+
+    #[test]
+    fn dates_are_found_where_they_are() {
+        const LIST: Shape = Shape::List(&Shape::Record(&[required("at", Shape::Nullable(&Shape::Date))]));
+        let mut found = Vec::new();
+        LIST.each_date(
+            &json!([{"at": null}, {"at": "2026-01-31T12:00:00.000Z"}]),
+            &mut Vec::new(),
+            &mut |path| found.push(path.join(".")),
+        );
+        assert_eq!(found, ["1.at"]);
+    }
+
+    #[test]
+    fn a_missing_input_is_named_as_a_whole() {
+        assert_eq!(
+            SEARCH.check(None).unwrap_err().message,
+            "Input validation failed: is required: an object"
+        );
+        assert!(Shape::Optional(&SEARCH).check(None).is_ok());
+        assert!(Shape::Nothing.check(Some(json!(5))).is_ok());
+    }
+}
