@@ -1,2 +1,44 @@
-//! The rules of users and apps.
+//! The rules of users and apps: who may do what, and what they may write.
+//!
+//! A component of the world `plugin` in `wit/`, where every function, type and error is described.
+//! It has no I/O of its own: data comes from and goes to the imported `storage`, inside one
+//! transaction for each call. It knows nothing of HTTP, JSON or SQL.
+//!
+//! Each procedure takes the same steps in the same order: **authorise** (the table in
+//! [`procedures`]), **validate** (all broken rules at once), **look** (a short read that refuses
+//! early, so that nobody makes us hash for nothing), **hash**, **transact** (which checks again
+//! what matters), **answer**. No password is hashed and no icon fetched inside a transaction.
+//!
+//! On `wasm32` the crate is `no_std`: std would import `wasi:cli` and `wasi:io`, and a host would
+//! have to provide what this component must not have. Elsewhere it is an ordinary crate, so that
+//! the modules without imports have ordinary unit tests.
 #![cfg_attr(target_arch = "wasm32", no_std)]
+
+extern crate alloc;
+
+mod access;
+mod apps;
+mod bindings;
+mod environment;
+mod error;
+mod names;
+mod password;
+mod procedures;
+#[cfg(target_arch = "wasm32")]
+mod runtime;
+mod sign_in;
+mod transaction;
+mod users;
+mod validate;
+
+/// What this component exports: each area implements its interface for it.
+struct Plugin;
+
+// Elsewhere the names of the exports are no valid symbols.
+#[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "the generated exports have to be found by name")]
+mod exports {
+    use crate::{Plugin, bindings};
+
+    bindings::export!(Plugin with_types_in bindings);
+}

@@ -3,7 +3,9 @@
 //! Data flows one way: [`http`] -> [`procedures`] -> [`sandbox`] -> component -> [`storage`].
 
 mod dashboard;
+pub mod data_dir;
 pub mod error;
+pub mod http;
 pub mod icons;
 pub mod identity;
 pub mod model;
@@ -14,3 +16,6 @@ pub mod service;
 pub mod shape;
 pub mod storage;
 pub mod time;
+
+/// The component that this host was built with, as a file of WebAssembly.
+pub const COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));

@@ -98,7 +98,7 @@ pub struct Sandbox {
 }
 
 /// What one instance has of its host.
-pub(crate) struct State {
+pub struct State {
     imports: Imports,
     context: CallContext,
     table: ResourceTable,
@@ -239,13 +239,13 @@ pub struct Instance {
 
 impl Instance {
     /// The exports, and the store that their functions are called with.
-    pub(crate) fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
+    pub fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
         (&self.plugin, &mut self.store)
     }
 }
 
 /// The answer of a call: its value, its refusal, or why it never came to an end.
-pub(crate) fn answer<T>(answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
+pub fn answer<T>(answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
     Ok(answer.map_err(trapped)??)
 }
 

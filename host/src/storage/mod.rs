@@ -8,6 +8,7 @@
 //! Invariants of every driver:
 //! - A transaction that is dropped leaves nothing behind; `commit` returns when all of it is durable.
 //! - A write transaction sees every earlier commit, and no other writes until it ends.
+//! - A transaction in which a call failed takes no more writes, and cannot be committed.
 //! - "By name" is the order of the name-key's bytes, then of the id's.
 //! - What must hold under concurrency (unique names, an invite taken once, a password replaced
 //!   once) is held in here, inside the transaction.
@@ -15,6 +16,9 @@
 mod dashboard;
 pub mod memory;
 pub mod sqlite;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -25,6 +29,8 @@ pub use crate::sandbox::bindings::portico::dashboard::storage::{
     Access, Account, AccountKey, AppFilter, Constraint, Error, NewUser, Profile, StoredApp, UserChange,
     UserFilter,
 };
+use crate::secrets::{Secrets, SystemRandom};
+use crate::time::{Clock, SystemClock};
 
 /// What storage answers.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -97,3 +103,38 @@ pub trait Transaction: Send + 'static {
 
 /// A transaction as the component holds it: behind a handle, until it is committed or dropped.
 pub struct OpenTransaction(pub Box<dyn Transaction>);
+
+/// The permission that implies all others.
+const ADMIN: &str = "admin";
+
+/// Whoever holds a permission that begins with this may view every board.
+const BOARD_PERMISSIONS: &str = "board-";
+
+/// The group (its name is its name-key) that `grant_admin` makes users members of.
+const ADMIN_GROUP: &str = "admins";
+
+/// How long a transaction waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The id of a record that a driver makes by itself.
+fn new_id() -> String {
+    Secrets::new(Arc::new(SystemRandom)).id(SystemClock.now())
+}
+
+/// The answer to whoever waited for too long.
+fn waited_too_long() -> Error {
+    Error::Unavailable(format!(
+        "no turn for a transaction within {} seconds",
+        PATIENCE.as_secs()
+    ))
+}
+
+/// The answer to a write in a transaction that only reads.
+fn only_reads() -> Error {
+    Error::Unavailable("a write in a read transaction".into())
+}
+
+/// The answer to a write or a commit after a call that failed.
+fn failed_before() -> Error {
+    Error::Unavailable("a call in this transaction failed before".into())
+}

@@ -1,0 +1,40 @@
+# Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
+.DEFAULT_GOAL := help
+.PHONY: help build run test test-all bench lint target component nextest clean
+
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: component ## build everything and serve on 127.0.0.1:7575 with the data in ./data
+	cargo run --release --bin portico -- serve --listen 127.0.0.1:7575 --data data
+
+build: component ## target/release/portico and dist/portico.wasm
+	cargo build --release --bin portico
+
+component: target ## dist/portico.wasm
+	cargo build --package portico-component --target wasm32-wasip2 --profile component
+	@mkdir -p dist
+	@cmp -s target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
+		cp target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
+
+target: # the target that the component is compiled for
+	@rustup target list --installed | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
+
+nextest:
+	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
+
+test: component nextest ## everything that needs no other server; says how many tests ran
+	cargo build --bin portico
+	cargo nextest run --workspace --no-fail-fast
+
+test-all: test ## what CI runs
+
+bench: build ## a first look at speed
+	cargo run --release --package portico-tests --bin bench
+
+lint: component ## formatting and clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+clean: ## removes what was built; ./data stays
+	rm -rf target dist

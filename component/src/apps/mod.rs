@@ -1,0 +1,63 @@
+//! The procedures of the interface `apps`.
+
+mod reads;
+mod writes;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Plugin;
+use crate::bindings::exports::portico::dashboard::apps as contract;
+use crate::bindings::types::{App, AppChange, AppDraft, AppInput, AppPage, Caller, Error, Id};
+use crate::error;
+
+fn app_not_found() -> Error {
+    error::not_found("App")
+}
+
+impl contract::Guest for Plugin {
+    fn all(caller: Caller) -> Result<Vec<App>, Error> {
+        reads::all(&caller)
+    }
+
+    fn get_paginated(
+        caller: Caller,
+        page: i32,
+        page_size: i32,
+        search: Option<String>,
+    ) -> Result<AppPage, Error> {
+        reads::get_paginated(&caller, page, page_size, search.as_deref())
+    }
+
+    fn search(caller: Caller, query: String, limit: Option<i32>) -> Result<Vec<App>, Error> {
+        reads::search(&caller, &query, limit)
+    }
+
+    fn selectable(caller: Caller) -> Result<Vec<App>, Error> {
+        reads::selectable(&caller)
+    }
+
+    fn by_id(caller: Caller, id: Id) -> Result<App, Error> {
+        reads::by_id(&caller, &id)
+    }
+
+    fn by_ids(caller: Caller, ids: Vec<Id>) -> Result<Vec<App>, Error> {
+        reads::by_ids(&caller, ids)
+    }
+
+    fn create(caller: Caller, input: AppInput) -> Result<App, Error> {
+        writes::create(&caller, &input)
+    }
+
+    fn create_many(caller: Caller, inputs: Vec<AppDraft>) -> Result<Vec<App>, Error> {
+        writes::create_many(&caller, &inputs)
+    }
+
+    fn update(caller: Caller, change: AppChange) -> Result<(), Error> {
+        writes::update(&caller, &change)
+    }
+
+    fn delete(caller: Caller, id: Id) -> Result<(), Error> {
+        writes::delete(&caller, &id)
+    }
+}

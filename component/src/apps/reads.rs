@@ -1,0 +1,127 @@
+//! Reading apps: all, by page, found by name, by id.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::app_not_found;
+use crate::access::authorise;
+use crate::bindings::storage::AppFilter;
+use crate::bindings::types::{App, AppPage, Caller, Error, Id};
+use crate::procedures::Procedure;
+use crate::validate::{self, Issues, field, number};
+use crate::{names, transaction};
+
+/// The most ids of one call of `app.byIds`.
+const MAX_IDS: usize = 1000;
+
+const EVERYTHING: AppFilter = AppFilter {
+    name_contains: None,
+    offset: 0,
+    limit: None,
+};
+
+/// `app.all`
+pub fn all(caller: &Caller) -> Result<Vec<App>, Error> {
+    authorise(caller, Procedure::AppAll)?;
+    list(&EVERYTHING)
+}
+
+/// `app.selectable`
+pub fn selectable(caller: &Caller) -> Result<Vec<App>, Error> {
+    authorise(caller, Procedure::AppSelectable)?;
+    list(&EVERYTHING)
+}
+
+/// `app.getPaginated`
+pub fn get_paginated(
+    caller: &Caller,
+    page: i32,
+    page_size: i32,
+    search: Option<&str>,
+) -> Result<AppPage, Error> {
+    authorise(caller, Procedure::AppGetPaginated)?;
+    let mut issues = Issues::default();
+    let page = issues.check("page", number::page(page));
+    let page_size = issues.check("pageSize", number::page_size(page_size));
+    issues.finish()?;
+    let name_contains = names::key(search.unwrap_or("").trim());
+    let filter = AppFilter {
+        name_contains: Some(name_contains.clone()),
+        offset: u64::from(page - 1) * u64::from(page_size),
+        limit: Some(page_size),
+    };
+    transaction::read(|transaction| {
+        let total_count = transaction.count_apps(&name_contains)?;
+        Ok(AppPage {
+            items: transaction.list_apps(&filter)?,
+            total_count,
+        })
+    })
+}
+
+/// `app.search`
+pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<App>, Error> {
+    authorise(caller, Procedure::AppSearch)?;
+    let limit = field("limit", number::limit(limit))?;
+    list(&AppFilter {
+        name_contains: Some(names::key(query)),
+        limit: Some(limit),
+        ..EVERYTHING
+    })
+}
+
+/// `app.byId`
+pub fn by_id(caller: &Caller, id: &str) -> Result<App, Error> {
+    authorise(caller, Procedure::AppById)?;
+    transaction::read(|transaction| transaction.get_app(id)?.ok_or_else(|| app_not_found().into()))
+}
+
+/// `app.byIds`
+pub fn by_ids(caller: &Caller, ids: Vec<Id>) -> Result<Vec<App>, Error> {
+    authorise(caller, Procedure::AppByIds)?;
+    validate::whole(number::items(ids.len(), 0..=MAX_IDS))?;
+    let ids = each_once(ids);
+    let apps = transaction::read(|transaction| Ok(transaction.get_apps(&ids)?))?;
+    Ok(in_order(apps, &ids))
+}
+
+fn list(filter: &AppFilter) -> Result<Vec<App>, Error> {
+    transaction::read(|transaction| Ok(transaction.list_apps(filter)?))
+}
+
+/// The same ids without repetitions, each where it stood first.
+fn each_once(ids: Vec<Id>) -> Vec<Id> {
+    let mut seen = BTreeSet::new();
+    ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
+}
+
+/// The apps in the order of these ids.
+fn in_order(apps: Vec<App>, ids: &[Id]) -> Vec<App> {
+    let mut by_id: BTreeMap<Id, App> = apps.into_iter().map(|app| (app.id.clone(), app)).collect();
+    ids.iter().filter_map(|id| by_id.remove(id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(id: &str) -> App {
+        App {
+            id: id.into(),
+            name: "name".into(),
+            description: None,
+            icon_url: "icon".into(),
+            href: None,
+            ping_url: None,
+        }
+    }
+
+    #[test]
+    fn apps_come_in_the_order_asked_each_once_and_unknown_ones_are_left_out() {
+        let asked = ["c", "a", "x", "c", "b", "a"].map(Id::from).to_vec();
+        let ids = each_once(asked);
+        assert_eq!(ids, ["c", "a", "x", "b"]);
+        let found = in_order(vec![app("a"), app("b"), app("c")], &ids);
+        assert_eq!(found, [app("c"), app("a"), app("b")]);
+    }
+}

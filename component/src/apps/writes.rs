@@ -1,0 +1,234 @@
+//! Creating, changing and deleting apps.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::app_not_found;
+use crate::access::authorise;
+use crate::bindings::icons;
+use crate::bindings::storage::StoredApp;
+use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error, TextChange};
+use crate::procedures::Procedure;
+use crate::validate::{self, Checked, Issues, number, text, url};
+use crate::{environment, names, transaction};
+
+/// The most apps of one call of `app.createMany`.
+const MAX_APPS: usize = 1000;
+
+/// `app.create`
+pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
+    authorise(caller, Procedure::AppCreate)?;
+    let mut issues = Issues::default();
+    let mut app = check(
+        &mut issues,
+        &input.name,
+        &input.description,
+        &input.href,
+        &input.ping_url,
+    );
+    app.icon_url = issues.check("iconUrl", text::icon_url(&input.icon_url));
+    issues.finish()?;
+
+    app.id = environment::new_id();
+    let stored = [stored(app)];
+    transaction::write(|transaction| Ok(transaction.insert_apps(&stored)?))?;
+    let [StoredApp { app, .. }] = stored;
+    Ok(app)
+}
+
+/// `app.createMany`
+pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Error> {
+    authorise(caller, Procedure::AppCreateMany)?;
+    validate::whole(number::items(inputs.len(), 1..=MAX_APPS))?;
+    let mut issues = Issues::default();
+    let mut apps = Vec::with_capacity(inputs.len());
+    for (index, input) in inputs.iter().enumerate() {
+        issues.enter_item(index);
+        let mut app = check(
+            &mut issues,
+            &input.name,
+            &input.description,
+            &input.href,
+            &input.ping_url,
+        );
+        if let Some(icon_url) = &input.icon_url {
+            app.icon_url = issues.check("iconUrl", text::icon_url(icon_url));
+        }
+        apps.push(app);
+    }
+    issues.finish()?;
+
+    find_icons(&mut apps);
+    for app in &mut apps {
+        app.id = environment::new_id();
+    }
+    let stored: Vec<StoredApp> = apps.into_iter().map(stored).collect();
+    transaction::write(|transaction| Ok(transaction.insert_apps(&stored)?))?;
+    Ok(stored.into_iter().map(|stored| stored.app).collect())
+}
+
+/// `app.update`
+pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
+    authorise(caller, Procedure::AppUpdate)?;
+    let mut issues = Issues::default();
+    let name = issues.check("name", change.name.as_deref().map(text::app_name).transpose());
+    let icon_url = issues.check(
+        "iconUrl",
+        change.icon_url.as_deref().map(text::icon_url).transpose(),
+    );
+    let description = issues.check(
+        "description",
+        check_change(&change.description, text::description),
+    );
+    let href = issues.check("href", check_change(&change.href, url::href));
+    let ping_url = issues.check("pingUrl", check_change(&change.ping_url, url::ping_url));
+    issues.finish()?;
+
+    transaction::write(|transaction| {
+        let app = transaction.get_app(&change.id)?.ok_or_else(app_not_found)?;
+        let app = App {
+            id: app.id,
+            name: name.clone().unwrap_or(app.name),
+            icon_url: icon_url.clone().unwrap_or(app.icon_url),
+            description: description.clone().applied_to(app.description),
+            href: href.clone().applied_to(app.href),
+            ping_url: ping_url.clone().applied_to(app.ping_url),
+        };
+        if !transaction.update_app(&stored(app))? {
+            return Err(app_not_found().into());
+        }
+        Ok(())
+    })
+}
+
+/// `app.delete`
+pub fn delete(caller: &Caller, id: &str) -> Result<(), Error> {
+    authorise(caller, Procedure::AppDelete)?;
+    transaction::write(|transaction| {
+        transaction.delete_app(id)?;
+        Ok(())
+    })
+}
+
+/// What `create` and `createMany` check alike: an app, still without id and icon.
+fn check(
+    issues: &mut Issues,
+    name: &str,
+    description: &Option<String>,
+    href: &Option<String>,
+    ping_url: &Option<String>,
+) -> App {
+    let or_none = |value: &Option<String>, rule: OptionalText| value.as_deref().map_or(Ok(None), rule);
+    App {
+        id: String::new(),
+        name: issues.check("name", text::app_name(name)),
+        description: issues.check("description", or_none(description, text::description)),
+        icon_url: String::new(),
+        href: issues.check("href", or_none(href, url::href)),
+        ping_url: issues.check("pingUrl", or_none(ping_url, url::ping_url)),
+    }
+}
+
+/// The rule of a text that may be absent.
+type OptionalText = fn(&str) -> Checked<Option<String>>;
+
+impl Default for TextChange {
+    fn default() -> Self {
+        Self::Keep
+    }
+}
+
+impl TextChange {
+    fn applied_to(self, present: Option<String>) -> Option<String> {
+        match self {
+            Self::Keep => present,
+            Self::Clear => None,
+            Self::Set(text) => Some(text),
+        }
+    }
+}
+
+fn check_change(change: &TextChange, rule: OptionalText) -> Checked<TextChange> {
+    match change {
+        TextChange::Keep => Ok(TextChange::Keep),
+        TextChange::Clear => Ok(TextChange::Clear),
+        TextChange::Set(text) => Ok(rule(text)?.map_or(TextChange::Clear, TextChange::Set)),
+    }
+}
+
+/// Gives an icon to every app that has none yet: one that fits its name, or else the default.
+fn find_icons(apps: &mut [App]) {
+    let mut without: Vec<&mut App> = apps.iter_mut().filter(|app| app.icon_url.is_empty()).collect();
+    if without.is_empty() {
+        return;
+    }
+    let names: Vec<String> = without.iter().map(|app| app.name.clone()).collect();
+    let mut found = icons::find(&names).into_iter();
+    for app in &mut without {
+        app.icon_url = found.next().flatten().unwrap_or_else(icons::default_icon);
+    }
+}
+
+fn stored(app: App) -> StoredApp {
+    StoredApp {
+        name_key: names::key(&app.name),
+        app,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str) -> TextChange {
+        TextChange::Set(text.into())
+    }
+
+    #[test]
+    fn a_change_keeps_clears_or_sets() {
+        let present = || Some(String::from("old"));
+        assert_eq!(TextChange::Keep.applied_to(present()), present());
+        assert_eq!(TextChange::Clear.applied_to(present()), None);
+        assert_eq!(set("new").applied_to(None).as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn an_empty_text_clears_and_only_a_text_that_is_set_is_checked() {
+        assert_eq!(check_change(&set("  "), url::href), Ok(TextChange::Clear));
+        assert_eq!(check_change(&set(" https://a "), url::href), Ok(set("https://a")));
+        assert_eq!(check_change(&TextChange::Keep, url::href), Ok(TextChange::Keep));
+        assert_eq!(check_change(&TextChange::Clear, url::href), Ok(TextChange::Clear));
+        assert!(check_change(&set("nonsense"), url::href).is_err());
+    }
+
+    #[test]
+    fn all_broken_rules_of_an_app_are_found() {
+        let mut issues = Issues::default();
+        check(
+            &mut issues,
+            "",
+            &Some("\0".into()),
+            &Some("x".into()),
+            &Some("ftp://x".into()),
+        );
+        let fields = issues.finish().unwrap_err().issues.len();
+        assert_eq!(fields, 4);
+    }
+
+    #[test]
+    fn absent_and_empty_texts_of_an_app_are_none() {
+        let mut issues = Issues::default();
+        let app = check(
+            &mut issues,
+            " Name ",
+            &Some(" ".into()),
+            &Some(String::new()),
+            &None,
+        );
+        assert!(issues.finish().is_ok());
+        assert_eq!(
+            (app.name.as_str(), app.description, app.href, app.ping_url),
+            ("Name", None, None, None)
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! How a call is refused: one function for each kind of refusal.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use crate::bindings::types::{Error, ErrorCode, Issue, PathSegment};
+
+/// How many issues the sentence of a `bad-request` repeats.
+const ISSUES_IN_MESSAGE: usize = 3;
+
+/// How many characters of somebody's input a message repeats.
+const EXCERPT: usize = 40;
+
+/// The input breaks these rules.
+pub fn bad_request(issues: Vec<Issue>) -> Error {
+    let mut message = String::from("Input validation failed: ");
+    for (index, issue) in issues.iter().take(ISSUES_IN_MESSAGE).enumerate() {
+        let separator = if index == 0 { "" } else { "; " };
+        let _ = write!(message, "{separator}{} {}", path_text(&issue.path), issue.message);
+    }
+    if let Some(more @ 1..) = issues.len().checked_sub(ISSUES_IN_MESSAGE) {
+        let _ = write!(message, "; and {more} more");
+    }
+    Error {
+        code: ErrorCode::BadRequest,
+        message,
+        issues,
+    }
+}
+
+/// The caller must sign in, or the credentials do not fit.
+pub fn unauthorized(message: &str) -> Error {
+    refusal(ErrorCode::Unauthorized, message)
+}
+
+/// The caller may not do this.
+pub fn forbidden(message: &str) -> Error {
+    refusal(ErrorCode::Forbidden, message)
+}
+
+/// There is no such record, or none that the caller may know of.
+pub fn not_found(what: &str) -> Error {
+    refusal(ErrorCode::NotFound, &format!("{what} not found"))
+}
+
+/// The state of things does not allow it.
+pub fn conflict(message: &str) -> Error {
+    refusal(ErrorCode::Conflict, message)
+}
+
+/// The name is another user's.
+pub fn name_taken() -> Error {
+    conflict("Username already taken")
+}
+
+/// Storage cannot answer now.
+pub fn unavailable() -> Error {
+    refusal(ErrorCode::Unavailable, "Storage is unavailable; try again later")
+}
+
+/// A fault of this component or of its host. What it was is for the log.
+pub fn internal() -> Error {
+    refusal(ErrorCode::Internal, "Internal server error")
+}
+
+/// The beginning of a text that somebody sent, fit for a message.
+pub fn excerpt(text: &str) -> String {
+    let mut characters = text.chars().filter(|character| !character.is_control());
+    let mut excerpt: String = characters.by_ref().take(EXCERPT).collect();
+    if characters.next().is_some() {
+        excerpt.push('…');
+    }
+    excerpt
+}
+
+fn refusal(code: ErrorCode, message: &str) -> Error {
+    Error {
+        code,
+        message: message.to_string(),
+        issues: Vec::new(),
+    }
+}
+
+/// `[3].iconUrl`, as one would write it in a program; `input` for the whole.
+fn path_text(path: &[PathSegment]) -> String {
+    let mut text = String::new();
+    for segment in path {
+        let _ = match segment {
+            PathSegment::Field(name) if text.is_empty() => write!(text, "{name}"),
+            PathSegment::Field(name) => write!(text, ".{name}"),
+            PathSegment::Index(index) => write!(text, "[{index}]"),
+        };
+    }
+    if text.is_empty() {
+        String::from("input")
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issue(path: &[PathSegment]) -> Issue {
+        Issue {
+            path: path.to_vec(),
+            message: "must not be empty".into(),
+        }
+    }
+
+    #[test]
+    fn the_message_names_the_first_issues_and_counts_the_rest() {
+        let name = PathSegment::Field("name".into());
+        let icon = PathSegment::Field("iconUrl".into());
+        let issues = [
+            vec![name],
+            vec![],
+            vec![PathSegment::Index(3), icon],
+            vec![],
+            vec![],
+        ];
+        assert_eq!(
+            bad_request(issues.iter().map(|path| issue(path)).collect()).message,
+            "Input validation failed: name must not be empty; input must not be empty; \
+             [3].iconUrl must not be empty; and 2 more"
+        );
+        assert_eq!(
+            bad_request(vec![issue(&[])]).message,
+            "Input validation failed: input must not be empty"
+        );
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_has_no_control_characters() {
+        assert_eq!(excerpt("a\u{1b}[31m\0b"), "a[31mb");
+        assert_eq!(excerpt(&"ä".repeat(40)), "ä".repeat(40));
+        assert_eq!(excerpt(&"ä".repeat(41)), format!("{}…", "ä".repeat(40)));
+    }
+}

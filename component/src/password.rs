@@ -1,0 +1,85 @@
+//! Passwords: Argon2id with 19,456 KiB of memory, 2 passes and 1 lane, as PHC text.
+
+use alloc::string::{String, ToString};
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+
+use crate::environment;
+
+const SALT_BYTES: usize = 16;
+
+/// A hash that fits no password, of the same parameters as any other: checking against it takes
+/// as long, so that the time does not tell that there is no hash.
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Hashes a password with a salt of its own. Tens of milliseconds: never inside a transaction.
+pub fn hash(password: &str) -> String {
+    hash_with(password, &environment::random_bytes())
+}
+
+/// Whether this is the password of the hash. Without a hash: no, after the same work.
+pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    let parsed = hash.and_then(|hash| PasswordHash::new(hash).ok());
+    let nobody = || PasswordHash::new(NOBODY).expect("the constant is a hash");
+    let hash = parsed.unwrap_or_else(nobody);
+    argon2().verify_password(password.as_bytes(), &hash).is_ok()
+}
+
+fn hash_with(password: &str, salt: &[u8; SALT_BYTES]) -> String {
+    let hash = argon2().hash_password_with_salt(password.as_bytes(), salt);
+    hash.expect("any text of the accepted length can be hashed")
+        .to_string()
+}
+
+fn argon2() -> Argon2<'static> {
+    let params = Params::new(19_456, 2, 1, Some(32)).expect("the parameters are within bounds");
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_phc_text_with_the_parameters_and_fits_its_password_only() {
+        let hash = hash_with("correct horse", &[7; SALT_BYTES]);
+        assert!(
+            hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$BwcHBwcHBwcHBwcHBwcHBw$"),
+            "{hash}"
+        );
+        assert_eq!(hash.rsplit('$').next().map(str::len), Some(43), "32 bytes");
+        assert!(verify("correct horse", Some(&hash)));
+        assert!(!verify("correct horse ", Some(&hash)));
+        assert!(!verify("", Some(&hash)));
+    }
+
+    #[test]
+    fn a_hash_made_elsewhere_with_other_parameters_is_understood() {
+        // From the tests of the reference implementation: 2 passes, 256 KiB, 1 lane.
+        let hash = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+        assert!(verify("password", Some(hash)));
+        assert!(!verify("Password", Some(hash)));
+    }
+
+    #[test]
+    fn without_a_hash_or_with_a_broken_one_nothing_fits() {
+        let nobody = PasswordHash::new(NOBODY).unwrap();
+        assert_eq!(
+            Params::try_from(&nobody).unwrap().m_cost(),
+            argon2().params().m_cost()
+        );
+        for hash in [
+            None,
+            Some(""),
+            Some("plain"),
+            Some("$2b$10$abcdefghijklmnopqrstuv"),
+            Some(NOBODY),
+        ] {
+            assert!(!verify("password", hash));
+            assert!(!verify("", hash));
+        }
+    }
+}

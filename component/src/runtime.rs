@@ -1,0 +1,139 @@
+//! What std would bring: memory and the way out of a panic.
+//!
+//! wasi-libc is linked for its allocator and for `memcpy` and its kind, and for nothing else: it
+//! is the allocator that begins in the memory which an instance has from the start, so that a
+//! fresh instance need not grow.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::ffi::c_void;
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::bindings::log;
+
+#[expect(
+    unsafe_code,
+    reason = "wasi-libc's allocator; the signatures are those of the C standard"
+)]
+unsafe extern "C" {
+    fn malloc(size: usize) -> *mut c_void;
+    fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void;
+    fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void;
+    fn free(pointer: *mut c_void);
+}
+
+/// What `malloc` promises on wasm32: two words. (wasi-libc promises more; std counts on no more.)
+const MALLOC_ALIGNMENT: usize = 8;
+
+struct Libc;
+
+#[global_allocator]
+static ALLOCATOR: Libc = Libc;
+
+#[expect(unsafe_code, reason = "an allocator is unsafe by its nature")]
+// SAFETY: each pointer comes from `malloc`, `aligned_alloc` or `realloc`, which answer null or
+// memory of at least the size and the alignment asked for, and which `free` takes back alike.
+unsafe impl GlobalAlloc for Libc {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller asks for more than 0 bytes; `aligned_alloc` wants a power of two, as
+        // every `Layout` has it, and a size that is a multiple of it, which cannot overflow
+        // because a `Layout` rounded up is at most isize::MAX.
+        let pointer = unsafe {
+            if layout.align() <= MALLOC_ALIGNMENT {
+                malloc(layout.size())
+            } else {
+                aligned_alloc(layout.align(), layout.size().next_multiple_of(layout.align()))
+            }
+        };
+        pointer.cast()
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, _: Layout) {
+        // SAFETY: the caller hands back what this allocator gave.
+        unsafe { free(pointer.cast()) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        if layout.align() <= MALLOC_ALIGNMENT {
+            // SAFETY: the caller hands back what this allocator gave, and a size that is not 0.
+            return unsafe { realloc(pointer.cast(), new_size) }.cast();
+        }
+        // SAFETY: the caller vouches for the new size under this alignment; the two blocks do not
+        // overlap, and both hold the smaller of the two sizes.
+        unsafe {
+            let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
+            if !new.is_null() {
+                core::ptr::copy_nonoverlapping(pointer, new, layout.size().min(new_size));
+                self.dealloc(pointer, layout);
+            }
+            new
+        }
+    }
+}
+
+/// Through this the host makes room for what it passes in; wit-bindgen leaves it to std's libc.
+#[expect(unsafe_code, reason = "the canonical ABI asks for this function by name")]
+// SAFETY: the name is the canonical ABI's own, and nothing else here has it.
+#[unsafe(export_name = "cabi_realloc")]
+unsafe extern "C" fn cabi_realloc(
+    pointer: *mut u8,
+    old_size: usize,
+    alignment: usize,
+    new_size: usize,
+) -> *mut u8 {
+    // SAFETY: by the canonical ABI the alignment is a power of two and the pointer, if there is an
+    // old size, came from here.
+    let new = unsafe {
+        match (old_size, new_size) {
+            (0, 0) => return core::ptr::without_provenance_mut(alignment),
+            (0, _) => ALLOCATOR.alloc(Layout::from_size_align_unchecked(new_size, alignment)),
+            _ => {
+                let layout = Layout::from_size_align_unchecked(old_size, alignment);
+                ALLOCATOR.realloc(pointer, layout, new_size)
+            }
+        }
+    };
+    if new.is_null() {
+        panic!("no memory for {new_size} bytes from the host");
+    }
+    new
+}
+
+/// A text in a fixed place: writing to it cannot allocate. What does not fit is cut off.
+struct Message {
+    bytes: [u8; 1024],
+    length: usize,
+}
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let fitting = text.floor_char_boundary(self.bytes.len() - self.length);
+        self.bytes[self.length..self.length + fitting].copy_from_slice(&text.as_bytes()[..fitting]);
+        self.length += fitting;
+        if fitting == text.len() {
+            Ok(())
+        } else {
+            Err(fmt::Error)
+        }
+    }
+}
+
+/// Tells the host's log what happened and where, then traps: the host rolls back.
+#[panic_handler]
+fn panic(info: &PanicInfo) -> ! {
+    // A panic while telling of a panic traps at once.
+    static PANICKING: AtomicBool = AtomicBool::new(false);
+    if !PANICKING.swap(true, Ordering::Relaxed) {
+        let mut message = Message {
+            bytes: [0; 1024],
+            length: 0,
+        };
+        // An error only says that the text was cut.
+        let _ = write!(message, "{info}");
+        if let Ok(text) = core::str::from_utf8(&message.bytes[..message.length]) {
+            log::write(log::Level::Error, text);
+        }
+    }
+    core::arch::wasm32::unreachable()
+}

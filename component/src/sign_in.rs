@@ -1,0 +1,265 @@
+//! Finding out who somebody is: by their password, or because an identity provider says so.
+
+use alloc::string::String;
+
+use crate::Plugin;
+use crate::bindings::exports::portico::dashboard::sign_in as contract;
+use crate::bindings::storage::{
+    AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
+};
+use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
+use crate::transaction::{self, Failure};
+use crate::users::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use crate::validate::{self, Checked, Issues, image, text, username::username};
+use crate::{environment, error, names, password};
+use contract::{Identity, SignedIn};
+
+/// The most characters of a provider's subject.
+const SUBJECT_MAX: usize = 1024;
+
+impl contract::Guest for Plugin {
+    fn password(username: String, password: String) -> Result<SignedIn, Error> {
+        by_password(&username, &password)
+    }
+
+    fn external(identity: Identity) -> Result<SignedIn, Error> {
+        by_provider(identity)
+    }
+}
+
+/// The same words and the same work for whatever does not fit.
+fn by_password(name: &str, password: &str) -> Result<SignedIn, Error> {
+    // A name or a password that nobody can have is not looked for, nor hashed: its length must
+    // not be a burden.
+    let can_exist = text::length(password, 0..=validate::password::MAX).is_ok();
+    let account = match username(name) {
+        Ok(name) if can_exist => {
+            let key = AccountKey::Name((Provider::Credentials, name));
+            transaction::read(|transaction| Ok(transaction.find_account(&key)?))?
+        }
+        _ => None,
+    };
+    let hash = account
+        .as_ref()
+        .and_then(|account| account.password_hash.as_deref());
+    let fits = password::verify(if can_exist { password } else { "" }, hash);
+    match account {
+        Some(account) if fits => Ok(SignedIn {
+            id: account.id,
+            name: account.name,
+        }),
+        _ => Err(error::unauthorized("Wrong username or password")),
+    }
+}
+
+fn by_provider(identity: Identity) -> Result<SignedIn, Error> {
+    let known = Known::check(identity)?;
+    let now = environment::now();
+    transaction::write(|transaction| {
+        if !transaction.has_users()? {
+            return Err(error::forbidden("The first user is created by onboarding").into());
+        }
+        let subject = AccountKey::Subject((known.provider, known.subject.clone()));
+        let id = match transaction.find_account(&subject)? {
+            Some(account) => known.bring_up_to_date(transaction, account.id, now)?,
+            None => known.insert(transaction, now)?,
+        };
+        Ok(SignedIn {
+            id,
+            name: known.name.clone(),
+        })
+    })
+}
+
+/// What a provider says of a person, as far as it keeps the rules. Without an email or a picture
+/// that does, they can still sign in.
+struct Known {
+    provider: Provider,
+    subject: String,
+    name: String,
+    email: Option<String>,
+    email_verified: bool,
+    image: Option<String>,
+}
+
+impl Known {
+    fn check(identity: Identity) -> Result<Self, Error> {
+        let mut issues = Issues::default();
+        issues.check("provider", external(identity.provider));
+        issues.check("subject", text::length(&identity.subject, 1..=SUBJECT_MAX));
+        let name = issues.check("name", username(&identity.name));
+        issues.finish()?;
+        Ok(Self {
+            provider: identity.provider,
+            subject: identity.subject,
+            name,
+            email: identity
+                .email
+                .and_then(|email| validate::email::email(&email).ok()),
+            email_verified: identity.email_verified,
+            image: identity.image.and_then(|picture| image::external(&picture)),
+        })
+    }
+
+    fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<Id, Failure> {
+        let id = environment::new_id();
+        let user = User {
+            email: self.email.clone(),
+            email_verified: self.verified_since(None, now),
+            image: self.image.clone(),
+            ..new_user(id.clone(), self.provider, self.name.clone())
+        };
+        let user = NewUser {
+            user,
+            name_key: names::key(&self.name),
+            color_scheme: NEW_USERS_COLOR_SCHEME,
+            password_hash: None,
+        };
+        transaction.insert_user(&user).map_err(name_taken)?;
+        transaction
+            .insert_identity(&id, self.provider, &self.subject)
+            .map_err(|error| match error {
+                // The same person at the same moment, elsewhere: the next attempt finds them.
+                StorageError::Constraint(Constraint::Identity) => StorageError::Retry,
+                other => other,
+            })?;
+        Ok(id)
+    }
+
+    fn bring_up_to_date(&self, transaction: &Transaction, id: Id, now: Timestamp) -> Result<Id, Failure> {
+        let Some(user) = transaction.get_user(&id)? else {
+            return Err(StorageError::Retry.into());
+        };
+        let profile = Profile {
+            name: self.name.clone(),
+            name_key: names::key(&self.name),
+            email: self.email.clone(),
+            email_verified: self.verified_since(Some(&user), now),
+        };
+        if (&profile.name, &profile.email, profile.email_verified)
+            != (&user.name, &user.email, user.email_verified)
+        {
+            transaction
+                .update_user(&id, &UserChange::Profile(profile))
+                .map_err(name_taken)?;
+        }
+        let image = self.image_after(user.image.as_deref());
+        if image != user.image {
+            transaction.update_user(&id, &UserChange::Image(image))?;
+        }
+        Ok(id)
+    }
+
+    /// Since when the email is verified: as long as it is the same, since the first time.
+    fn verified_since(&self, user: Option<&User>, now: Timestamp) -> Option<Timestamp> {
+        let since = user
+            .filter(|user| user.email == self.email)
+            .and_then(|user| user.email_verified);
+        (self.email.is_some() && self.email_verified).then(|| since.unwrap_or(now))
+    }
+
+    /// The provider's picture, except where the user set an image themselves: those are data URIs.
+    fn image_after(&self, present: Option<&str>) -> Option<String> {
+        match present {
+            Some(present) if image::data_uri(present).is_ok() => Some(present.into()),
+            _ => self.image.clone(),
+        }
+    }
+}
+
+fn external(provider: Provider) -> Checked<()> {
+    match provider {
+        Provider::Oidc | Provider::Ldap => Ok(()),
+        Provider::Credentials => Err(String::from("must be an external provider")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity() -> Identity {
+        Identity {
+            provider: Provider::Oidc,
+            subject: "https://issuer 42".into(),
+            name: " Alice ".into(),
+            email: Some("alice@example.com".into()),
+            email_verified: true,
+            image: Some("https://example.com/alice.png".into()),
+        }
+    }
+
+    #[test]
+    fn what_a_provider_says_keeps_the_rules_of_usernames() {
+        assert_eq!(
+            Known::check(identity()).ok().map(|known| known.name).as_deref(),
+            Some("alice")
+        );
+        let error = Known::check(Identity {
+            provider: Provider::Credentials,
+            subject: String::new(),
+            name: "a\0".into(),
+            ..identity()
+        });
+        assert_eq!(error.err().map(|error| error.issues.len()), Some(3));
+        assert!(
+            Known::check(Identity {
+                subject: "s".repeat(1025),
+                ..identity()
+            })
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn an_email_or_a_picture_that_breaks_a_rule_is_left_out() {
+        let known = Known::check(Identity {
+            email: Some("nonsense".into()),
+            image: Some("javascript:alert(1)".into()),
+            ..identity()
+        });
+        let known = known.ok().unwrap();
+        assert_eq!((known.email.as_deref(), known.image.as_deref()), (None, None));
+        assert_eq!(known.verified_since(None, 9), None);
+    }
+
+    #[test]
+    fn an_email_is_verified_since_the_first_time() {
+        let known = Known::check(identity()).ok().unwrap();
+        let user = |email: &str| User {
+            email: Some(email.into()),
+            email_verified: Some(5),
+            ..new_user("id".into(), Provider::Oidc, "alice".into())
+        };
+        assert_eq!(known.verified_since(None, 9), Some(9));
+        assert_eq!(known.verified_since(Some(&user("alice@example.com")), 9), Some(5));
+        assert_eq!(known.verified_since(Some(&user("old@example.com")), 9), Some(9));
+        let unverified = Known::check(Identity {
+            email_verified: false,
+            ..identity()
+        })
+        .ok()
+        .unwrap();
+        assert_eq!(
+            unverified.verified_since(Some(&user("alice@example.com")), 9),
+            None
+        );
+    }
+
+    #[test]
+    fn a_picture_follows_the_provider_unless_the_user_set_one() {
+        let known = Known::check(identity()).ok().unwrap();
+        let link = Some("https://example.com/alice.png".into());
+        let own = "data:image/gif;base64,R0lGODdh";
+        assert_eq!(known.image_after(None), link);
+        assert_eq!(known.image_after(Some("https://example.com/old.png")), link);
+        assert_eq!(known.image_after(Some(own)).as_deref(), Some(own));
+        let without = Known::check(Identity {
+            image: None,
+            ..identity()
+        })
+        .ok()
+        .unwrap();
+        assert_eq!(without.image_after(Some("https://example.com/old.png")), None);
+    }
+}

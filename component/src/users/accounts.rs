@@ -1,0 +1,153 @@
+//! New accounts: the first administrator, with an invite, and by an administrator.
+//!
+//! Each looks before it hashes and checks the same again in the transaction that inserts, so that
+//! of many at once only those succeed that may.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+
+use super::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use crate::access::authorise;
+use crate::bindings::storage::{AccountKey, NewUser, Transaction};
+use crate::bindings::types::{Caller, Error, Id, NewAccount, Provider, Registration, User};
+use crate::procedures::Procedure;
+use crate::transaction::{self, Failure};
+use crate::validate::{self, Issues, number, username::username};
+use crate::{environment, error, names, password};
+
+/// The most groups that a new user can be put into at once.
+const MAX_GROUPS: usize = 1000;
+
+/// `user.initUser`
+pub fn init_user(caller: &Caller, account: &NewAccount) -> Result<Id, Error> {
+    authorise(caller, Procedure::UserInitUser)?;
+    // Before the input: once a user exists, nobody learns anything here.
+    transaction::read(require_no_users)?;
+    let mut issues = Issues::default();
+    let account = Account::check(&mut issues, account, Email::Optional);
+    issues.finish()?;
+
+    let user = account.into_new_user();
+    transaction::write(|transaction| {
+        require_no_users(transaction)?;
+        transaction.insert_user(&user).map_err(name_taken)?;
+        transaction.grant_admin(&user.user.id)?;
+        Ok(())
+    })?;
+    Ok(user.user.id)
+}
+
+/// `user.register`
+pub fn register(caller: &Caller, registration: &Registration) -> Result<Id, Error> {
+    authorise(caller, Procedure::UserRegister)?;
+    let mut issues = Issues::default();
+    let account = Account::check(&mut issues, &registration.account, Email::Required);
+    issues.finish()?;
+
+    let Registration { invite_id, token, .. } = registration;
+    transaction::read(|transaction| {
+        require_invite(transaction.has_invite(invite_id, token, environment::now())?)?;
+        require_free_name(transaction, &account.username)
+    })?;
+
+    let user = account.into_new_user();
+    transaction::write(|transaction| {
+        // A refusal after this leaves the invite as it was: the transaction ends without a commit.
+        require_invite(transaction.take_invite(invite_id, token, environment::now())?)?;
+        transaction.insert_user(&user).map_err(name_taken)
+    })?;
+    Ok(user.user.id)
+}
+
+/// `user.create`
+pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result<Id, Error> {
+    authorise(caller, Procedure::UserCreate)?;
+    let mut issues = Issues::default();
+    let account = Account::check(&mut issues, account, Email::Optional);
+    issues.check("groupIds", number::items(group_ids.len(), 0..=MAX_GROUPS));
+    issues.finish()?;
+
+    transaction::read(|transaction| require_free_name(transaction, &account.username))?;
+
+    let user = account.into_new_user();
+    let group_ids: BTreeSet<&Id> = group_ids.iter().collect();
+    transaction::write(|transaction| {
+        transaction.insert_user(&user).map_err(name_taken)?;
+        for group_id in &group_ids {
+            if !transaction.add_to_group(&user.user.id, group_id)? {
+                return Err(error::not_found(&format!("Group {}", error::excerpt(group_id))).into());
+            }
+        }
+        Ok(())
+    })?;
+    Ok(user.user.id)
+}
+
+/// A new account that keeps all rules.
+struct Account {
+    username: String,
+    password: String,
+    email: Option<String>,
+}
+
+/// Whether a new account needs an email.
+enum Email {
+    Required,
+    Optional,
+}
+
+impl Account {
+    fn check(issues: &mut Issues, account: &NewAccount, needs: Email) -> Self {
+        let username = issues.check("username", username(&account.username));
+        issues.check("password", validate::password::password(&account.password));
+        let email = account.email.as_deref().unwrap_or("");
+        let email = match needs {
+            Email::Required => issues.check("email", validate::email::email(email).map(Some)),
+            Email::Optional => issues.check("email", validate::email::optional_email(email)),
+        };
+        Self {
+            username,
+            password: account.password.clone(),
+            email,
+        }
+    }
+
+    /// Hashes the password: not inside a transaction.
+    fn into_new_user(self) -> NewUser {
+        NewUser {
+            password_hash: Some(password::hash(&self.password)),
+            name_key: names::key(&self.username),
+            color_scheme: NEW_USERS_COLOR_SCHEME,
+            user: User {
+                email: self.email,
+                ..new_user(environment::new_id(), Provider::Credentials, self.username)
+            },
+        }
+    }
+}
+
+fn require_no_users(transaction: &Transaction) -> Result<(), Failure> {
+    if transaction.has_users()? {
+        Err(error::forbidden("Onboarding is over: there is a user already").into())
+    } else {
+        Ok(())
+    }
+}
+
+/// The same words for every reason, so that nobody learns which invites there are.
+fn require_invite(fits: bool) -> Result<(), Error> {
+    if fits {
+        Ok(())
+    } else {
+        Err(error::forbidden("Invalid invite"))
+    }
+}
+
+fn require_free_name(transaction: &Transaction, username: &str) -> Result<(), Failure> {
+    let key = AccountKey::Name((Provider::Credentials, names::key(username)));
+    match transaction.find_account(&key)? {
+        Some(_) => Err(error::name_taken().into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,151 @@
+//! The procedures of the interface `users`.
+
+mod accounts;
+mod deletion;
+mod password;
+mod preferences;
+mod profile;
+mod reads;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Plugin;
+use crate::bindings::exports::portico::dashboard::users as contract;
+use crate::bindings::storage::{Constraint, Error as StorageError, Transaction, UserChange};
+use crate::bindings::types::{
+    Caller, ColorScheme, Error, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange, Provider,
+    Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+};
+use crate::error;
+use crate::transaction::Failure;
+
+/// A user as it is before anybody changed a preference.
+pub fn new_user(id: Id, provider: Provider, name: String) -> User {
+    User {
+        id,
+        name,
+        email: None,
+        email_verified: None,
+        image: None,
+        provider,
+        home_board_id: None,
+        mobile_home_board_id: None,
+        first_day_of_week: 1,
+        ping_icons_enabled: false,
+        default_search_engine_id: None,
+        open_search_in_new_tab: true,
+    }
+}
+
+/// The colour scheme of a new user.
+pub const NEW_USERS_COLOR_SCHEME: ColorScheme = ColorScheme::Dark;
+
+/// Says that the name is taken, where that is why storage refused.
+pub fn name_taken(error: StorageError) -> Failure {
+    match error {
+        StorageError::Constraint(Constraint::UserName) => error::name_taken().into(),
+        other => other.into(),
+    }
+}
+
+/// Changes a user who must exist.
+fn update(transaction: &Transaction, id: &str, change: &UserChange) -> Result<(), Failure> {
+    if transaction.update_user(id, change)? {
+        Ok(())
+    } else {
+        Err(user_not_found().into())
+    }
+}
+
+/// Refuses a user who does not exist.
+fn require_user(transaction: &Transaction, id: &str) -> Result<User, Failure> {
+    transaction.get_user(id)?.ok_or_else(|| user_not_found().into())
+}
+
+/// Refuses a user for whom somebody else vouches.
+fn require_credentials(provider: Provider) -> Result<(), Error> {
+    match provider {
+        Provider::Credentials => Ok(()),
+        Provider::Oidc | Provider::Ldap => Err(error::forbidden(
+            "Name, email and password of this user belong to an external provider",
+        )),
+    }
+}
+
+fn user_not_found() -> Error {
+    error::not_found("User")
+}
+
+impl contract::Guest for Plugin {
+    fn get_all(caller: Caller) -> Result<Vec<UserSummary>, Error> {
+        reads::get_all(&caller)
+    }
+
+    fn selectable(
+        caller: Caller,
+        exclude_external_providers: Option<bool>,
+    ) -> Result<Vec<UserOption>, Error> {
+        reads::selectable(&caller, exclude_external_providers.unwrap_or(false))
+    }
+
+    fn search(caller: Caller, query: String, limit: Option<i32>) -> Result<Vec<UserMatch>, Error> {
+        reads::search(&caller, &query, limit)
+    }
+
+    fn get_by_id(caller: Caller, user_id: Id) -> Result<User, Error> {
+        reads::get_by_id(&caller, &user_id)
+    }
+
+    fn init_user(caller: Caller, account: NewAccount) -> Result<Id, Error> {
+        accounts::init_user(&caller, &account)
+    }
+
+    fn register(caller: Caller, registration: Registration) -> Result<Id, Error> {
+        accounts::register(&caller, &registration)
+    }
+
+    fn create(caller: Caller, account: NewAccount, group_ids: Vec<Id>) -> Result<Id, Error> {
+        accounts::create(&caller, &account, &group_ids)
+    }
+
+    fn set_profile_image(caller: Caller, user_id: Id, image: Option<String>) -> Result<(), Error> {
+        profile::set_image(&caller, &user_id, image.as_deref())
+    }
+
+    fn edit_profile(caller: Caller, change: ProfileChange) -> Result<(), Error> {
+        profile::edit(&caller, &change)
+    }
+
+    fn change_password(caller: Caller, change: PasswordChange) -> Result<(), Error> {
+        password::change(&caller, &change)
+    }
+
+    fn change_home_boards(caller: Caller, user_id: Id, boards: HomeBoards) -> Result<(), Error> {
+        preferences::change_home_boards(&caller, &user_id, boards)
+    }
+
+    fn change_search_preferences(
+        caller: Caller,
+        user_id: Id,
+        preferences: SearchPreferences,
+    ) -> Result<(), Error> {
+        preferences::change_search_preferences(&caller, &user_id, preferences)
+    }
+
+    fn change_color_scheme(caller: Caller, color_scheme: ColorScheme) -> Result<(), Error> {
+        preferences::change_color_scheme(&caller, color_scheme)
+    }
+
+    fn change_ping_icons_enabled(caller: Caller, id: Id, enabled: bool) -> Result<(), Error> {
+        preferences::change_ping_icons_enabled(&caller, &id, enabled)
+    }
+
+    fn change_first_day_of_week(caller: Caller, id: Id, first_day_of_week: i32) -> Result<(), Error> {
+        preferences::change_first_day_of_week(&caller, &id, first_day_of_week)
+    }
+
+    fn delete(caller: Caller, user_id: Id) -> Result<(), Error> {
+        deletion::delete(&caller, &user_id)
+    }
+}

@@ -1,0 +1,111 @@
+//! Whole numbers and lengths of lists.
+
+use alloc::format;
+use alloc::string::String;
+use core::ops::RangeInclusive;
+
+use super::Checked;
+
+/// How many results a search answers where nothing else is asked for.
+const DEFAULT_LIMIT: i32 = 10;
+
+/// A number within bounds.
+pub fn within(value: i32, bounds: RangeInclusive<i32>) -> Checked<u32> {
+    match u32::try_from(value) {
+        Ok(number) if bounds.contains(&value) => Ok(number),
+        _ => Err(format!(
+            "must be a whole number from {} to {}, got {value}",
+            bounds.start(),
+            bounds.end()
+        )),
+    }
+}
+
+/// How many results a search answers at most: 1 to 100, or the default.
+pub fn limit(value: Option<i32>) -> Checked<u32> {
+    within(value.unwrap_or(DEFAULT_LIMIT), 1..=100)
+}
+
+/// The number of a page, from 1.
+pub fn page(value: i32) -> Checked<u32> {
+    match u32::try_from(value) {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err(format!("must be a whole number of at least 1, got {value}")),
+    }
+}
+
+/// How many items a page has.
+pub fn page_size(value: i32) -> Checked<u32> {
+    within(value, 1..=100)
+}
+
+/// 0 = Sunday to 6 = Saturday.
+pub fn day_of_week(value: i32) -> Checked<u8> {
+    within(value, 0..=6).and_then(|day| u8::try_from(day).map_err(|_| String::from("must be a day")))
+}
+
+/// The length of a list.
+pub fn items(length: usize, bounds: RangeInclusive<usize>) -> Checked<()> {
+    if length < *bounds.start() {
+        Err(format!(
+            "must have at least {} item(s), got {length}",
+            bounds.start()
+        ))
+    } else if length > *bounds.end() {
+        Err(format!("must have at most {} items, got {length}", bounds.end()))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_1_to_100_and_10_if_absent() {
+        assert_eq!(limit(None), Ok(10));
+        assert_eq!(limit(Some(1)), Ok(1));
+        assert_eq!(limit(Some(100)), Ok(100));
+        for value in [0, -1, 101, i32::MIN, i32::MAX] {
+            let message = format!("must be a whole number from 1 to 100, got {value}");
+            assert_eq!(limit(Some(value)), Err(message));
+        }
+    }
+
+    #[test]
+    fn a_page_has_no_upper_bound() {
+        assert_eq!(page(1), Ok(1));
+        assert_eq!(page(i32::MAX), Ok(2_147_483_647));
+        assert_eq!(page(0), Err("must be a whole number of at least 1, got 0".into()));
+        assert!(page(i32::MIN).is_err());
+    }
+
+    #[test]
+    fn a_week_has_seven_days() {
+        for day in 0..=6 {
+            assert_eq!(day_of_week(day), Ok(day as u8));
+        }
+        assert!(day_of_week(-1).is_err());
+        assert_eq!(
+            day_of_week(7),
+            Err("must be a whole number from 0 to 6, got 7".into())
+        );
+        assert!(day_of_week(256).is_err());
+    }
+
+    #[test]
+    fn a_list_is_neither_too_short_nor_too_long() {
+        assert_eq!(items(1, 1..=1000), Ok(()));
+        assert_eq!(items(1000, 1..=1000), Ok(()));
+        assert_eq!(items(0, 0..=1000), Ok(()));
+        assert_eq!(
+            items(0, 1..=1000),
+            Err("must have at least 1 item(s), got 0".into())
+        );
+        assert_eq!(
+            items(1001, 1..=1000),
+            Err("must have at most 1000 items, got 1001".into())
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! Passwords: long enough, and not so long that hashing them is a burden. No other rule.
+
+use super::{Checked, text};
+
+/// The most characters that a password has.
+pub const MAX: usize = 255;
+
+/// A password: 8 to 255 characters, taken as it is.
+pub fn password(value: &str) -> Checked<()> {
+    text::length(value, 8..=MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_length_counts() {
+        for accepted in [
+            "        ",
+            "12345678",
+            "pässwörd",
+            "\0\0\0\0\0\0\0\0",
+            &"🔑".repeat(255),
+        ] {
+            assert_eq!(password(accepted), Ok(()));
+        }
+        for refused in ["", "1234567", "🔑🔑🔑🔑", &"a".repeat(256)] {
+            assert!(password(refused).is_err());
+        }
+    }
+
+    #[test]
+    fn the_message_does_not_repeat_the_password() {
+        let message = password("hunter2").unwrap_err();
+        assert_eq!(message, "must have at least 8 characters, got 7");
+    }
+}

@@ -1,0 +1,136 @@
+//! Plain texts: trimmed, bounded, and which control characters they may hold.
+//!
+//! Lengths count Unicode scalar values after trimming.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::ops::RangeInclusive;
+
+use super::Checked;
+
+/// As long as an image may be: clients send icons as data URIs, too.
+const ICON_URL_MAX: usize = 350_000;
+
+/// The name of an app.
+pub fn app_name(value: &str) -> Checked<String> {
+    line(value.trim(), 1..=64)
+}
+
+/// The description of an app; `""` = none. May hold newline and tab.
+pub fn description(value: &str) -> Checked<Option<String>> {
+    let value = value.trim();
+    length(value, 0..=512)?;
+    no_control_characters(value, &['\n', '\t'])?;
+    Ok((!value.is_empty()).then(|| value.to_string()))
+}
+
+/// Where an icon is. Any text, since clients send relative paths.
+pub fn icon_url(value: &str) -> Checked<String> {
+    line(value.trim(), 1..=ICON_URL_MAX)
+}
+
+/// A text of one line.
+pub fn line(value: &str, bounds: RangeInclusive<usize>) -> Checked<String> {
+    length(value, bounds)?;
+    no_control_characters(value, &[])?;
+    Ok(value.to_string())
+}
+
+/// The length of a text.
+pub fn length(value: &str, bounds: RangeInclusive<usize>) -> Checked<()> {
+    let length = value.chars().count();
+    if length == 0 && *bounds.start() == 1 {
+        Err(String::from("must not be empty"))
+    } else if length < *bounds.start() {
+        Err(format!(
+            "must have at least {} characters, got {length}",
+            bounds.start()
+        ))
+    } else if length > *bounds.end() {
+        Err(format!(
+            "must have at most {} characters, got {length}",
+            bounds.end()
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses control characters, except these.
+pub fn no_control_characters(value: &str, except: &[char]) -> Checked<()> {
+    match value
+        .chars()
+        .find(|character| character.is_control() && !except.contains(character))
+    {
+        None => Ok(()),
+        Some(found) => Err(format!(
+            "must not contain control characters, found U+{:04X}",
+            found as u32
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_app_name_is_trimmed_and_has_1_to_64_characters() {
+        assert_eq!(app_name("  Jellyfin \n"), Ok("Jellyfin".into()));
+        assert_eq!(app_name("\u{3000}映画\u{a0}"), Ok("映画".into()));
+        assert_eq!(app_name(&"🎬".repeat(64)), Ok("🎬".repeat(64)));
+        assert_eq!(
+            app_name(&"🎬".repeat(65)),
+            Err("must have at most 64 characters, got 65".into())
+        );
+        assert_eq!(
+            app_name(&format!(" {} ", "a".repeat(64))).map(|name| name.len()),
+            Ok(64)
+        );
+        for empty in ["", "   ", "\t\n"] {
+            assert_eq!(app_name(empty), Err("must not be empty".into()));
+        }
+    }
+
+    #[test]
+    fn names_hold_no_control_characters() {
+        for (name, found) in [
+            ("a\0b", "0000"),
+            ("a\tb", "0009"),
+            ("a\u{7f}b", "007F"),
+            ("a\u{85}b", "0085"),
+        ] {
+            let message = format!("must not contain control characters, found U+{found}");
+            assert_eq!(app_name(name), Err(message.clone()));
+            assert_eq!(icon_url(name), Err(message));
+        }
+    }
+
+    #[test]
+    fn a_description_may_hold_newline_and_tab_and_be_absent() {
+        assert_eq!(description(" one\n\ttwo "), Ok(Some("one\n\ttwo".into())));
+        assert_eq!(description(" \n "), Ok(None));
+        assert_eq!(description(&"ä".repeat(512)), Ok(Some("ä".repeat(512))));
+        assert_eq!(
+            description(&"a".repeat(1_000_000)),
+            Err("must have at most 512 characters, got 1000000".into())
+        );
+        for refused in ["a\0", "a\rb", "\u{1b}[2J"] {
+            assert!(description(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_icon_url_is_any_text_of_one_line() {
+        for accepted in [
+            "/icons/x.svg",
+            "https://example.com/x.png",
+            "x",
+            "data:image/png;base64,AAAA",
+        ] {
+            assert_eq!(icon_url(accepted), Ok(accepted.into()));
+        }
+        assert_eq!(icon_url("  "), Err("must not be empty".into()));
+        assert!(icon_url(&"a".repeat(350_001)).is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! Links, as browsers read them: what is checked here is what a click would do.
+//!
+//! They are stored as they were sent, trimmed. Browsers drop tabs, line ends and leading control
+//! characters before they look at the scheme; here none of them gets that far.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use url::Url;
+
+use super::{Checked, text};
+
+/// The most characters of a link. Browsers and servers cope with this many.
+const MAX: usize = 8192;
+
+/// Schemes that run or show what the link itself says, as if it came from the dashboard.
+const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "vbscript"];
+
+/// Where an app leads; `""` = nowhere. An absolute URL of any scheme but the refused ones.
+pub fn href(value: &str) -> Checked<Option<String>> {
+    let Some((text, url)) = parse(value)? else {
+        return Ok(None);
+    };
+    if REFUSED_SCHEMES.contains(&url.scheme()) {
+        return Err(format!("must not be a URL of the scheme {}:", url.scheme()));
+    }
+    Ok(Some(text))
+}
+
+/// Where an app is asked whether it is up; `""` = nowhere. An absolute URL of HTTP or HTTPS.
+pub fn ping_url(value: &str) -> Checked<Option<String>> {
+    let Some((text, url)) = parse(value)? else {
+        return Ok(None);
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(String::from("must be a URL with http: or https:"));
+    }
+    Ok(Some(text))
+}
+
+fn parse(value: &str) -> Checked<Option<(String, Url)>> {
+    let value = value.trim();
+    if value.is_empty() {
+        return Ok(None);
+    }
+    text::length(value, 1..=MAX)?;
+    text::no_control_characters(value, &[])?;
+    let url = Url::parse(value).map_err(|reason| format!("must be an absolute URL ({reason})"))?;
+    Ok(Some((value.to_string(), url)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_stored_as_sent_but_trimmed() {
+        for accepted in [
+            "http://jellyfin.local",
+            "https://user:password@example.com:8096/web/?q=a b#c",
+            "HTTPS://EXAMPLE.COM",
+            "http://[2001:db8::1]:8096/",
+            "http://192.168.0.1",
+            "https://müller.example/ü",
+            "https://例子.广告/",
+            "ssh://root@nas",
+            "vscode://file/x",
+            "ftp://nas/",
+            "file:///srv",
+            "mailto:alice@example.com",
+            "tel:+4912345",
+            "javascripts://x",
+            "http:example.com",
+        ] {
+            assert_eq!(href(accepted), Ok(Some(accepted.into())));
+        }
+        assert_eq!(
+            href("  https://example.com/ \r\n"),
+            Ok(Some("https://example.com/".into()))
+        );
+    }
+
+    #[test]
+    fn an_empty_link_is_none() {
+        for empty in ["", "  ", "\t\n"] {
+            assert_eq!(href(empty), Ok(None));
+            assert_eq!(ping_url(empty), Ok(None));
+        }
+    }
+
+    #[test]
+    fn scripts_are_refused_whatever_they_hide_behind() {
+        for refused in [
+            "javascript:alert(1)",
+            "JAVASCRIPT:alert(1)",
+            "JaVaScRiPt://example.com/%0aalert(1)",
+            "  javascript:alert(1)",
+            "\tjavascript:alert(1)",
+            "java\tscript:alert(1)",
+            "java\nscript:alert(1)",
+            "java\r\nscript:alert(1)",
+            "javascript\t:alert(1)",
+            "\u{1}javascript:alert(1)",
+            "\0javascript:alert(1)",
+            "\u{1f}\u{20}javascript:alert(1)",
+            "javascript\0:alert(1)",
+            "javascript:",
+            "data:text/html,<script>alert(1)</script>",
+            "Data:text/html;base64,AAAA",
+            "vbscript:msgbox(1)",
+            "VBSCRIPT:x",
+        ] {
+            assert!(href(refused).is_err(), "{refused:?}");
+            assert!(ping_url(refused).is_err(), "{refused:?}");
+        }
+        // Lookalikes and invisible characters make no scheme at all.
+        for refused in [
+            "java\u{200b}script:alert(1)",
+            "\u{feff}javascript:alert(1)",
+            "ｊavascript:alert(1)",
+        ] {
+            assert!(href(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_absolute_url_is_refused() {
+        for refused in [
+            "http://",
+            "https://:8080",
+            "http://example.com:99999",
+            "http://[::1",
+            "http://exa mple.com",
+            "http://a\0b/",
+            "https://example.com/a\tb",
+            "/relative",
+            "example.com",
+            "//example.com/x",
+            "not a url",
+            "[homarr_base]/x",
+            "localhost",
+            "://x",
+        ] {
+            assert!(href(refused).is_err(), "{refused:?}");
+        }
+        assert_eq!(
+            href("/relative"),
+            Err("must be an absolute URL (relative URL without a base)".into())
+        );
+        assert_eq!(
+            href("javascript:1"),
+            Err("must not be a URL of the scheme javascript:".into())
+        );
+    }
+
+    #[test]
+    fn a_ping_is_http_or_https_in_any_case() {
+        for accepted in ["http://a", "HTTP://A/", "hTTps://a:1/x", " http://[::1]:80 "] {
+            assert_eq!(ping_url(accepted), Ok(Some(accepted.trim().into())));
+        }
+        for refused in [
+            "ftp://a",
+            "ws://a",
+            "ssh://a",
+            "mailto:a@b",
+            "file:///x",
+            "httpx://a",
+            "http://a:99999",
+        ] {
+            assert!(ping_url(refused).is_err(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_bounded() {
+        let base = "https://example.com/";
+        let longest = format!("{base}{}", "a".repeat(MAX - base.len()));
+        assert!(href(&longest).is_ok());
+        assert_eq!(
+            href(&format!("{longest}a")),
+            Err("must have at most 8192 characters, got 8193".into())
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! What every command that works on data starts with.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use portico::{
+    COMPONENT,
+    data_dir::DataDir,
+    icons::{IconSettings, IconSources, NoIcons},
+    sandbox::{Imports, Limits, Sandbox},
+    secrets::{Secrets, SystemRandom},
+    service::Service,
+    storage::{DashboardStorage, memory::MemoryStorage, sqlite::SqliteStorage},
+    time::SystemClock,
+};
+
+use super::settings::Settings;
+
+/// How long one call may take, waiting included.
+const CALL_TIME: Duration = Duration::from_secs(30);
+
+/// A service on a data directory, which is its own as long as it lives.
+pub struct Host {
+    pub service: Arc<Service>,
+    pub data: DataDir,
+}
+
+impl Host {
+    /// Opens the data directory and starts the component on it.
+    pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        let component = match &settings.component {
+            Some(file) => std::fs::read(file)
+                .with_context(|| format!("cannot read the component {}", file.display()))?,
+            None => COMPONENT.to_vec(),
+        };
+        let data = DataDir::open(&settings.data())?;
+        let storage = Arc::new(SqliteStorage::open(&data.database())?);
+        let clock = Arc::new(SystemClock);
+        let imports = Imports {
+            storage: storage.clone(),
+            icons: Arc::new(IconSources::new(
+                settings.icons.clone(),
+                data.icons(),
+                clock.clone(),
+            )),
+            clock,
+            random: Arc::new(SystemRandom),
+        };
+        let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
+        let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports);
+        let sandbox = match &settings.component {
+            Some(file) => sandbox.with_context(|| format!("cannot run the component {}", file.display()))?,
+            None => sandbox?,
+        };
+        let service = service(storage, sandbox).await?;
+        Ok(Self { service, data })
+    }
+}
+
+/// A service that keeps nothing: enough to ask what procedures there are.
+pub async fn without_data() -> anyhow::Result<Arc<Service>> {
+    let storage = Arc::new(MemoryStorage::new());
+    let imports = Imports {
+        storage: storage.clone(),
+        icons: Arc::new(NoIcons::new(IconSettings::default().default_icon)),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    };
+    let sandbox = Sandbox::new(COMPONENT, None, Limits::default(), imports)?;
+    service(storage, sandbox).await
+}
+
+async fn service(storage: Arc<dyn DashboardStorage>, sandbox: Sandbox) -> anyhow::Result<Arc<Service>> {
+    let secrets = Secrets::new(Arc::new(SystemRandom));
+    Service::new(storage, sandbox, Arc::new(SystemClock), secrets, CALL_TIME).await
+}

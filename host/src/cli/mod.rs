@@ -1,0 +1,98 @@
+//! The command line: `serve`, `procedures`, `call`, `recover`.
+
+mod call;
+mod host;
+mod procedures;
+mod recover;
+mod remote;
+mod serve;
+mod settings;
+
+use std::{
+    io::{ErrorKind, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, Parser, Subcommand};
+
+use self::settings::Settings;
+
+/// The users and apps of a dashboard: a sandboxed component, and the host that serves it.
+///
+/// Start with `portico serve`, then create the administrator:
+///
+///   curl -H 'content-type: application/json' http://127.0.0.1:7575/api/trpc/user.initUser \
+///     -d '{"username": "ada", "password": "correct horse"}'
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment, max_term_width = 100)]
+struct Cli {
+    /// A TOML file with settings. A flag goes before the environment, and that before the file
+    #[arg(long, env = "PORTICO_CONFIG", value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve users and apps over HTTP until stopped (SIGTERM or Ctrl-C)
+    Serve(serve::Serve),
+    /// List every procedure: name, who may call it, REST route, input
+    Procedures(procedures::Procedures),
+    /// Call one procedure, on the data directory or on a running host
+    Call(call::Call),
+    /// Give a user a new password, shown once, and end their sessions
+    Recover(recover::Recover),
+}
+
+/// Where the data is, and what runs on it.
+#[derive(Args)]
+struct HostArgs {
+    /// The folder that holds all data; made if it is not there [default: ./data]
+    #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Run this component instead of the one inside the binary
+    #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
+    component: Option<PathBuf>,
+    /// Where the compiled component is kept [default: the folder `cache` of the data]
+    #[arg(long, env = "PORTICO_CACHE", value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Where icons are looked up: INDEX|BASE,INDEX|BASE; empty = nowhere
+    #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
+    icon_sources: Option<String>,
+    /// What is logged, to the standard error: error, warn, info, debug, or a tracing filter
+    /// [default: info]
+    #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
+    log: Option<String>,
+    /// How it is logged [default: pretty]
+    #[arg(long, env = "PORTICO_LOG_FORMAT", value_name = "FORMAT")]
+    log_format: Option<settings::LogFormat>,
+}
+
+/// Reads the command line and does what it says.
+pub fn run() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let settings = Settings::load(cli.config.as_deref())?;
+    match cli.command {
+        Command::Serve(serve) => serve.run(settings),
+        Command::Procedures(procedures) => procedures.run(),
+        Command::Call(call) => call.run(settings),
+        Command::Recover(recover) => recover.run(settings),
+    }
+}
+
+/// Writes to the standard output. Whoever reads it may stop reading whenever they like.
+fn print(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Runs something asynchronous to its end.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}

@@ -1,0 +1,86 @@
+//! `portico recover`: a new password for whoever lost theirs.
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use portico::{
+    identity::Identity,
+    model::Provider,
+    service::Service,
+    storage::{Access, AccountKey, SessionUser},
+};
+use serde_json::json;
+
+use super::{
+    HostArgs, block_on,
+    call::{self, REQUEST_ID},
+    host::Host,
+    print,
+    settings::Settings,
+};
+
+#[derive(Args)]
+pub struct Recover {
+    /// The username
+    name: String,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl Recover {
+    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let settings = settings.with(self.host)?;
+        settings.start_log(true)?;
+        let (user, password) = block_on(recover(&settings, &self.name))?;
+        print(&format!("The new password of {user} is {password}"))?;
+        print(&format!(
+            "It is shown only now. All sessions of {user} have ended."
+        ))
+    }
+}
+
+async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, String)> {
+    let host = Host::open(settings).await?;
+    let user = find_user(&host.service, name).await?;
+    if user.provider != Provider::Credentials {
+        bail!(
+            "{} signs in elsewhere ({:?}): the password is there",
+            user.name,
+            user.provider
+        );
+    }
+    let password = host.service.secrets.password();
+    let input = json!({ "userId": user.id, "password": password });
+    call::run(
+        &host.service,
+        "user.changePassword",
+        &Identity::operator(),
+        Some(input),
+    )
+    .await?;
+    Ok((user.name, password))
+}
+
+/// The user with this name; of several providers' users, the one who signs in here.
+pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
+    let context = Identity::operator().context(REQUEST_ID);
+    let key = service.sandbox.name_key(context.clone(), name.trim()).await?;
+    let mut transaction = service
+        .storage
+        .begin_dashboard(Access::Read, &context)
+        .await
+        .map_err(|error| anyhow::anyhow!("{error:?}"))
+        .context("storage does not answer")?;
+    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
+        let account = transaction
+            .find_account(&AccountKey::Name((provider, key.clone())))
+            .await;
+        let account = account.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        if let Some(account) = account {
+            let user = transaction.get_session_user(&account.id).await;
+            return user
+                .map_err(|error| anyhow::anyhow!("{error:?}"))?
+                .context("the user is gone");
+        }
+    }
+    bail!("there is no user {name:?}; `portico call user.getAll` lists them")
+}

@@ -1,0 +1,60 @@
+//! Calls of a running host.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use portico::sandbox::Kind;
+use serde_json::Value;
+use ureq::Agent;
+
+use super::{block_on, host};
+
+/// Calls a procedure of the host at this URL; none where it has no output.
+pub fn call(
+    url: &str,
+    key: Option<&str>,
+    procedure: &str,
+    input: Option<Value>,
+) -> anyhow::Result<Option<Value>> {
+    let service = block_on(host::without_data())?;
+    // The host may be newer and know more: then it is for the host to say that a call is a query.
+    let kind = service
+        .table
+        .find(procedure)
+        .map_or(Kind::Mutation, |procedure| procedure.kind);
+    let address = format!("{}/api/trpc/{procedure}", url.trim_end_matches('/'));
+    let agent: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into();
+    let key = key.map(|key| format!("Bearer {key}")).unwrap_or_default();
+    let answer = match kind {
+        Kind::Query => {
+            let mut request = agent.get(&address).header("authorization", &key);
+            if let Some(input) = input {
+                request = request.query("input", input.to_string());
+            }
+            request.call()
+        }
+        Kind::Mutation => agent
+            .post(&address)
+            .header("authorization", &key)
+            .content_type("application/json")
+            .send(input.map(|input| input.to_string()).unwrap_or_default()),
+    };
+    let mut answer = answer.with_context(|| format!("no answer from {url}; is a host running there?"))?;
+    let body = answer
+        .body_mut()
+        .with_config()
+        .limit(256 << 20)
+        .read_to_string()?;
+    let body: Value = serde_json::from_str(&body)
+        .with_context(|| format!("{url} answered {} and no JSON; is it a Portico?", answer.status()))?;
+    let error = &body["error"];
+    if !error.is_null() {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        bail!("{}: {}", text(&error["data"]["code"]), text(&error["message"]));
+    }
+    Ok(body["result"].get("data").cloned())
+}

@@ -1,0 +1,78 @@
+//! `portico serve`.
+
+use std::net::SocketAddr;
+
+use anyhow::Context as _;
+use clap::Args;
+use portico::http::{self, HttpLimits};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tracing::{info, warn};
+
+use super::{HostArgs, block_on, host::Host, print, settings::Settings};
+
+const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
+
+#[derive(Args)]
+pub struct Serve {
+    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7575]
+    #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    #[command(flatten)]
+    host: HostArgs,
+}
+
+impl Serve {
+    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let settings = settings.with(self.host)?;
+        let listen = match self.listen.or(settings.listen) {
+            Some(listen) => listen,
+            None => DEFAULT_LISTEN.parse()?,
+        };
+        settings.start_log(false)?;
+        block_on(serve(settings, listen))
+    }
+}
+
+async fn serve(settings: Settings, listen: SocketAddr) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let host = Host::open(&settings).await?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
+    let address = listener.local_addr()?;
+    let is_open = !host
+        .service
+        .has_users("start")
+        .await
+        .map_err(|error| anyhow::anyhow!(error.message))?;
+
+    println!(
+        "portico listens on http://{address} with its data in {}",
+        host.data.path().display()
+    );
+    if is_open {
+        info!("no user exists yet: create the administrator with user.initUser");
+        if !address.ip().is_loopback() {
+            warn!(
+                "onboarding is open and {address} can be reached from other machines: whoever comes first becomes \
+                 the administrator"
+            );
+        }
+    }
+
+    let limits = HttpLimits::default();
+    let router = http::router(host.service.clone(), limits.clone());
+    let stop = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    http::serve(listener, router, &limits, stop).await;
+    info!("stopped");
+    Ok(())
+}

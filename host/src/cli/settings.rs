@@ -1,0 +1,84 @@
+//! Settings from the TOML file; flags and the environment go before them.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use portico::icons::IconSettings;
+use serde::Deserialize;
+use tracing_subscriber::EnvFilter;
+
+use super::HostArgs;
+
+/// What the file may say. The keys are the names of the flags.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Settings {
+    pub listen: Option<SocketAddr>,
+    pub data: Option<PathBuf>,
+    pub component: Option<PathBuf>,
+    pub cache: Option<PathBuf>,
+    pub log: Option<String>,
+    pub log_format: Option<LogFormat>,
+    #[serde(default)]
+    pub icons: IconSettings,
+}
+
+#[derive(Deserialize, ValueEnum, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Pretty,
+    /// One JSON object a line
+    Json,
+}
+
+impl Settings {
+    /// Reads the file; without one there are only defaults.
+    pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read the settings file {}", file.display()))?;
+        toml::from_str(&text).with_context(|| format!("the settings file {} is not right", file.display()))
+    }
+
+    /// Puts what the command line and the environment say over what the file says.
+    pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
+        self.data = args.data.or(self.data);
+        self.component = args.component.or(self.component);
+        self.cache = args.cache.or(self.cache);
+        self.log = args.log.or(self.log);
+        self.log_format = args.log_format.or(self.log_format);
+        if let Some(sources) = args.icon_sources {
+            self.icons.sources = portico::icons::IconSource::parse_list(&sources)
+                .context("PORTICO_ICON_SOURCES (--icon-sources) is not right")?;
+        }
+        Ok(self)
+    }
+
+    /// Where the data is.
+    pub fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| "data".into())
+    }
+
+    /// Starts the log, on the standard error. `quietly`: nothing but warnings unless asked for more.
+    pub fn start_log(&self, quietly: bool) -> anyhow::Result<()> {
+        let fallback = if quietly { "warn" } else { "info" };
+        let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(fallback))
+            .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?;
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr);
+        match self.log_format.unwrap_or_default() {
+            LogFormat::Pretty => log.with_target(false).init(),
+            LogFormat::Json => log.json().flatten_event(true).init(),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Errors as clients see them, in REST and in procedure calls.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    error::Error,
+    model::{Issue, PathSegment},
+};
+
+/// An error as the answer of a REST route.
+pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
+    let mut body = json!({
+        "message": error.message,
+        "code": error.code.name(),
+        "data": data(&error, procedure),
+    });
+    if !error.issues.is_empty() {
+        body["issues"] = json!(error.issues);
+    }
+    let mut response = json_response(body.to_string());
+    *response.status_mut() = status(error.code.http_status());
+    response
+}
+
+/// An error as procedure calls carry it: `{message, code, data}`, with a number as the code.
+pub(super) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
+    json!({ "message": error.message, "code": error.code.rpc_code(), "data": data(error, procedure) })
+}
+
+/// A JSON answer with status 200.
+pub(super) fn json_response(body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+pub(super) fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn data(error: &Error, procedure: Option<&str>) -> Value {
+    json!({
+        "code": error.code.name(),
+        "httpStatus": error.code.http_status(),
+        "path": procedure,
+        "zodError": flattened(&error.issues),
+    })
+}
+
+/// The issues as zod flattens them: by the first step of their path.
+fn flattened(issues: &[Issue]) -> Value {
+    if issues.is_empty() {
+        return Value::Null;
+    }
+    let mut form_errors = Vec::new();
+    let mut field_errors = Map::new();
+    for issue in issues {
+        let field = match issue.path.first() {
+            None => {
+                form_errors.push(&issue.message);
+                continue;
+            }
+            Some(PathSegment::Field(name)) => name.clone(),
+            Some(PathSegment::Index(index)) => index.to_string(),
+        };
+        let messages = field_errors.entry(field).or_insert_with(|| json!([]));
+        if let Value::Array(messages) = messages {
+            messages.push(issue.message.clone().into());
+        }
+    }
+    json!({ "formErrors": form_errors, "fieldErrors": field_errors })
+}

@@ -1,0 +1,43 @@
+//! Whether the service lives, and whether it can do its work.
+
+use axum::{
+    extract::{Extension, State},
+    response::Response,
+};
+
+use super::{
+    Shared,
+    error::{self, json_response},
+    request::RequestId,
+};
+use crate::{
+    error::{Code, Error},
+    identity::Identity,
+    service::report,
+};
+
+const OK: &str = r#"{"status":"ok"}"#;
+
+/// The process answers.
+pub(super) async fn live() -> Response {
+    json_response(OK)
+}
+
+/// Storage answers and the component runs.
+pub(super) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
+    let work = async {
+        http.service.has_users(&id.0).await?;
+        http.service
+            .sandbox
+            .describe(Identity::anonymous().context(&id.0))
+            .await
+    };
+    match work.await {
+        Ok(_) => json_response(OK),
+        Err(cause) => {
+            report(cause, "health.ready", &id.0);
+            let message = format!("Not ready; the log says why (request {})", id.0);
+            error::rest(Error::new(Code::ServiceUnavailable, message), None)
+        }
+    }
+}

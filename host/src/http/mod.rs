@@ -1,0 +1,120 @@
+//! HTTP: procedure calls, REST, sign-in and health.
+//!
+//! Invariants:
+//! - Every answer under `/api` is JSON, also the refusals.
+//! - Credentials are looked at first, then the permission, then the body.
+//! - Everything that comes in is bounded ([`HttpLimits`]); secrets are not logged, so neither are
+//!   query strings, headers and bodies.
+
+mod auth;
+mod error;
+mod health;
+mod request;
+mod rest;
+mod server;
+mod trpc;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware,
+    response::Response,
+    routing::{any, get, post},
+};
+
+pub use self::server::serve;
+use crate::{
+    error::{Code, Error},
+    service::Service,
+};
+
+/// How much a client may send, and how long it may take.
+#[derive(Clone, Debug)]
+pub struct HttpLimits {
+    /// A body, in bytes.
+    pub body: usize,
+    /// The body of a procedure that takes many records at once, in bytes.
+    pub large_body: usize,
+    /// Request line and headers, in bytes.
+    pub head: usize,
+    /// Calls in a batch.
+    pub batch: usize,
+    /// How long request line and headers may take, and how long a body may take.
+    pub receive_time: Duration,
+    /// How long calls that were accepted may still take when the host stops.
+    pub drain_time: Duration,
+    /// Connections at once; more wait to be accepted.
+    pub connections: usize,
+    /// How long a session lasts.
+    pub session_lifetime: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            large_body: 16 << 20,
+            head: 64 << 10,
+            batch: 256,
+            receive_time: Duration::from_secs(30),
+            drain_time: Duration::from_secs(30),
+            connections: 10_000,
+            session_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
+        }
+    }
+}
+
+/// What every handler works with.
+struct Http {
+    service: Arc<Service>,
+    limits: HttpLimits,
+}
+
+type Shared = Arc<Http>;
+
+/// Everything under `/api`. An embedder may put it under a router of its own.
+pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
+    let shared = Arc::new(Http { service, limits });
+    let mut router = Router::new()
+        .route("/api/trpc", any(trpc::handle))
+        .route("/api/trpc/", any(trpc::handle))
+        .route("/api/trpc/{*path}", any(trpc::handle))
+        .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
+        .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
+        .route("/api/auth/session", get(auth::session).fallback(only_get))
+        .route("/api/health/live", get(health::live).fallback(only_get))
+        .route("/api/health/ready", get(health::ready).fallback(only_get));
+    for (path, methods) in rest::routes(&shared.service.table) {
+        router = router.route(path, methods);
+    }
+    router
+        .fallback(unknown_path)
+        .with_state(shared)
+        .layer(middleware::from_fn(request::around))
+}
+
+async fn only_get(request: Request) -> Response {
+    wrong_method(&request, "GET,HEAD")
+}
+
+async fn only_post(request: Request) -> Response {
+    wrong_method(&request, "POST")
+}
+
+fn wrong_method(request: &Request, allowed: &str) -> Response {
+    let message = format!(
+        "{} is not a method of this path; it has {allowed}",
+        request.method()
+    );
+    let mut response = error::rest(Error::new(Code::MethodNotSupported, message), None);
+    if let Ok(allowed) = allowed.parse() {
+        response.headers_mut().insert(axum::http::header::ALLOW, allowed);
+    }
+    response
+}
+
+async fn unknown_path() -> Response {
+    error::rest(Error::new(Code::NotFound, "There is nothing at this path"), None)
+}

@@ -1,0 +1,210 @@
+//! What all requests have in common: an id, an identity, a bounded body.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    middleware::Next,
+    response::Response,
+};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::Value;
+use tokio::time::timeout;
+use tracing::{debug, warn};
+
+use super::{Shared, error};
+use crate::{
+    error::{Code, Error},
+    identity::{self, Identity},
+    model::Timestamp,
+    secrets::{Random, SystemRandom},
+    service::report,
+    storage::{self, Authentication, Credential},
+};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The use of a key is noted once in so many milliseconds, so that reading does not mean writing.
+const TOUCH_INTERVAL: Timestamp = 60_000;
+
+/// The id of a request, in its answer's headers and in every line of the log about it.
+#[derive(Clone)]
+pub(super) struct RequestId(pub Arc<str>);
+
+/// What happens around every request: an id, the log, headers for safety, and an answer even if
+/// its handler panics.
+pub(super) async fn around(mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = RequestId(request_id(request.headers()));
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(id.clone());
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let mut response = answer.unwrap_or_else(|_| {
+        let panic = Error::internal(anyhow::anyhow!("a handler panicked; the line above says where"));
+        error::rest(report(panic, &path, &id.0), None)
+    });
+
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    );
+
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    if status >= 500 {
+        warn!(request = &*id.0, %method, path, status, micros, "answered");
+    } else {
+        debug!(request = &*id.0, %method, path, status, micros, "answered");
+    }
+    response
+}
+
+/// The id that a proxy in front gave the request, if it is a plain one, or a new one.
+fn request_id(headers: &HeaderMap) -> Arc<str> {
+    let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
+    let plain = |id: &&str| {
+        (8..=64).contains(&id.len())
+            && id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if let Some(id) = given.filter(plain) {
+        return id.into();
+    }
+    let mut bytes = [0; 8];
+    SystemRandom.fill(&mut bytes);
+    format!("{:016x}", u64::from_be_bytes(bytes)).into()
+}
+
+/// Who sends a request.
+pub(super) async fn identify(http: &Shared, headers: &HeaderMap, id: &RequestId) -> Result<Identity, Error> {
+    let now = http.service.clock.now();
+    let shown = identity::shown(headers);
+    let (identity, credential) = identity::authenticate(&*http.service.storage, shown, headers, &id.0, now)
+        .await
+        .map_err(|error| report(error, "authenticate", &id.0))?;
+    if let (Authentication::Key(_), Some(credential)) = (&identity.authentication, credential) {
+        note_use(http, credential, &identity, id, now);
+    }
+    Ok(identity)
+}
+
+/// Notes in the background that a key was used. Whether that succeeds matters to nobody's call.
+fn note_use(http: &Shared, key: Credential, identity: &Identity, id: &RequestId, now: Timestamp) {
+    if key
+        .last_used_at
+        .is_some_and(|last| now < last.saturating_add(TOUCH_INTERVAL))
+    {
+        return;
+    }
+    let (storage, context) = (http.service.storage.clone(), identity.context(&id.0));
+    tokio::spawn(async move {
+        let noted = async {
+            let mut transaction = storage.begin_dashboard(storage::Access::Write, &context).await?;
+            transaction.touch_key(&key.id, now).await?;
+            transaction.commit().await
+        };
+        if let Err(error) = noted.await {
+            debug!(
+                request = context.request_id,
+                ?error,
+                "the use of a key was not noted"
+            );
+        }
+    });
+}
+
+/// Whether a content type is JSON's.
+pub(super) fn is_json(content_type: &str) -> bool {
+    content_type
+        .split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// A body of JSON; none if it is empty.
+pub(super) async fn read_json(
+    http: &Shared,
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<Option<Value>, Error> {
+    let bytes = read_body(http, body, limit).await?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let content_type = headers
+        .get(header::CONTENT_TYPE)
+        .map(|value| value.to_str().unwrap_or_default());
+    match content_type {
+        Some(content_type) if is_json(content_type) => parse_json(&bytes).map(Some),
+        Some(_) => Err(unsupported("The body's content type must be application/json")),
+        None => Err(unsupported(
+            "The body needs the header content-type: application/json",
+        )),
+    }
+}
+
+/// A body of at most so many bytes.
+pub(super) async fn read_body(http: &Shared, body: Body, limit: usize) -> Result<Bytes, Error> {
+    let collected = timeout(http.limits.receive_time, Limited::new(body, limit).collect()).await;
+    match collected {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
+            Code::PayloadTooLarge,
+            format!("The body is larger than {limit} bytes"),
+        )),
+        Ok(Err(_)) => Err(Error::new(Code::BadRequest, "The body ended before it was whole")),
+        Err(_) => Err(Error::new(Code::Timeout, "The body took too long to arrive")),
+    }
+}
+
+/// Reads JSON; says where it goes wrong, not what stands there.
+pub(super) fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Error::new(Code::BadRequest, format!("The input is not valid JSON: {error}")))
+}
+
+fn unsupported(message: &str) -> Error {
+    Error::new(Code::UnsupportedMediaType, message)
+}
+
+/// The keys and values of a query string, decoded.
+pub(super) fn query_pairs(query: Option<&str>) -> Result<Vec<(String, String)>, Error> {
+    let pairs = query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(&key.replace('+', " "))?, decode(&value.replace('+', " "))?))
+        })
+        .collect()
+}
+
+/// Percent-decoding.
+pub(super) fn decode(text: &str) -> Result<String, Error> {
+    let broken = text
+        .split('%')
+        .skip(1)
+        .any(|rest| rest.len() < 2 || !rest.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit));
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8();
+    match decoded {
+        Ok(decoded) if !broken => Ok(decoded.into_owned()),
+        _ => Err(Error::new(Code::BadRequest, "Invalid URL-encoding")),
+    }
+}

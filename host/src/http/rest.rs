@@ -1,0 +1,137 @@
+//! REST: the routes of the procedure table.
+//!
+//! Path parameters, query parameters and body become the keys of one input, the same that the
+//! procedure call takes; the path wins. A mutation without output answers with an empty body.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::Method,
+    response::Response,
+    routing::{MethodFilter, MethodRouter, on},
+};
+use serde_json::{Map, Value};
+
+use super::{
+    Shared,
+    error::{self, json_response},
+    request::{RequestId, identify, query_pairs, read_json},
+    wrong_method,
+};
+use crate::{
+    error::{Code, Error},
+    procedures::{Procedure, Table},
+    service::report,
+    shape::Shape,
+};
+
+/// Every path with its methods.
+pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Shared>)> {
+    let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<str>)>> = BTreeMap::new();
+    for procedure in table.iter() {
+        if let Some(route) = procedure.route {
+            paths
+                .entry(route.path)
+                .or_default()
+                .push((route.method, procedure.name.as_str().into()));
+        }
+    }
+    paths.into_iter().map(|(path, methods)| {
+        let mut allowed: Vec<_> = methods.iter().map(|(method, _)| *method).collect();
+        if allowed.contains(&"GET") {
+            allowed.push("HEAD");
+        }
+        let allowed: Arc<str> = allowed.join(",").into();
+        let mut router = MethodRouter::new();
+        for (method, name) in methods {
+            let handler = move |State(http): State<Shared>,
+                                parameters: Result<RawPathParams, RawPathParamsRejection>,
+                                request: Request| async move {
+                answer(&http, &name, parameters, request).await
+            };
+            router = router.merge(on(filter(method), handler));
+        }
+        (
+            path,
+            router.fallback(move |request: Request| async move { wrong_method(&request, &allowed) }),
+        )
+    })
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "GET" => MethodFilter::GET,
+        "POST" => MethodFilter::POST,
+        "PUT" => MethodFilter::PUT,
+        "PATCH" => MethodFilter::PATCH,
+        "DELETE" => MethodFilter::DELETE,
+        method => unreachable!("the procedure table has a route with the method {method}"),
+    }
+}
+
+async fn answer(
+    http: &Shared,
+    name: &str,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Response {
+    let Some(procedure) = http.service.table.find(name) else {
+        return error::rest(Error::not_found("Procedure"), Some(name));
+    };
+    match call(http, procedure, parameters, request).await {
+        Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
+        Ok(output) => json_response(output),
+        Err(error) => error::rest(error, Some(name)),
+    }
+}
+
+async fn call(
+    http: &Shared,
+    procedure: &Procedure,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Result<String, Error> {
+    let (parts, body) = request.into_parts();
+    let id = parts
+        .extensions
+        .get::<RequestId>()
+        .cloned()
+        .unwrap_or_else(|| RequestId("-".into()));
+    let identity = identify(http, &parts.headers, &id).await?;
+    // Whoever may not call does not get to send a body first.
+    let authorised = http.service.authorise(procedure, &identity, &id.0).await;
+    authorised.map_err(|error| report(error, &procedure.name, &id.0))?;
+
+    let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
+        query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
+    } else if parts.method == Method::DELETE {
+        Ok(None)
+    } else {
+        let limit = if procedure.large {
+            http.limits.large_body
+        } else {
+            http.limits.body
+        };
+        read_json(http, &parts.headers, body, limit).await
+    };
+    let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
+    match (&mut input, parameters) {
+        (Ok(input), Ok(parameters)) => put_parameters(input, &parameters),
+        (Ok(_), Err(error)) => input = Err(error),
+        (Err(_), _) => {}
+    }
+    http.service.call(procedure, &identity, &id.0, input).await
+}
+
+fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {
+    let mut parameters = parameters.iter().peekable();
+    if parameters.peek().is_none() {
+        return;
+    }
+    // An input that is no object is left for the procedure's shape to refuse.
+    if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
+        object.extend(parameters.map(|(key, value)| (key.to_owned(), value.into())));
+    }
+}

@@ -1,0 +1,67 @@
+//! Connections: accepted, bounded, and finished before the host stops.
+
+use std::{future::Future, sync::Arc};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tracing::{debug, info, warn};
+
+use super::HttpLimits;
+
+/// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: &HttpLimits,
+    stop: impl Future<Output = ()>,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.receive_time)
+        .max_buf_size(limits.head)
+        .keep_alive(true);
+    let room = Arc::new(Semaphore::new(limits.connections));
+    let graceful = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = async {
+            let place = room.clone().acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (connection, place) = tokio::select! {
+            accepted = accepted => accepted,
+            () = &mut stop => break,
+        };
+        let stream = match connection {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of file descriptors, most likely: whoever leaves makes room.
+                warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        if let Err(error) = stream.set_nodelay(true) {
+            debug!(%error, "a connection without TCP_NODELAY");
+        }
+        let service = TowerToHyperService::new(router.clone());
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            let _place = place;
+            if let Err(error) = connection.await {
+                debug!(%error, "a connection ended early");
+            }
+        });
+    }
+    drop(listener);
+    info!("stopping: finishing what was accepted");
+    if timeout(limits.drain_time, graceful.shutdown()).await.is_err() {
+        warn!("some calls took too long to finish and were given up");
+    }
+}

@@ -1,0 +1,200 @@
+//! The calls that a request holds.
+
+use axum::{
+    body::Body,
+    http::{Method, header, request::Parts},
+};
+use serde_json::Value;
+
+use super::{
+    super::{
+        Shared,
+        request::{decode, is_json, parse_json, query_pairs, read_body},
+    },
+    superjson,
+};
+use crate::{
+    error::{Code, Error},
+    sandbox::Kind,
+};
+
+const PREFIX: &str = "/api/trpc";
+
+/// The calls of one request, in the order of its path.
+pub(super) struct Calls {
+    /// Whether the answer is a list.
+    pub is_batch: bool,
+    /// The key `input` of the query string.
+    query_input: Option<String>,
+    body_limit: usize,
+    calls: Vec<Call>,
+}
+
+/// One call.
+pub(super) struct Call {
+    /// The procedure, as the client names it.
+    pub name: String,
+    /// Whether the client speaks superjson.
+    pub superjson: bool,
+    input: Input,
+}
+
+enum Input {
+    None,
+    Value(Value),
+    Unreadable(Code, String),
+}
+
+impl Call {
+    /// The input, or why it could not be read.
+    pub fn input(&self) -> Result<Option<Value>, Error> {
+        match &self.input {
+            Input::None => Ok(None),
+            Input::Value(value) => Ok(Some(value.clone())),
+            Input::Unreadable(code, message) => Err(Error::new(*code, message)),
+        }
+    }
+}
+
+impl Calls {
+    /// Reads which procedures a request calls; refuses what is wrong with the request as a whole.
+    pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
+        let path = parts.uri.path();
+        let path = path.strip_prefix(PREFIX).unwrap_or(path);
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = decode(path)
+            .map_err(|_| Error::new(Code::BadRequest, format!("Invalid URL-encoding in path {path:?}")))?;
+        if parts.method != Method::GET {
+            check_content_type(parts)?;
+        }
+        let pairs = query_pairs(parts.uri.query())?;
+        let query = |name: &str| {
+            pairs
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.as_str())
+        };
+        let is_batch = query("batch") == Some("1");
+        let names: Vec<&str> = if is_batch {
+            path.split(',').collect()
+        } else {
+            vec![&path]
+        };
+        let most = http.limits.batch;
+        if names.len() > most {
+            let message = format!(
+                "Batch call exceeds maximum size: {} calls, at most {most}",
+                names.len()
+            );
+            return Err(Error::new(Code::BadRequest, message));
+        }
+        let table = &http.service.table;
+        let procedures: Vec<_> = names.iter().filter_map(|name| table.find(name)).collect();
+        let is_of = |kind: Kind| procedures.iter().any(|procedure| procedure.kind == kind);
+        if is_of(Kind::Query) && is_of(Kind::Mutation) {
+            let message = "Cannot mix procedure types in call: query, mutation";
+            return Err(Error::new(Code::BadRequest, message));
+        }
+        let is_large = procedures.iter().any(|procedure| procedure.large);
+        Ok(Self {
+            is_batch,
+            query_input: query("input").filter(|input| !input.is_empty()).map(Into::into),
+            body_limit: if is_large {
+                http.limits.large_body
+            } else {
+                http.limits.body
+            },
+            calls: names
+                .into_iter()
+                .map(|name| Call {
+                    name: name.into(),
+                    superjson: false,
+                    input: Input::None,
+                })
+                .collect(),
+        })
+    }
+
+    /// Reads the inputs. One that cannot be read is an error of its call, not of the request.
+    pub async fn read_inputs(&mut self, http: &Shared, parts: &Parts, body: Body) {
+        let read = if parts.method == Method::GET {
+            self.query_input
+                .take()
+                .map(|input| parse_json(input.as_bytes()))
+                .transpose()
+        } else {
+            match read_body(http, body, self.body_limit).await {
+                Ok(bytes) if bytes.is_empty() => Ok(None),
+                Ok(bytes) => parse_json(&bytes).map(Some),
+                Err(error) => Err(error),
+            }
+        };
+        let unreadable = match read {
+            Ok(None) => return,
+            Ok(Some(input)) if !self.is_batch => return self.calls[0].read(input),
+            Ok(Some(Value::Object(mut inputs))) => {
+                for (index, call) in self.calls.iter_mut().enumerate() {
+                    if let Some(input) = inputs.remove(&index.to_string()) {
+                        call.read(input);
+                    }
+                }
+                return;
+            }
+            Ok(Some(_)) => (
+                Code::BadRequest,
+                "\"input\" needs to be an object when doing a batch call".to_owned(),
+            ),
+            Err(error) => (error.code, error.message),
+        };
+        for call in &mut self.calls {
+            call.input = Input::Unreadable(unreadable.0, unreadable.1.clone());
+        }
+    }
+
+    /// Whether the client speaks superjson in any of its calls; it does so in all.
+    pub fn is_superjson(&self) -> bool {
+        self.calls.iter().any(|call| call.superjson)
+    }
+
+    /// How many calls there are.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+}
+
+impl IntoIterator for Calls {
+    type Item = Call;
+    type IntoIter = std::vec::IntoIter<Call>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.into_iter()
+    }
+}
+
+impl Call {
+    fn read(&mut self, input: Value) {
+        self.superjson = superjson::is_wrapped(&input);
+        self.input = if !self.superjson {
+            Input::Value(input)
+        } else {
+            match superjson::unwrap(input) {
+                Ok(Some(input)) => Input::Value(input),
+                Ok(None) => Input::None,
+                Err(message) => Input::Unreadable(Code::BadRequest, message),
+            }
+        };
+    }
+}
+
+fn check_content_type(parts: &Parts) -> Result<(), Error> {
+    let message = match parts.headers.get(header::CONTENT_TYPE) {
+        None => "Missing content-type header".to_owned(),
+        Some(value) => match value.to_str() {
+            Ok(value) if is_json(value) => return Ok(()),
+            Ok(value) => format!("Unsupported content-type {value:?}"),
+            Err(_) => "Unsupported content-type".to_owned(),
+        },
+    };
+    Err(Error::new(Code::UnsupportedMediaType, message))
+}

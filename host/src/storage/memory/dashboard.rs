@@ -1,0 +1,285 @@
+//! What Portico keeps where it is the dashboard itself, in memory.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::MemoryTransaction;
+use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
+use crate::model::Timestamp;
+use crate::storage::{
+    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, DashboardTransaction, Error, Group,
+    Invite, Named, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser,
+};
+
+#[async_trait]
+impl DashboardTransaction for MemoryTransaction {
+    async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
+        let state = &self.state;
+        let found = match key {
+            CredentialKey::Key(id) => state.keys.get(id).map(|(key, secret)| Credential {
+                id: key.id.clone(),
+                secret: *secret,
+                user_id: key.user_id.clone(),
+                permissions: Vec::new(),
+                expires_at: key.expires_at,
+                last_used_at: key.last_used_at,
+            }),
+            CredentialKey::Session(token) => {
+                let found = state.sessions.values().find(|(_, kept)| kept == token);
+                found.map(|(session, kept)| Credential {
+                    id: session.id.clone(),
+                    secret: *kept,
+                    user_id: session.user_id.clone(),
+                    permissions: Vec::new(),
+                    expires_at: Some(session.expires_at),
+                    last_used_at: None,
+                })
+            }
+        };
+        Ok(found.map(|credential| Credential {
+            permissions: owned(state.permissions(&credential.user_id)),
+            ..credential
+        }))
+    }
+
+    async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
+        let row = self.state.users.get(user_id);
+        Ok(row.map(|row| SessionUser {
+            id: row.user.id.clone(),
+            name: row.user.name.clone(),
+            email: row.user.email.clone(),
+            image: row.user.image.clone(),
+            provider: row.user.provider,
+            color_scheme: row.color_scheme,
+            permissions: owned(self.state.permissions(user_id)),
+        }))
+    }
+
+    async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+        self.change(|state| {
+            check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
+            State::check_reference(&state.users, [&key.user_id])?;
+            insert(&mut state.keys, &key.id, (key.clone(), *secret))
+        })
+    }
+
+    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
+        Ok(self.state.keys.values().map(|(key, _)| key.clone()).collect())
+    }
+
+    async fn delete_key(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.keys.remove(id).is_some()))
+    }
+
+    async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
+        self.change(|state| {
+            if let Some((key, _)) = state.keys.get_mut(id) {
+                key.last_used_at = Some(now);
+            }
+            Ok(())
+        })
+    }
+
+    async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
+        self.change(|state| {
+            check_secret(state.sessions.values().map(|(_, kept)| kept), token)?;
+            State::check_reference(&state.users, [&session.user_id])?;
+            insert(&mut state.sessions, &session.id, (session.clone(), *token))
+        })
+    }
+
+    async fn delete_session(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.sessions.remove(id).is_some()))
+    }
+
+    async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
+        self.change(|state| {
+            state.sessions.retain(|_, (session, _)| session.expires_at > now);
+            Ok(())
+        })
+    }
+
+    async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
+        self.change(|state| {
+            State::check_reference(&state.users, &invite.creator_id)?;
+            insert(&mut state.invites, &invite.id, (invite.clone(), *token))
+        })
+    }
+
+    async fn list_invites(&mut self) -> Result<Vec<Invite>> {
+        let users = &self.state.users;
+        let mut invites: Vec<_> = self.state.invites.values().map(|(invite, _)| invite).collect();
+        invites.sort_by_key(|invite| (invite.expiration_date, &invite.id));
+        let creator = |id: &String| users.get(id).map(|row| named(id, &row.user.name));
+        let shown = invites.into_iter().map(|invite| Invite {
+            id: invite.id.clone(),
+            expiration_date: invite.expiration_date,
+            creator: invite.creator_id.as_ref().and_then(creator),
+        });
+        Ok(shown.collect())
+    }
+
+    async fn delete_invite(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.invites.remove(id).is_some()))
+    }
+
+    async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            if state.groups.values().any(|group| group.name_key == name_key) {
+                return Ok(false);
+            }
+            let group = GroupRow {
+                name: name.to_owned(),
+                name_key: name_key.to_owned(),
+                permissions: BTreeSet::new(),
+                members: BTreeSet::new(),
+            };
+            insert(&mut state.groups, id, group)?;
+            Ok(true)
+        })
+    }
+
+    async fn list_groups(&mut self) -> Result<Vec<Group>> {
+        let users = &self.state.users;
+        let mut groups: Vec<_> = self.state.groups.iter().collect();
+        groups.sort_by_key(|(id, group)| (&group.name_key, *id));
+        let shown = groups.into_iter().map(|(id, group)| {
+            let mut members: Vec<_> = group.members.iter().filter_map(|id| users.get(id)).collect();
+            members.sort_by_key(|row| (&row.name_key, &row.user.id));
+            Group {
+                id: id.clone(),
+                name: group.name.clone(),
+                permissions: group.permissions.iter().cloned().collect(),
+                members: members
+                    .into_iter()
+                    .map(|row| named(&row.user.id, &row.user.name))
+                    .collect(),
+            }
+        });
+        Ok(shown.collect())
+    }
+
+    async fn delete_group(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_group(id)))
+    }
+
+    async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
+        self.change(|state| {
+            let Some(group) = state.groups.get_mut(id) else {
+                return Ok(false);
+            };
+            group.permissions = permissions.iter().cloned().collect();
+            Ok(true)
+        })
+    }
+
+    async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
+        self.change(|state| {
+            let group = state.groups.get_mut(group_id);
+            Ok(group.is_some_and(|group| group.members.remove(user_id)))
+        })
+    }
+
+    async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            if state.boards.values().any(|row| row.name_key == name_key) {
+                return Ok(false);
+            }
+            State::check_reference(&state.users, &board.board.creator_id)?;
+            for item in &board.items {
+                match item {
+                    BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id])?,
+                    BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids)?,
+                }
+            }
+            let row = BoardRow {
+                board: board.clone(),
+                name_key: name_key.to_owned(),
+                users: BTreeSet::new(),
+                groups: BTreeSet::new(),
+            };
+            insert(&mut state.boards, &board.board.id, row)?;
+            Ok(true)
+        })
+    }
+
+    async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
+        let mut rows: Vec<_> = self.state.boards.values().collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.board.board.id));
+        Ok(rows.into_iter().map(|row| row.board.board.clone()).collect())
+    }
+
+    async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
+        Ok(self.state.boards.get(id).map(|row| row.board.clone()))
+    }
+
+    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
+        self.change(|state| {
+            let Some(row) = state.boards.get_mut(id) else {
+                return Ok(false);
+            };
+            State::check_reference(&state.users, users)?;
+            State::check_reference(&state.groups, groups)?;
+            row.users = users.iter().cloned().collect();
+            row.groups = groups.iter().cloned().collect();
+            Ok(true)
+        })
+    }
+
+    async fn delete_board(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_board(id)))
+    }
+
+    async fn insert_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.change(|state| {
+            let mut rows = state.search_engines.values();
+            if rows.any(|row| row.name_key == name_key || row.short_key == short_key) {
+                return Ok(false);
+            }
+            let row = SearchEngineRow {
+                engine: engine.clone(),
+                name_key: name_key.to_owned(),
+                short_key: short_key.to_owned(),
+            };
+            insert(&mut state.search_engines, &engine.id, row)?;
+            Ok(true)
+        })
+    }
+
+    async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
+        let mut rows: Vec<_> = self.state.search_engines.values().collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.engine.id));
+        Ok(rows.into_iter().map(|row| row.engine.clone()).collect())
+    }
+
+    async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_search_engine(id)))
+    }
+}
+
+fn named(id: &str, name: &str) -> Named {
+    Named {
+        id: id.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
+    permissions.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether no other record has this secret. Secrets are random: two alike are an error.
+fn check_secret<'a>(mut kept: impl Iterator<Item = &'a SecretHash>, secret: &SecretHash) -> Result<()> {
+    if kept.any(|kept| kept == secret) {
+        return Err(Error::Unavailable(
+            "a new record has the secret of another".into(),
+        ));
+    }
+    Ok(())
+}

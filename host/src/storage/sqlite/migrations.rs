@@ -1,0 +1,42 @@
+//! Brings a database to the version that this binary knows.
+//!
+//! `PRAGMA user_version` counts the migrations that a database has seen. One that is released
+//! never changes; what comes later is a new one at the end.
+
+use anyhow::{Context, bail, ensure};
+use rusqlite::{Connection, TransactionBehavior};
+
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_initial.sql")];
+
+/// Marks a database as Portico's ("Prtc"); the first migration sets it.
+const APPLICATION_ID: i64 = 0x5072_7463;
+
+/// Runs what is missing. Refuses databases of other programs and those newer than this binary.
+pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
+    let version = number(connection, "PRAGMA user_version")?;
+    let application_id = number(connection, "PRAGMA application_id")?;
+    let is_empty = number(connection, "SELECT count(*) FROM sqlite_schema")? == 0;
+    ensure!(
+        application_id == APPLICATION_ID || is_empty,
+        "it is the database of another program: choose another data directory"
+    );
+    let known = MIGRATIONS.len() as i64;
+    if version > known {
+        bail!(
+            "it is of version {version}, and this portico knows versions up to {known}: run the newer portico \
+             that wrote it, or restore a backup from before the upgrade"
+        );
+    }
+    let done = usize::try_from(version).context("its version is negative")?;
+    for (index, migration) in MIGRATIONS.iter().enumerate().skip(done) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    connection.query_row(sql, [], |row| row.get(0))
+}

@@ -1,0 +1,33 @@
+//! The ways in which a statement is run. Each statement is prepared once for each connection.
+
+use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
+
+/// Runs a statement; says how many rows it changed.
+pub(super) fn run(connection: &Connection, sql: &str, params: impl Params) -> Result<usize> {
+    connection.prepare_cached(sql)?.execute(params)
+}
+
+/// Whether there is a row.
+pub(super) fn exists(connection: &Connection, sql: &str, params: impl Params) -> Result<bool> {
+    connection.prepare_cached(sql)?.exists(params)
+}
+
+/// The first row, if there is one.
+pub(super) fn first<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnOnce(&Row<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    connection.prepare_cached(sql)?.query_row(params, read).optional()
+}
+
+/// All rows.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+}

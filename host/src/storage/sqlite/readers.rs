@@ -1,0 +1,88 @@
+//! The connections that read.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::connect;
+use super::error::translate;
+use super::query::run;
+use crate::storage::{Error, PATIENCE, Result, waited_too_long};
+
+/// Reads take microseconds: more at once would not make them faster.
+const MAX_READERS: usize = 16;
+
+/// Connections to read with, opened when they are needed and kept.
+pub(super) struct Readers {
+    path: PathBuf,
+    permits: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            permits: Arc::new(Semaphore::new(MAX_READERS)),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// A connection in a transaction of its own, which sees one state from its first read on.
+    pub async fn take(self: &Arc<Self>) -> Result<Reader> {
+        let permit = timeout(PATIENCE, self.permits.clone().acquire_owned())
+            .await
+            .map_err(|_| waited_too_long())?
+            .map_err(|_| Error::Unavailable("the storage is closed".into()))?;
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => {
+                connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| translate(&error))?
+            }
+        };
+        run(&connection, "BEGIN", []).map_err(|error| translate(&error))?;
+        Ok(Reader {
+            connection: Some(connection),
+            readers: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection on loan.
+pub(super) struct Reader {
+    /// None once it is broken.
+    connection: Option<Connection>,
+    readers: Arc<Readers>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Reader {
+    /// None once it is broken.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
+    }
+
+    /// Closes a connection that failed: the next reader opens another.
+    pub fn discard(&mut self) {
+        self.connection = None;
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take()
+            && run(&connection, "ROLLBACK", []).is_ok()
+        {
+            self.readers.lock().push(connection);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! One transaction: which connection it has, and what runs on it.
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+
+use super::error::translate;
+use super::readers::Reader;
+use super::writer::Turn;
+use super::{apps, boards, credentials, groups, invites, search_engines, users};
+use crate::model::{App, Provider, Timestamp, User, UserSummary};
+use crate::storage::{
+    Account, AccountKey, ApiKey, AppFilter, Authentication, Board, BoardSummary, CallContext, Credential,
+    CredentialKey, DashboardTransaction, Error, Group, Invite, NewInvite, NewUser, Result, SearchEngine,
+    SecretHash, Session, SessionUser, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id,
+    only_reads,
+};
+
+pub(super) struct SqliteTransaction {
+    place: Place,
+    /// The session that the call came in on.
+    session_id: Option<String>,
+    failed: bool,
+}
+
+enum Place {
+    Reader(Reader),
+    Writer(Turn),
+}
+
+impl SqliteTransaction {
+    pub fn read_only(reader: Reader) -> Self {
+        Self {
+            place: Place::Reader(reader),
+            session_id: None,
+            failed: false,
+        }
+    }
+
+    pub fn writing(turn: Turn, context: &CallContext) -> Self {
+        let session_id = match &context.authentication {
+            Authentication::Session(id) => Some(id.clone()),
+            _ => None,
+        };
+        Self {
+            place: Place::Writer(turn),
+            session_id,
+            failed: false,
+        }
+    }
+
+    fn read<T>(&mut self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let connection = match &self.place {
+            Place::Reader(reader) => reader.connection(),
+            Place::Writer(turn) => turn.connection(),
+        };
+        let result = read(connection.ok_or_else(failed_before)?);
+        result.map_err(|error| self.fail(&error))
+    }
+
+    fn write<T>(&mut self, write: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let Place::Writer(turn) = &self.place else {
+            return Err(only_reads());
+        };
+        // A statement that failed may have undone the whole batch: the next would stand alone.
+        if self.failed {
+            return Err(failed_before());
+        }
+        let result = write(turn.connection().ok_or_else(failed_before)?);
+        result.map_err(|error| self.fail(&error))
+    }
+
+    fn fail(&mut self, error: &rusqlite::Error) -> Error {
+        self.failed = true;
+        if let Place::Reader(reader) = &mut self.place {
+            reader.discard();
+        }
+        translate(error)
+    }
+}
+
+#[async_trait]
+impl Transaction for SqliteTransaction {
+    async fn commit(self: Box<Self>) -> Result<()> {
+        if self.failed {
+            return Err(failed_before());
+        }
+        match self.place {
+            Place::Reader(_) => Ok(()),
+            Place::Writer(turn) => turn.commit().await,
+        }
+    }
+
+    async fn has_users(&mut self) -> Result<bool> {
+        self.read(users::has_any)
+    }
+
+    async fn get_user(&mut self, id: &str) -> Result<Option<User>> {
+        self.read(|db| users::get(db, id))
+    }
+
+    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
+        self.read(|db| users::list(db, filter))
+    }
+
+    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
+        self.read(|db| users::find_account(db, key))
+    }
+
+    async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
+        self.write(|db| users::insert(db, user))
+    }
+
+    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
+        self.write(|db| users::insert_identity(db, user_id, provider, subject))
+    }
+
+    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
+        self.write(|db| users::update(db, id, change))
+    }
+
+    async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
+        let session_id = self.session_id.clone();
+        self.write(|db| {
+            let replaced = users::set_password_if(db, id, old, new)?;
+            if replaced {
+                credentials::delete_other_sessions(db, id, session_id.as_deref())?;
+            }
+            Ok(replaced)
+        })
+    }
+
+    async fn delete_user(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| users::delete(db, id))
+    }
+
+    async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
+        self.read(|db| groups::another_admin_exists(db, except))
+    }
+
+    async fn grant_admin(&mut self, id: &str) -> Result<()> {
+        let new_group_id = new_id();
+        self.write(|db| groups::grant_admin(db, id, &new_group_id))
+    }
+
+    async fn add_to_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
+        self.write(|db| groups::add_member(db, group_id, user_id))
+    }
+
+    async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+        self.read(|db| invites::is_good(db, id, token, now))
+    }
+
+    async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+        self.write(|db| Ok(invites::is_good(db, id, token, now)? && invites::delete(db, id)?))
+    }
+
+    async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
+        self.read(|db| boards::can_view(db, user_id, board_id))
+    }
+
+    async fn has_search_engine(&mut self, id: &str) -> Result<bool> {
+        self.read(|db| search_engines::exists(db, id))
+    }
+
+    async fn get_app(&mut self, id: &str) -> Result<Option<App>> {
+        self.read(|db| apps::get(db, id))
+    }
+
+    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
+        self.read(|db| apps::get_many(db, ids))
+    }
+
+    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
+        self.read(|db| apps::list(db, filter))
+    }
+
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u64> {
+        self.read(|db| apps::count(db, name_contains))
+    }
+
+    async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
+        self.write(|db| apps.iter().try_for_each(|app| apps::insert(db, app)))
+    }
+
+    async fn update_app(&mut self, app: &StoredApp) -> Result<bool> {
+        self.write(|db| apps::update(db, app))
+    }
+
+    async fn delete_app(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| apps::delete(db, id))
+    }
+}
+
+#[async_trait]
+impl DashboardTransaction for SqliteTransaction {
+    async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
+        self.read(|db| credentials::find(db, key))
+    }
+
+    async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
+        self.read(|db| credentials::session_user(db, user_id))
+    }
+
+    async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+        self.write(|db| credentials::insert_key(db, key, secret))
+    }
+
+    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
+        self.read(credentials::list_keys)
+    }
+
+    async fn delete_key(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| credentials::delete_key(db, id))
+    }
+
+    async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
+        self.write(|db| credentials::touch_key(db, id, now))
+    }
+
+    async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
+        self.write(|db| credentials::insert_session(db, session, token))
+    }
+
+    async fn delete_session(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| credentials::delete_session(db, id))
+    }
+
+    async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
+        self.write(|db| credentials::delete_expired_sessions(db, now))
+    }
+
+    async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
+        self.write(|db| invites::insert(db, invite, token))
+    }
+
+    async fn list_invites(&mut self) -> Result<Vec<Invite>> {
+        self.read(invites::list)
+    }
+
+    async fn delete_invite(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| invites::delete(db, id))
+    }
+
+    async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.write(|db| groups::insert(db, id, name, name_key))
+    }
+
+    async fn list_groups(&mut self) -> Result<Vec<Group>> {
+        self.read(groups::list)
+    }
+
+    async fn delete_group(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| groups::delete(db, id))
+    }
+
+    async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
+        self.write(|db| groups::set_permissions(db, id, permissions))
+    }
+
+    async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
+        self.write(|db| groups::remove_member(db, group_id, user_id))
+    }
+
+    async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.write(|db| boards::insert(db, board, name_key))
+    }
+
+    async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
+        self.read(boards::list)
+    }
+
+    async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
+        self.read(|db| boards::get(db, id))
+    }
+
+    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
+        self.write(|db| boards::share(db, id, users, groups))
+    }
+
+    async fn delete_board(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| boards::delete(db, id))
+    }
+
+    async fn insert_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.write(|db| search_engines::insert(db, engine, name_key, short_key))
+    }
+
+    async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
+        self.read(search_engines::list)
+    }
+
+    async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
+        self.write(|db| search_engines::delete(db, id))
+    }
+}

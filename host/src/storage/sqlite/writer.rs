@@ -1,0 +1,241 @@
+//! The one connection that writes, and how transactions share its commits.
+//!
+//! A commit costs a write to the disk and little else, so transactions that come at the same time
+//! share one: inside one outer transaction of SQLite (the batch) each has a savepoint of its own.
+//!
+//! Invariants:
+//! - Whoever holds the turn, and nobody else, touches the connection. Turns are fair.
+//! - `commit` answers only after the outer COMMIT: all members of a batch are there, or none is,
+//!   and all are told so.
+//! - An open batch is somebody's: of the holder of the turn, or of somebody who waits for it. A
+//!   holder leaves it open only to somebody who waits, and looks again after letting go; who
+//!   stops waiting looks too. So one of them sees that nobody is left, and finishes the batch.
+//! - SQLite itself may roll back everything when a statement fails (a full disk). Then nothing
+//!   more is written in that batch, and its members fail.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use tokio::time::timeout;
+
+use super::error::{translate, unavailable};
+use super::query::run;
+use crate::storage::{Error, PATIENCE, Result, waited_too_long};
+
+/// Members of one batch. More would make the first one wait long, and save little.
+const MAX_MEMBERS: usize = 256;
+
+/// Gives turns to write.
+pub(super) struct Writer {
+    turn: Arc<Mutex<Batch>>,
+    waiting: AtomicUsize,
+}
+
+/// The connection, and the transactions that its next COMMIT makes durable.
+struct Batch {
+    connection: Connection,
+    /// Whether the outer transaction has begun.
+    is_open: bool,
+    members: Vec<oneshot::Sender<Result<()>>>,
+}
+
+impl Writer {
+    pub fn new(connection: Connection) -> Self {
+        let batch = Batch {
+            connection,
+            is_open: false,
+            members: Vec::new(),
+        };
+        Self {
+            turn: Arc::new(Mutex::new(batch)),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Waits for the turn, and begins a transaction in the batch.
+    pub async fn begin(self: &Arc<Self>) -> Result<Turn> {
+        // Declared first: whatever ends this function lets go of the lock before the count.
+        let waiting = Waiting::new(self);
+        let locked = timeout(PATIENCE, self.turn.clone().lock_owned()).await;
+        let batch = locked.map_err(|_| waited_too_long())?;
+        drop(waiting);
+        let mut turn = Turn {
+            writer: self.clone(),
+            batch: Some(batch),
+            has_savepoint: false,
+        };
+        turn.open().map_err(|error| translate(&error))?;
+        Ok(turn)
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
+    }
+
+    /// Finishes a batch that nobody holds and nobody waits for. Called by whoever let go of it.
+    fn finish_if_orphaned(&self) {
+        // What was written before (the lock let go, the count) is visible before we look: of two
+        // who do this at the same time, one at least sees what the other did.
+        fence(Ordering::SeqCst);
+        if !self.is_awaited()
+            && let Ok(batch) = self.turn.clone().try_lock_owned()
+        {
+            finish(batch);
+        }
+    }
+}
+
+/// Counts somebody who waits for the turn.
+struct Waiting<'a>(&'a Writer);
+
+impl<'a> Waiting<'a> {
+    fn new(writer: &'a Writer) -> Self {
+        writer.waiting.fetch_add(1, Ordering::SeqCst);
+        Self(writer)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.finish_if_orphaned();
+    }
+}
+
+/// The turn to write: one transaction, rolled back unless it is committed.
+pub(super) struct Turn {
+    writer: Arc<Writer>,
+    /// None only while it is dropped.
+    batch: Option<OwnedMutexGuard<Batch>>,
+    has_savepoint: bool,
+}
+
+impl Turn {
+    /// None only while it is dropped.
+    pub fn connection(&self) -> Option<&Connection> {
+        self.batch.as_ref().map(|batch| &batch.connection)
+    }
+
+    /// Makes the transaction durable, together with others if there are.
+    pub async fn commit(mut self) -> Result<()> {
+        let joined = self.join();
+        // Dropped before waiting, also if it failed: that passes the turn on.
+        drop(self);
+        joined?
+            .await
+            .unwrap_or_else(|_| Err(Error::Unavailable("the writer is gone".into())))
+    }
+
+    fn open(&mut self) -> rusqlite::Result<()> {
+        let Some(batch) = &mut self.batch else {
+            return Ok(());
+        };
+        if !batch.is_open {
+            run(&batch.connection, "BEGIN IMMEDIATE", [])?;
+            batch.is_open = true;
+        }
+        run(&batch.connection, "SAVEPOINT member", [])?;
+        self.has_savepoint = true;
+        Ok(())
+    }
+
+    fn join(&mut self) -> Result<oneshot::Receiver<Result<()>>> {
+        let Some(batch) = &mut self.batch else {
+            return Err(Error::Unavailable("no turn".into()));
+        };
+        run(&batch.connection, "RELEASE member", []).map_err(|error| translate(&error))?;
+        self.has_savepoint = false;
+        let (sender, receiver) = oneshot::channel();
+        batch.members.push(sender);
+        Ok(receiver)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(batch) = self.batch.take() else {
+            return;
+        };
+        if self.has_savepoint {
+            batch.roll_back_member();
+        }
+        if batch.is_sound() && batch.members.len() < MAX_MEMBERS && self.writer.is_awaited() {
+            drop(batch);
+            self.writer.finish_if_orphaned();
+        } else {
+            finish(batch);
+        }
+    }
+}
+
+/// Ends a batch and lets go of the turn; where it has to wait for the disk, not on this thread.
+fn finish(batch: OwnedMutexGuard<Batch>) {
+    let has_members = !batch.members.is_empty();
+    let finish = Finish(batch);
+    if has_members && let Ok(runtime) = Handle::try_current() {
+        // A runtime that shuts down drops the closure without running it; that finishes it, too.
+        runtime.spawn_blocking(move || drop(finish));
+    }
+}
+
+/// Ends the batch when it is dropped.
+struct Finish(OwnedMutexGuard<Batch>);
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Batch {
+    /// Whether the outer transaction is as we left it: SQLite has not rolled it back.
+    fn is_sound(&self) -> bool {
+        self.is_open != self.connection.is_autocommit()
+    }
+
+    /// Undoes one transaction; if that fails, the whole batch.
+    fn roll_back_member(&self) {
+        if self.is_sound()
+            && let Err(error) = run(&self.connection, "ROLLBACK TO member", [])
+                .and_then(|_| run(&self.connection, "RELEASE member", []))
+        {
+            unavailable(&error);
+            self.roll_back();
+        }
+    }
+
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit()
+            && let Err(error) = run(&self.connection, "ROLLBACK", [])
+        {
+            unavailable(&error);
+        }
+    }
+
+    fn end(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        let result = if self.members.is_empty() {
+            Ok(())
+        } else if self.is_sound() {
+            run(&self.connection, "COMMIT", [])
+                .map(drop)
+                .map_err(|error| unavailable(&error))
+        } else {
+            Err(Error::Unavailable(
+                "the database rolled the transaction back".into(),
+            ))
+        };
+        // Nothing left to do after a COMMIT that succeeded.
+        self.roll_back();
+        self.is_open = false;
+        for member in self.members.drain(..) {
+            // Whoever no longer waits for the answer does not need it.
+            let _ = member.send(result.clone());
+        }
+    }
+}
