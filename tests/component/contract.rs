@@ -25,10 +25,13 @@ fn imports() -> Vec<(String, Vec<String>)> {
         .imports(&engine)
         .map(|(name, import)| match import.ty {
             ComponentItem::ComponentInstance(interface) => {
-                let functions = interface.exports(&engine).filter(|(_, export)| {
-                    matches!(export.ty, ComponentItem::ComponentFunc(_))
-                });
-                (name.to_owned(), functions.map(|(name, _)| name.to_owned()).collect())
+                let functions = interface
+                    .exports(&engine)
+                    .filter(|(_, export)| matches!(export.ty, ComponentItem::ComponentFunc(_)));
+                (
+                    name.to_owned(),
+                    functions.map(|(name, _)| name.to_owned()).collect(),
+                )
             }
             other => panic!("the import {name} is no interface: {other:?}"),
         })
@@ -37,8 +40,11 @@ fn imports() -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_nothing_else() {
-    let mut functional: Vec<_> =
-        imports().into_iter().filter(|(_, functions)| !functions.is_empty()).map(|(name, _)| name).collect();
+    let mut functional: Vec<_> = imports()
+        .into_iter()
+        .filter(|(_, functions)| !functions.is_empty())
+        .map(|(name, _)| name)
+        .collect();
     functional.sort();
     assert_eq!(
         functional,
@@ -46,13 +52,20 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
             "portico:dashboard/icons@0.1.0",
             "portico:dashboard/log@0.1.0",
             "portico:dashboard/storage@0.1.0",
-            "wasi:clocks/wall-clock@0.2.0",
-            "wasi:random/random@0.2.0",
+            "wasi:clocks/wall-clock@0.2.6",
+            "wasi:random/random@0.2.6",
         ]
     );
-    let without_functions: Vec<_> =
-        imports().into_iter().filter(|(_, functions)| functions.is_empty()).map(|(name, _)| name).collect();
-    assert_eq!(without_functions, ["portico:dashboard/types@0.1.0"], "an interface with nothing but types");
+    let without_functions: Vec<_> = imports()
+        .into_iter()
+        .filter(|(_, functions)| functions.is_empty())
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        without_functions,
+        ["portico:dashboard/types@0.1.0"],
+        "an interface with nothing but types"
+    );
 }
 
 #[tokio::test]
@@ -60,8 +73,17 @@ async fn all_26_procedures_are_described_and_exported() {
     let harness = Harness::new();
     let mut instance = harness.enter().await;
     let (plugin, store) = instance.parts();
-    let described = plugin.portico_dashboard_procedures().call_describe(store).await.unwrap();
-    let of = |prefix: &str| described.iter().filter(|row| row.name.starts_with(prefix)).count();
+    let described = plugin
+        .portico_dashboard_procedures()
+        .call_describe(store)
+        .await
+        .unwrap();
+    let of = |prefix: &str| {
+        described
+            .iter()
+            .filter(|row| row.name.starts_with(prefix))
+            .count()
+    };
     assert_eq!((of("user."), of("app."), described.len()), (16, 10, 26));
 
     let (engine, component) = component();
@@ -69,9 +91,12 @@ async fn all_26_procedures_are_described_and_exported() {
         .component_type()
         .exports(&engine)
         .filter_map(|(interface, export)| match export.ty {
-            ComponentItem::ComponentInstance(item) => {
-                Some((interface.to_owned(), item.exports(&engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>()))
-            }
+            ComponentItem::ComponentInstance(item) => Some((
+                interface.to_owned(),
+                item.exports(&engine)
+                    .map(|(name, _)| name.to_owned())
+                    .collect::<Vec<_>>(),
+            )),
             _ => None,
         })
         .collect();
@@ -95,9 +120,17 @@ async fn queries_are_told_from_mutations_and_what_implies_what_is_spelled_out() 
     let harness = Harness::new();
     let mut instance = harness.enter().await;
     let (plugin, store) = instance.parts();
-    let described = plugin.portico_dashboard_procedures().call_describe(store).await.unwrap();
+    let described = plugin
+        .portico_dashboard_procedures()
+        .call_describe(store)
+        .await
+        .unwrap();
     let row = |name: &str| described.iter().find(|row| row.name == name).unwrap();
-    let queries: Vec<_> = described.iter().filter(|row| row.kind == Kind::Query).map(|row| &row.name[..]).collect();
+    let queries: Vec<_> = described
+        .iter()
+        .filter(|row| row.kind == Kind::Query)
+        .map(|row| &row.name[..])
+        .collect();
     assert_eq!(
         queries,
         [
@@ -113,7 +146,9 @@ async fn queries_are_told_from_mutations_and_what_implies_what_is_spelled_out() 
             "app.byIds"
         ]
     );
-    let Access::OneOf(create) = &row("app.create").access else { panic!("{:?}", row("app.create").access) };
+    let Access::OneOf(create) = &row("app.create").access else {
+        panic!("{:?}", row("app.create").access)
+    };
     for permission in ["app-create", "app-modify-all", "app-full-all", "admin"] {
         assert!(create.iter().any(|held| held == permission), "{permission}");
     }
@@ -125,11 +160,30 @@ async fn queries_are_told_from_mutations_and_what_implies_what_is_spelled_out() 
 #[tokio::test]
 async fn name_keys_are_the_same_for_everyone() {
     let harness = Harness::new();
-    let names = ["ÅNGSTRÖM", "A\u{30a}ngstro\u{308}m", "İstanbul", "ΣΊΣΥΦΟΣ", "STRASSE", "straße", "🦀 Crab"];
+    let names = [
+        "ÅNGSTRÖM",
+        "A\u{30a}ngstro\u{308}m",
+        "İstanbul",
+        "ΣΊΣΥΦΟΣ",
+        "STRASSE",
+        "straße",
+        "🦀 Crab",
+    ];
     let names = names.map(str::to_owned);
     let keys = harness.sandbox.name_keys(context(), &names).await.unwrap();
     let same = "ångström";
-    assert_eq!(keys, [same, same, "i\u{307}stanbul", "σίσυφοσ", "strasse", "straße", "🦀 crab"]);
+    assert_eq!(
+        keys,
+        [
+            same,
+            same,
+            "i\u{307}stanbul",
+            "σίσυφοσ",
+            "strasse",
+            "straße",
+            "🦀 crab"
+        ]
+    );
 }
 
 /// The component asks for random bytes and gets none: something that it cannot go on from. What
@@ -142,12 +196,14 @@ fn a_panic_reaches_the_log_with_its_message() {
     linker.allow_shadowing(true);
     let mut log = linker.instance("portico:dashboard/log@0.1.0").unwrap();
     log.func_new("write", |mut store, _, arguments, _| {
-        let (Val::Enum(level), Val::String(message)) = (&arguments[0], &arguments[1]) else { unreachable!() };
+        let (Val::Enum(level), Val::String(message)) = (&arguments[0], &arguments[1]) else {
+            unreachable!()
+        };
         store.data_mut().push(format!("{level}: {message}"));
         Ok(())
     })
     .unwrap();
-    let mut clock = linker.instance("wasi:clocks/wall-clock@0.2.0").unwrap();
+    let mut clock = linker.instance("wasi:clocks/wall-clock@0.2.6").unwrap();
     clock
         .func_new("now", |_, _, _, results| {
             results[0] = Val::Record(vec![
@@ -157,7 +213,7 @@ fn a_panic_reaches_the_log_with_its_message() {
             Ok(())
         })
         .unwrap();
-    let mut random = linker.instance("wasi:random/random@0.2.0").unwrap();
+    let mut random = linker.instance("wasi:random/random@0.2.6").unwrap();
     random
         .func_new("get-random-bytes", |_, _, _, results| {
             results[0] = Val::List(Vec::new());
@@ -167,8 +223,12 @@ fn a_panic_reaches_the_log_with_its_message() {
 
     let mut store = Store::new(&engine, Vec::new());
     let instance = linker.instantiate(&mut store, &component).unwrap();
-    let apps = instance.get_export_index(&mut store, None, "portico:dashboard/apps@0.1.0").unwrap();
-    let create = instance.get_export_index(&mut store, Some(&apps), "create").unwrap();
+    let apps = instance
+        .get_export_index(&mut store, None, "portico:dashboard/apps@0.1.0")
+        .unwrap();
+    let create = instance
+        .get_export_index(&mut store, Some(&apps), "create")
+        .unwrap();
     let create = instance.get_func(&mut store, create).unwrap();
     let text = |text: &str| Val::String(text.into());
     let caller = Val::Variant(
@@ -186,8 +246,13 @@ fn a_panic_reaches_the_log_with_its_message() {
         ("ping-url".into(), Val::Option(None)),
     ]);
     let mut results = [Val::Bool(false)];
-    create.call(&mut store, &[caller, input], &mut results).expect_err("a panic ends the call");
+    create
+        .call(&mut store, &[caller, input], &mut results)
+        .expect_err("a panic ends the call");
     let log = store.data();
     assert_eq!(log.len(), 1, "{log:?}");
-    assert!(log[0].starts_with("error: panic") && log[0].contains(".rs:"), "{log:?}");
+    assert!(
+        log[0].starts_with("error: panic") && log[0].contains(".rs:"),
+        "{log:?}"
+    );
 }

@@ -15,7 +15,8 @@ use portico::{
     sandbox::{Imports, Instance, Limits, Sandbox},
     secrets::SystemRandom,
     storage::{
-        Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret, memory::MemoryStorage,
+        Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret,
+        memory::MemoryStorage,
     },
     time::Clock,
 };
@@ -51,7 +52,10 @@ pub struct OneIcon;
 #[async_trait]
 impl Icons for OneIcon {
     async fn find(&self, names: &[String]) -> Vec<Option<String>> {
-        names.iter().map(|name| (name == "Jellyfin").then(|| "https://icons.example/jellyfin.svg".into())).collect()
+        names
+            .iter()
+            .map(|name| (name == "Jellyfin").then(|| "https://icons.example/jellyfin.svg".into()))
+            .collect()
     }
 
     fn default_icon(&self) -> String {
@@ -76,25 +80,42 @@ impl Harness {
             random: Arc::new(SystemRandom),
         };
         let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
-        Self { sandbox, storage, clock }
+        Self {
+            sandbox,
+            storage,
+            clock,
+        }
     }
 
     /// A fresh instance.
     pub async fn enter(&self) -> Instance {
-        self.sandbox.enter(Identity::operator().context("test")).await.unwrap()
+        self.sandbox
+            .enter(Identity::operator().context("test"))
+            .await
+            .unwrap()
     }
 
     /// A transaction of the dashboard's own, to prepare and to look.
     pub async fn dashboard(&self) -> Box<dyn DashboardTransaction> {
         let context = Identity::operator().context("test");
-        self.storage.begin_dashboard(Access::Write, &context).await.unwrap()
+        self.storage
+            .begin_dashboard(Access::Write, &context)
+            .await
+            .unwrap()
     }
 
     /// Keeps an invite with the token `secret`.
     pub async fn invite(&self, id: &str, expiration_date: Timestamp) {
-        let invite = NewInvite { id: id.into(), expiration_date, creator_id: None };
+        let invite = NewInvite {
+            id: id.into(),
+            expiration_date,
+            creator_id: None,
+        };
         let mut dashboard = self.dashboard().await;
-        dashboard.insert_invite(&invite, &hash_secret("secret")).await.unwrap();
+        dashboard
+            .insert_invite(&invite, &hash_secret("secret"))
+            .await
+            .unwrap();
         dashboard.commit().await.unwrap();
     }
 }
@@ -110,20 +131,28 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// The compiled component is kept for all tests: each runs in a process of its own.
+/// Where the compiled component is kept for all tests, each of which runs in a process of its own.
 fn cache() -> std::path::PathBuf {
-    portico_tests::cache_folder()
+    let test = std::env::current_exe().unwrap();
+    test.parent().unwrap().with_file_name("portico-test-cache")
 }
 
 pub fn account(name: &str) -> NewAccount {
-    NewAccount { username: name.into(), password: "correct horse".into(), email: None }
+    NewAccount {
+        username: name.into(),
+        password: "correct horse".into(),
+        email: None,
+    }
 }
 
 /// A signed-in user with these permissions.
 pub fn user(id: &str, permissions: &[&str]) -> Caller {
     Caller::User(UserCaller {
         id: id.into(),
-        permissions: permissions.iter().map(|permission| (*permission).into()).collect(),
+        permissions: permissions
+            .iter()
+            .map(|permission| (*permission).into())
+            .collect(),
     })
 }
 

@@ -12,11 +12,19 @@ use crate::harness::{Harness, NEW_YEAR, account, admin, call, user};
 fn registration(name: &str, invite: &str) -> Registration {
     let mut account = account(name);
     account.email = Some("grace@example.org".into());
-    Registration { account, invite_id: invite.into(), token: "secret".into() }
+    Registration {
+        account,
+        invite_id: invite.into(),
+        token: "secret".into(),
+    }
 }
 
 async fn first_user(harness: &Harness) -> String {
-    call!(harness, portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))).unwrap()
+    call!(
+        harness,
+        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+    )
+    .unwrap()
 }
 
 fn external(subject: &str, name: &str) -> External {
@@ -34,11 +42,34 @@ fn external(subject: &str, name: &str) -> External {
 async fn a_new_user_has_the_id_of_the_moment_and_the_defaults() {
     let harness = Harness::new();
     let id = first_user(&harness).await;
-    assert!(id.starts_with("019b76da-a800-7"), "{id} is no UUIDv7 of the first of January 2026");
-    let ada = call!(harness, portico_dashboard_users.call_get_by_id(&user(&id, &[]), &id)).unwrap();
-    assert_eq!((ada.first_day_of_week, ada.ping_icons_enabled, ada.open_search_in_new_tab), (1, false, true));
-    assert_eq!((ada.provider, ada.email, ada.email_verified), (Provider::Credentials, None, None));
-    let session = harness.dashboard().await.get_session_user(&id).await.unwrap().unwrap();
+    assert!(
+        id.starts_with("019b76da-a800-7"),
+        "{id} is no UUIDv7 of the first of January 2026"
+    );
+    let ada = call!(
+        harness,
+        portico_dashboard_users.call_get_by_id(&user(&id, &[]), &id)
+    )
+    .unwrap();
+    assert_eq!(
+        (
+            ada.first_day_of_week,
+            ada.ping_icons_enabled,
+            ada.open_search_in_new_tab
+        ),
+        (1, false, true)
+    );
+    assert_eq!(
+        (ada.provider, ada.email, ada.email_verified),
+        (Provider::Credentials, None, None)
+    );
+    let session = harness
+        .dashboard()
+        .await
+        .get_session_user(&id)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(session.color_scheme, ColorScheme::Dark);
     assert_eq!(session.permissions, ["admin"]);
 }
@@ -51,13 +82,20 @@ async fn an_invite_is_worth_something_until_the_moment_it_expires() {
 
     let register = async |name: &str| {
         let registration = registration(name, "invite");
-        call!(harness, portico_dashboard_users.call_register(&Caller::Anonymous, &registration))
+        call!(
+            harness,
+            portico_dashboard_users.call_register(&Caller::Anonymous, &registration)
+        )
     };
     harness.clock.set(NEW_YEAR + 1000);
     assert_eq!(register("grace").await.unwrap_err().code, Code::Forbidden);
     harness.clock.set(NEW_YEAR + 999);
     register("grace").await.unwrap();
-    assert_eq!(register("heidi").await.unwrap_err().code, Code::Forbidden, "it is used up");
+    assert_eq!(
+        register("heidi").await.unwrap_err().code,
+        Code::Forbidden,
+        "it is used up"
+    );
 }
 
 #[tokio::test]
@@ -66,17 +104,31 @@ async fn a_taken_name_does_not_use_up_the_invite() {
     first_user(&harness).await;
     harness.invite("invite", NEW_YEAR + 1000).await;
     let taken = registration("ADA", "invite");
-    let refusal = call!(harness, portico_dashboard_users.call_register(&Caller::Anonymous, &taken)).unwrap_err();
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_register(&Caller::Anonymous, &taken)
+    )
+    .unwrap_err();
     assert_eq!(refusal.code, Code::Conflict);
     let free = registration("grace", "invite");
-    call!(harness, portico_dashboard_users.call_register(&Caller::Anonymous, &free)).unwrap();
+    call!(
+        harness,
+        portico_dashboard_users.call_register(&Caller::Anonymous, &free)
+    )
+    .unwrap();
 }
 
 #[tokio::test]
 async fn passwords_are_kept_as_argon2id_with_the_agreed_parameters() {
     let harness = Harness::new();
     let id = first_user(&harness).await;
-    let stored = harness.dashboard().await.find_account(&AccountKey::Id(id)).await.unwrap().unwrap();
+    let stored = harness
+        .dashboard()
+        .await
+        .find_account(&AccountKey::Id(id))
+        .await
+        .unwrap()
+        .unwrap();
     let hash = stored.password_hash.unwrap();
     assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
     let parts: Vec<_> = hash.split('$').collect();
@@ -94,16 +146,35 @@ async fn icons_are_looked_up_by_name_only_where_none_is_given() {
         href: None,
         ping_url: None,
     };
-    let drafts = [draft("Jellyfin", None), draft("Jellyfin", Some("/own.svg")), draft("Nothing", None)];
-    let apps = call!(harness, portico_dashboard_apps.call_create_many(&admin(), &drafts)).unwrap();
+    let drafts = [
+        draft("Jellyfin", None),
+        draft("Jellyfin", Some("/own.svg")),
+        draft("Nothing", None),
+    ];
+    let apps = call!(
+        harness,
+        portico_dashboard_apps.call_create_many(&admin(), &drafts)
+    )
+    .unwrap();
     let icons: Vec<_> = apps.iter().map(|app| &app.icon_url[..]).collect();
-    assert_eq!(icons, ["https://icons.example/jellyfin.svg", "/own.svg", "https://icons.example/default.svg"]);
+    assert_eq!(
+        icons,
+        [
+            "https://icons.example/jellyfin.svg",
+            "/own.svg",
+            "https://icons.example/default.svg"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn an_identity_provider_brings_nobody_in_before_the_first_administrator() {
     let harness = Harness::new();
-    let refusal = call!(harness, portico_dashboard_sign_in.call_external(&external("s", "eve"))).unwrap_err();
+    let refusal = call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("s", "eve"))
+    )
+    .unwrap_err();
     assert_eq!(refusal.code, Code::Forbidden);
     assert!(!harness.dashboard().await.has_users().await.unwrap());
 }
@@ -112,38 +183,87 @@ async fn an_identity_provider_brings_nobody_in_before_the_first_administrator() 
 async fn a_subject_is_one_user_and_two_subjects_with_one_name_are_not() {
     let harness = Harness::new();
     first_user(&harness).await;
-    let eve = call!(harness, portico_dashboard_sign_in.call_external(&external("1", "eve"))).unwrap();
-    let again = call!(harness, portico_dashboard_sign_in.call_external(&external("1", "eva"))).unwrap();
+    let eve = call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("1", "eve"))
+    )
+    .unwrap();
+    let again = call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("1", "eva"))
+    )
+    .unwrap();
     assert_eq!((&again.id, &again.name[..]), (&eve.id, "eva"));
-    let other = call!(harness, portico_dashboard_sign_in.call_external(&external("2", "eva"))).unwrap_err();
+    let other = call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("2", "eva"))
+    )
+    .unwrap_err();
     assert_eq!(other.code, Code::Conflict);
     // The name of a user who signs in here is another matter.
-    call!(harness, portico_dashboard_sign_in.call_external(&external("3", "ada"))).unwrap();
+    call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("3", "ada"))
+    )
+    .unwrap();
 }
 
 #[tokio::test]
 async fn what_a_provider_vouches_for_is_not_changed_here_not_even_by_administrators() {
     let harness = Harness::new();
     first_user(&harness).await;
-    let eve = call!(harness, portico_dashboard_sign_in.call_external(&external("1", "eve"))).unwrap();
-    let profile = portico::model::ProfileChange { id: eve.id.clone(), name: "eva".into(), email: TextChange::Keep };
+    let eve = call!(
+        harness,
+        portico_dashboard_sign_in.call_external(&external("1", "eve"))
+    )
+    .unwrap();
+    let profile = portico::model::ProfileChange {
+        id: eve.id.clone(),
+        name: "eva".into(),
+        email: TextChange::Keep,
+    };
     let password = portico::model::PasswordChange {
         user_id: eve.id.clone(),
         previous_password: Some("correct horse".into()),
         password: "correct horse".into(),
     };
     for caller in [admin(), user(&eve.id, &[])] {
-        let refusal = call!(harness, portico_dashboard_users.call_edit_profile(&caller, &profile)).unwrap_err();
+        let refusal = call!(
+            harness,
+            portico_dashboard_users.call_edit_profile(&caller, &profile)
+        )
+        .unwrap_err();
         assert_eq!(refusal.code, Code::Forbidden);
-        let refusal = call!(harness, portico_dashboard_users.call_change_password(&caller, &password)).unwrap_err();
+        let refusal = call!(
+            harness,
+            portico_dashboard_users.call_change_password(&caller, &password)
+        )
+        .unwrap_err();
         assert_eq!(refusal.code, Code::Forbidden);
     }
-    let only_own =
-        call!(harness, portico_dashboard_users.call_selectable(&admin(), Some(true))).unwrap();
-    assert_eq!(only_own.iter().map(|user| &user.name[..]).collect::<Vec<_>>(), ["ada"]);
-    let refusal = call!(harness, portico_dashboard_sign_in.call_password("eve", "correct horse")).unwrap_err();
-    let unknown = call!(harness, portico_dashboard_sign_in.call_password("nobody", "correct horse")).unwrap_err();
-    assert_eq!((refusal.code, &refusal.message), (Code::Unauthorized, &unknown.message));
+    let only_own = call!(
+        harness,
+        portico_dashboard_users.call_selectable(&admin(), Some(true))
+    )
+    .unwrap();
+    assert_eq!(
+        only_own.iter().map(|user| &user.name[..]).collect::<Vec<_>>(),
+        ["ada"]
+    );
+    let refusal = call!(
+        harness,
+        portico_dashboard_sign_in.call_password("eve", "correct horse")
+    )
+    .unwrap_err();
+    let unknown = call!(
+        harness,
+        portico_dashboard_sign_in.call_password("nobody", "correct horse")
+    )
+    .unwrap_err();
+    assert_eq!(
+        (refusal.code, &refusal.message),
+        (Code::Unauthorized, &unknown.message)
+    );
 }
 
 #[tokio::test]
@@ -152,7 +272,11 @@ async fn the_component_authorises_also_where_the_host_forgot_to() {
     let id = first_user(&harness).await;
     let refusal = call!(harness, portico_dashboard_users.call_get_all(&Caller::Anonymous)).unwrap_err();
     assert_eq!(refusal.code, Code::Unauthorized);
-    let refusal = call!(harness, portico_dashboard_users.call_get_all(&user(&id, &["app-full-all"]))).unwrap_err();
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_get_all(&user(&id, &["app-full-all"]))
+    )
+    .unwrap_err();
     assert_eq!(refusal.code, Code::Forbidden);
     let stranger = user("stranger", &[]);
     let refusal = call!(harness, portico_dashboard_users.call_delete(&stranger, &id)).unwrap_err();

@@ -25,7 +25,10 @@ struct Refusing {
 impl Storage for Refusing {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
         let one_less = |left: u32| left.checked_sub(1);
-        match self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less) {
+        match self
+            .refusals
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+        {
             Ok(_) => Err(self.error.clone()),
             Err(_) => self.storage.begin(access, context).await,
         }
@@ -34,7 +37,11 @@ impl Storage for Refusing {
 
 fn harness(refusals: u32, error: Error) -> Harness {
     let storage = Arc::new(MemoryStorage::new());
-    let refusing = Refusing { storage: storage.clone(), refusals: AtomicU32::new(refusals), error };
+    let refusing = Refusing {
+        storage: storage.clone(),
+        refusals: AtomicU32::new(refusals),
+        error,
+    };
     Harness::over(storage, Arc::new(refusing))
 }
 
@@ -50,14 +57,17 @@ fn jellyfin() -> AppInput {
 
 #[tokio::test]
 async fn a_transaction_that_somebody_else_won_is_tried_again() {
-    let harness = harness(4, Error::Retry);
+    let harness = harness(5, Error::Retry);
     let app = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap();
-    assert_eq!(harness.dashboard().await.get_app(&app.id).await.unwrap().unwrap(), app);
+    assert_eq!(
+        harness.dashboard().await.get_app(&app.id).await.unwrap().unwrap(),
+        app
+    );
 }
 
 #[tokio::test]
-async fn after_five_times_the_call_is_refused() {
-    let harness = harness(5, Error::Retry);
+async fn after_five_more_tries_the_call_is_refused() {
+    let harness = harness(6, Error::Retry);
     let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);
     assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);

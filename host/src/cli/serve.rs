@@ -50,12 +50,15 @@ async fn serve(settings: Settings, listen: SocketAddr) -> anyhow::Result<()> {
         .await
         .map_err(|error| anyhow::anyhow!(error.message))?;
 
-    println!(
+    print(&format!(
         "portico listens on http://{address} with its data in {}",
         host.data.path().display()
-    );
+    ))?;
     if is_open {
-        info!("no user exists yet: create the administrator with user.initUser");
+        info!(
+            "no user exists yet; create the administrator: curl http://{address}/api/trpc/user.initUser -H \
+             'content-type: application/json' -d '{{\"username\": \"NAME\", \"password\": \"PASSWORD\"}}'"
+        );
         if !address.ip().is_loopback() {
             warn!(
                 "onboarding is open and {address} can be reached from other machines: whoever comes first becomes \

@@ -1,6 +1,7 @@
 //! Settings from the TOML file; flags and the environment go before them.
 
 use std::{
+    io::IsTerminal,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -74,7 +75,8 @@ impl Settings {
             .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?;
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .with_writer(std::io::stderr);
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal());
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with_target(false).init(),
             LogFormat::Json => log.json().flatten_event(true).init(),
