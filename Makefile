@@ -30,7 +30,7 @@ test: component nextest ## everything that needs no other server; says how many 
 test-all: test ## what CI runs
 
 bench: build ## a first look at speed
-	cargo run --release --package portico-tests --bin bench
+	tests/bench/first-look.sh
 
 lint: component ## formatting and clippy
 	cargo fmt --all --check

@@ -334,7 +334,7 @@ impl Check {
                 Some(item) => self.at(segment, |check| check.value(&field.shape, item)),
                 None if field.optional => {}
                 None => self.at(segment, |check| {
-                    check.refuse(format!("is required: {}", field.shape.noun()))
+                    check.refuse(format!("is required: {}", field.shape.noun()));
                 }),
             }
         }
