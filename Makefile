@@ -11,8 +11,12 @@ run: component ## build everything and serve on 127.0.0.1:7575 with the data in 
 build: component ## target/release/portico and dist/portico.wasm
 	cargo build --release --bin portico
 
+# Panic messages carry paths: let them be the same wherever the component is built.
+remap := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
+
 component: target ## dist/portico.wasm
-	cargo build --package portico-component --target wasm32-wasip2 --profile component
+	cargo build --package portico-component --target wasm32-wasip2 --profile component \
+		--config 'target.wasm32-wasip2.rustflags=["$(remap)"]'
 	@mkdir -p dist
 	@cmp -s target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm

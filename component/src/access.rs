@@ -1,5 +1,6 @@
 //! Who may do what: permissions, what implies what, and the first step of every procedure.
 
+use alloc::format;
 use alloc::string::ToString;
 
 use crate::bindings::exports::portico::dashboard::procedures as contract;
@@ -21,7 +22,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// The permissions, as stored, that give this one: itself and whatever implies it.
+    /// The permissions, as stored, that give this one: itself first, then whatever implies it.
     pub const fn given_by(self) -> &'static [&'static str] {
         match self {
             Self::Admin => &["admin"],
@@ -113,7 +114,10 @@ pub fn authorise(caller: &Caller, procedure: Procedure) -> Result<Authorised<'_>
         Access::Public | Access::Onboarding | Access::Protected => false,
         Access::OwnUserOr(permission) => permission.held_by(user),
         Access::Holds(permission) if permission.held_by(user) => true,
-        Access::Holds(_) => return Err(error::forbidden("Permission denied")),
+        Access::Holds(permission) => {
+            let needed = permission.given_by()[0];
+            return Err(error::forbidden(&format!("This needs the permission {needed}")));
+        }
     };
     Ok(Authorised {
         id: Some(&user.id),

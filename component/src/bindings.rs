@@ -1,10 +1,4 @@
 //! What wit-bindgen makes of the contract in `wit/`.
-#![allow(
-    missing_docs,
-    unsafe_code,
-    unused_qualifications,
-    reason = "generated; wit/ documents every item"
-)]
 
 wit_bindgen::generate!({
     path: "../wit",

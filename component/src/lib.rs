@@ -5,7 +5,7 @@
 //! transaction for each call. It knows nothing of HTTP, JSON or SQL.
 //!
 //! Each procedure takes the same steps in the same order: **authorise** (the table in
-//! [`procedures`]), **validate** (all broken rules at once), **look** (a short read that refuses
+//! `procedures`), **validate** (all broken rules at once), **look** (a short read that refuses
 //! early, so that nobody makes us hash for nothing), **hash**, **transact** (which checks again
 //! what matters), **answer**. No password is hashed and no icon fetched inside a transaction.
 //!

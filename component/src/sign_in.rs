@@ -10,7 +10,9 @@ use crate::bindings::storage::{
 use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
-use crate::validate::{self, Checked, Issues, image, text, username::username};
+use crate::validate::password::MAX as PASSWORD_MAX;
+use crate::validate::username::{MAX as USERNAME_MAX, username};
+use crate::validate::{self, Checked, Issues, image, text};
 use crate::{environment, error, names, password};
 use contract::{Identity, SignedIn};
 
@@ -28,12 +30,15 @@ impl contract::Guest for Plugin {
 }
 
 /// The same words and the same work for whatever does not fit.
-fn by_password(name: &str, password: &str) -> Result<SignedIn, Error> {
-    // A name or a password that nobody can have is not looked for, nor hashed: its length must
-    // not be a burden.
-    let can_exist = text::length(password, 0..=validate::password::MAX).is_ok();
-    let account = match username(name) {
-        Ok(name) if can_exist => {
+fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
+    // What nobody can have is not looked for, nor hashed: its length must not be a burden. A
+    // dashboard may hold shorter names than new ones may be.
+    let name = text::line(&names::key(username.trim()), 1..=USERNAME_MAX).ok();
+    let password = text::length(password, 0..=PASSWORD_MAX)
+        .is_ok()
+        .then_some(password);
+    let account = match (name, password) {
+        (Some(name), Some(_)) => {
             let key = AccountKey::Name((Provider::Credentials, name));
             transaction::read(|transaction| Ok(transaction.find_account(&key)?))?
         }
@@ -42,7 +47,7 @@ fn by_password(name: &str, password: &str) -> Result<SignedIn, Error> {
     let hash = account
         .as_ref()
         .and_then(|account| account.password_hash.as_deref());
-    let fits = password::verify(if can_exist { password } else { "" }, hash);
+    let fits = password::verify(password.unwrap_or_default(), hash);
     match account {
         Some(account) if fits => Ok(SignedIn {
             id: account.id,

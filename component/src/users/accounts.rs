@@ -129,7 +129,7 @@ impl Account {
 
 fn require_no_users(transaction: &Transaction) -> Result<(), Failure> {
     if transaction.has_users()? {
-        Err(error::forbidden("Onboarding is over: there is a user already").into())
+        Err(error::forbidden("Onboarding is over: a user exists").into())
     } else {
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Whole numbers and lengths of lists.
 
 use alloc::format;
-use alloc::string::String;
 use core::ops::RangeInclusive;
 
 use super::Checked;
@@ -9,9 +8,9 @@ use super::Checked;
 /// How many results a search answers where nothing else is asked for.
 const DEFAULT_LIMIT: i32 = 10;
 
-/// A number within bounds.
-pub fn within(value: i32, bounds: RangeInclusive<i32>) -> Checked<u32> {
-    match u32::try_from(value) {
+/// A number within bounds, which the type must be able to hold.
+pub fn within<T: TryFrom<i32>>(value: i32, bounds: RangeInclusive<i32>) -> Checked<T> {
+    match T::try_from(value) {
         Ok(number) if bounds.contains(&value) => Ok(number),
         _ => Err(format!(
             "must be a whole number from {} to {}, got {value}",
@@ -41,20 +40,19 @@ pub fn page_size(value: i32) -> Checked<u32> {
 
 /// 0 = Sunday to 6 = Saturday.
 pub fn day_of_week(value: i32) -> Checked<u8> {
-    within(value, 0..=6).and_then(|day| u8::try_from(day).map_err(|_| String::from("must be a day")))
+    within(value, 0..=6)
 }
 
 /// The length of a list.
 pub fn items(length: usize, bounds: RangeInclusive<usize>) -> Checked<()> {
-    if length < *bounds.start() {
-        Err(format!(
-            "must have at least {} item(s), got {length}",
-            bounds.start()
-        ))
-    } else if length > *bounds.end() {
-        Err(format!("must have at most {} items, got {length}", bounds.end()))
-    } else {
+    if bounds.contains(&length) {
         Ok(())
+    } else {
+        Err(format!(
+            "must have {} to {} items, got {length}",
+            bounds.start(),
+            bounds.end()
+        ))
     }
 }
 
@@ -99,13 +97,10 @@ mod tests {
         assert_eq!(items(1, 1..=1000), Ok(()));
         assert_eq!(items(1000, 1..=1000), Ok(()));
         assert_eq!(items(0, 0..=1000), Ok(()));
-        assert_eq!(
-            items(0, 1..=1000),
-            Err("must have at least 1 item(s), got 0".into())
-        );
+        assert_eq!(items(0, 1..=1000), Err("must have 1 to 1000 items, got 0".into()));
         assert_eq!(
             items(1001, 1..=1000),
-            Err("must have at most 1000 items, got 1001".into())
+            Err("must have 1 to 1000 items, got 1001".into())
         );
     }
 }

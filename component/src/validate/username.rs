@@ -5,10 +5,13 @@ use alloc::string::String;
 use super::{Checked, text};
 use crate::names;
 
+/// The most characters that a username has.
+pub const MAX: usize = 255;
+
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
 /// characters after that.
 pub fn username(value: &str) -> Checked<String> {
-    text::line(&names::key(value.trim()), 3..=255)
+    text::line(&names::key(value.trim()), 3..=MAX)
 }
 
 #[cfg(test)]
