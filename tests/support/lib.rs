@@ -1,1 +1,32 @@
-//! What the tests share.
+//! What the tests of the running service share: the service as a child process, clients who are
+//! nobody, somebody signed in or somebody with a key, their answers, and the things that a
+//! scenario needs to begin with.
+//!
+//! The tests know the service only from outside, so nothing in here uses the `portico` library.
+//! Every answer that a [`Client`] gets is held against what must be true of all of them: never
+//! a 5xx, never a stored hash, and JSON under `/api`.
+
+mod answer;
+mod client;
+mod fixtures;
+mod portico;
+pub mod raw;
+mod stream;
+
+pub use answer::Answer;
+pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
+pub use fixtures::{Fixtures, Invite, PASSWORD, User, administrator};
+pub use portico::{Builder, Finished, Portico, binary, command, data_in, run};
+pub use stream::decode_stream;
+
+/// Escapes a text for one part of a path or of a query string.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => escaped.push(byte.into()),
+            _ => escaped.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    escaped
+}

@@ -196,7 +196,7 @@ mod tests {
         let output = r#"[{"at":"2026-01-31T12:00:00.000Z"},{"at":null}]"#;
         assert_eq!(
             meta(&SHAPE, output, &["2"]),
-            r#","meta":{"v":1,"values":{"2.0.at":["Date"]}}"#
+            r#","meta":{"values":{"2.0.at":["Date"]},"v":1}"#
         );
         assert_eq!(meta(&SHAPE, "[]", &[]), "");
     }

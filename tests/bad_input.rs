@@ -1,0 +1,236 @@
+//! What bad input gets: a clear error that names the field and the rule, never a 5xx (every
+//! client of these tests holds that), and nothing written.
+
+use std::path::Path;
+
+use portico_tests::{
+    Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, raw, run,
+};
+use serde_json::json;
+
+#[test]
+fn a_limit_of_two_and_a_half_is_no_limit() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let input = json!({"query": "", "limit": 2.5});
+    admin.query("app.search", &input).assert_bad_field("limit");
+    admin.query("user.search", &input).assert_bad_field("limit");
+    admin.post("/api/users/search", &input).assert_bad_field("limit");
+    admin
+        .get("/api/apps/search?query=&limit=2.5")
+        .assert_bad_field("limit");
+    admin
+        .query("app.getPaginated", &json!({"page": 2.5, "pageSize": 2.5}))
+        .assert_bad_field("page");
+}
+
+#[test]
+fn a_week_does_not_begin_in_the_middle_of_a_day() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let input = json!({"id": admin.user_id, "firstDayOfWeek": 2.5});
+    admin
+        .mutate("user.changeFirstDayOfWeek", &input)
+        .assert_bad_field("firstDayOfWeek");
+    assert_eq!(admin.profile(&admin.user_id)["firstDayOfWeek"], 1);
+}
+
+#[test]
+fn a_number_written_as_a_text_is_no_number_in_a_body() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let input = json!({"query": "", "limit": "5"});
+    // Before and after a query string in which the same limit is right.
+    for _ in 0..2 {
+        admin.post("/api/users/search", &input).assert_bad_field("limit");
+        admin.query("user.search", &input).assert_bad_field("limit");
+        admin.query("app.search", &input).assert_bad_field("limit");
+        admin.get("/api/apps/search?query=&limit=5").assert_status(200);
+    }
+}
+
+#[test]
+fn a_nul_is_no_part_of_a_name() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = json!({"name": "a\u{0}b", "iconUrl": "/icon.svg"});
+    admin.mutate("app.create", &app).assert_bad_field("name");
+    admin.post("/api/apps", &app).assert_bad_field("name");
+    let user = json!({"username": "ali\u{0}ce", "password": "long enough", "groupIds": []});
+    admin.post("/api/users", &user).assert_bad_field("username");
+    admin
+        .mutate("group.createGroup", &json!({"name": "a\u{0}b"}))
+        .assert_bad_field("name");
+    let board = json!({"name": "a\u{0}b", "isPublic": true, "items": []});
+    admin.mutate("board.create", &board).assert_bad_field("name");
+    // Where a text is only compared, nothing has such a name.
+    assert_eq!(admin.query("app.search", &json!({"query": "\u{0}"})).status, 200);
+    admin.get("/api/apps/a%00b").assert_refused(404, "NOT_FOUND");
+    admin.get("/api/users/a%00b").assert_refused(404, "NOT_FOUND");
+    assert!(admin.app_names().is_empty() && admin.user_names() == ["root"]);
+}
+
+#[test]
+fn a_tab_does_not_hide_a_script() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    for href in [
+        "java\tscript:alert(1)",
+        "java\r\nscript:alert(1)",
+        "\u{1}\tJAVA\tSCRIPT:alert(1)",
+    ] {
+        let app = json!({"name": "An app", "iconUrl": "/icon.svg", "href": href});
+        admin.mutate("app.create", &app).assert_bad_field("href");
+        admin.post("/api/apps", &app).assert_bad_field("href");
+        let answer = admin.mutate("app.createMany", &json!([app]));
+        assert!(
+            answer.assert_refused(400, "BAD_REQUEST").text().contains("href"),
+            "{answer}"
+        );
+    }
+    assert!(admin.app_names().is_empty());
+}
+
+#[test]
+fn a_description_of_a_million_characters_is_refused_by_its_rule() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = json!({"name": "An app", "iconUrl": "/icon.svg", "description": "x".repeat(1_000_000)});
+    for answer in [admin.mutate("app.create", &app), admin.post("/api/apps", &app)] {
+        let error = answer.assert_bad_field("description").text();
+        assert!(error.contains("512"), "it says the rule: {error:.300}");
+        assert!(
+            error.len() < 10_000,
+            "it does not say the million characters again"
+        );
+    }
+    assert!(admin.app_names().is_empty());
+}
+
+#[test]
+fn ten_thousand_apps_at_once_are_too_many() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let apps = vec![json!({"name": "An app", "iconUrl": "/icon.svg"}); 10_000];
+    let answer = admin.mutate("app.createMany", &json!(apps));
+    let error = answer.assert_bad_input().text();
+    assert!(
+        error.replace(',', "").contains("1000"),
+        "it says how many: {error}"
+    );
+    assert!(admin.app_names().is_empty());
+}
+
+#[test]
+fn a_batch_of_a_thousand_calls_is_refused_as_a_whole() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let queries = vec!["app.all"; 1_000].join(",");
+    let answer = admin.get(&format!("/api/trpc/{queries}?batch=1&input=%7B%7D"));
+    answer.assert_refused(400, "BAD_REQUEST");
+    assert!(
+        answer.error()["message"].to_string().contains("256"),
+        "it says how many: {answer}"
+    );
+
+    let mutations = vec!["app.create"; 1_000].join(",");
+    let app = json!({"name": "An app", "iconUrl": "/icon.svg"});
+    let inputs: serde_json::Map<_, _> = (0..1_000).map(|index| (index.to_string(), app.clone())).collect();
+    let answer = admin.post(&format!("/api/trpc/{mutations}?batch=1"), &inputs.into());
+    answer.assert_refused(400, "BAD_REQUEST");
+    assert!(answer.json().is_object(), "one error for all of them");
+    assert!(admin.app_names().is_empty(), "none of them ran");
+}
+
+#[test]
+fn a_body_that_was_cut_off_does_nothing() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let body = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
+    let half = &body[..body.len() / 2];
+    let cookie = [("cookie", admin.cookie.as_str())];
+    for path in ["/api/apps", "/api/trpc/app.create"] {
+        // Half of the JSON, complete as far as HTTP is concerned.
+        let answer = admin.send_text("POST", path, half);
+        answer.assert_refused(400, "BAD_REQUEST");
+        // The connection ends before the body does, announced by its length or in chunks.
+        let whole = raw::with_json("POST", path, &cookie, &body);
+        let cut = &whole[..whole.len() - body.len() / 2];
+        raw::send_and_close(&server.address(), cut.as_bytes()).assert_refused(400, "BAD_REQUEST");
+        let headers = [
+            cookie[0],
+            ("content-type", "application/json"),
+            ("transfer-encoding", "chunked"),
+        ];
+        // Even where all of the JSON came, the end of the body did not.
+        let cut = format!(
+            "{}{:x}\r\n{body}\r\n",
+            raw::head("POST", path, &headers),
+            body.len()
+        );
+        raw::send_and_close(&server.address(), cut.as_bytes()).assert_refused(400, "BAD_REQUEST");
+    }
+    assert!(admin.app_names().is_empty(), "nothing was written");
+}
+
+/// Tries to start the service and gives what it says when it does not.
+#[track_caller]
+fn refuse_to_start(data: &Path, component: Option<&Path>) -> String {
+    let mut command = command();
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(data);
+    if let Some(component) = component {
+        command.arg("--component").arg(component);
+    }
+    let text = run(&mut command, "").failed();
+    assert!(
+        !text.contains("portico listens on"),
+        "it says that it listens:\n{text}"
+    );
+    text
+}
+
+#[test]
+fn a_truncated_component_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("truncated.wasm");
+    let whole = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist/portico.wasm"));
+    let bytes = std::fs::read(whole).expect("the component, as it is built");
+    for length in [0, 4, 8, 1_000, bytes.len() / 2, bytes.len() - 1] {
+        std::fs::write(&file, &bytes[..length]).expect("write the file");
+        let text = refuse_to_start(&data_in(&folder), Some(&file));
+        assert!(text.contains("truncated.wasm"), "the file is named:\n{text}");
+    }
+    let missing = folder.path().join("missing.wasm");
+    let text = refuse_to_start(&data_in(&folder), Some(&missing));
+    assert!(text.contains("missing.wasm"), "the file is named:\n{text}");
+    std::fs::write(&file, "not a component").expect("write the file");
+    let text = refuse_to_start(&data_in(&folder), Some(&file));
+    assert!(text.contains("truncated.wasm"), "the file is named:\n{text}");
+
+    let server = Builder::default()
+        .argument("--component")
+        .argument(whole.to_str().expect("a text"))
+        .start();
+    server.anonymous().query("onboard.currentStep", &NO_INPUT).data();
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_written_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "").expect("write the file");
+    // Permissions do not hold root back, so these are places where nobody can make a directory.
+    for data in [
+        file.join("data"),
+        file,
+        Path::new("/proc/portico-data").to_owned(),
+    ] {
+        let text = refuse_to_start(&data, None);
+        assert!(
+            text.contains(data.to_str().expect("a text")),
+            "the directory is named:\n{text}"
+        );
+    }
+}

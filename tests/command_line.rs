@@ -1,0 +1,421 @@
+//! The command line: settings and where they come from, starting and stopping, and procedures
+//! without HTTP.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use portico_tests::{
+    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, raw, run,
+};
+use serde_json::{Value, json};
+
+fn portico(arguments: &[&str], input: &str) -> Finished {
+    run(command().args(arguments), input)
+}
+
+/// Calls a procedure on the data directory.
+fn call(data: &Path, arguments: &[&str], input: &str) -> Finished {
+    run(
+        command().arg("call").args(arguments).arg("--data").arg(data),
+        input,
+    )
+}
+
+fn json_of(finished: Finished) -> Value {
+    let text = finished.succeeded();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("no JSON ({error}): {text}"))
+}
+
+#[test]
+fn the_commands_explain_themselves() {
+    let text = portico(&["--help"], "").succeeded();
+    for word in ["serve", "procedures", "call", "recover"] {
+        assert!(text.contains(word), "{word} is not in:\n{text}");
+    }
+    let text = portico(&["serve", "--help"], "").succeeded();
+    for word in [
+        "--listen",
+        "--data",
+        "--config",
+        "--component",
+        "PORTICO_LISTEN",
+        "PORTICO_DATA",
+        "127.0.0.1:7575",
+    ] {
+        assert!(text.contains(word), "{word} is not in:\n{text}");
+    }
+    let text = portico(&["serve", "--lisen", "127.0.0.1:0"], "").failed();
+    assert!(text.contains("--lisen"), "the wrong flag is named:\n{text}");
+    portico(&[], "").failed();
+}
+
+#[test]
+fn the_procedures_are_listed_for_people_and_for_programs() {
+    let text = portico(&["procedures"], "").succeeded();
+    for word in [
+        "user.getAll",
+        "app.createMany",
+        "apiKeys.create",
+        "onboard.currentStep",
+        "/api/apps/paginated",
+    ] {
+        assert!(text.contains(word), "{word} is not in:\n{text}");
+    }
+    let list = json_of(portico(&["procedures", "--json"], ""));
+    let entry = list
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|entry| entry["name"] == "app.update");
+    let entry = entry.expect("app.update");
+    assert_eq!(entry["kind"], "mutation");
+    assert_eq!(entry["rest"]["method"], "PATCH");
+    let path = entry["rest"]["path"].as_str().expect("a path");
+    assert!(path.starts_with("/api/apps/{"), "{path}");
+}
+
+#[test]
+fn procedures_run_on_the_data_directory_as_operator_or_as_a_user() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let account = json!({"username": "root", "password": PASSWORD}).to_string();
+    // By its standard input: a password on the command line can be read by others.
+    let root = json_of(call(&data, &["user.initUser", "-"], &account))["id"].clone();
+    let alice = json!({"username": "alice", "password": PASSWORD, "groupIds": []}).to_string();
+    json_of(call(&data, &["user.create", "-"], &alice));
+    let app = json_of(call(
+        &data,
+        &["app.create", r#"{"name": "An app", "iconUrl": "/icon.svg"}"#],
+        "",
+    ));
+
+    let users = json_of(call(&data, &["user.getAll"], ""));
+    assert_eq!(
+        (&users[0]["name"], &users[1]["name"]),
+        (&json!("alice"), &json!("root"))
+    );
+    let apps = json_of(call(&data, &["app.all", "--user", "ALICE"], ""));
+    assert_eq!(apps[0]["id"], app["appId"]);
+    let own = json!({"userId": users[0]["id"]}).to_string();
+    assert_eq!(
+        json_of(call(&data, &["user.getById", &own, "--user", "alice"], ""))["name"],
+        "alice"
+    );
+    let text = call(
+        &data,
+        &[
+            "user.getById",
+            &json!({"userId": root}).to_string(),
+            "--user",
+            "alice",
+        ],
+        "",
+    )
+    .failed();
+    assert!(text.contains("FORBIDDEN"), "{text}");
+    call(&data, &["user.getAll", "--user", "root"], "").succeeded();
+    let text = call(&data, &["app.all", "--user", "nobody"], "").failed();
+    assert!(text.contains("nobody"), "the unknown user is named:\n{text}");
+
+    let text = call(&data, &["app.create", r#"{"name": "", "iconUrl": "/i.svg"}"#], "").failed();
+    assert!(
+        text.contains("BAD_REQUEST") && text.contains("name"),
+        "code and field are named:\n{text}"
+    );
+    call(&data, &["app.create", "{\"name\""], "").failed();
+    let text = call(&data, &["app.nope"], "").failed();
+    assert!(text.contains("app.nope"), "the procedure is named:\n{text}");
+    call(
+        &data,
+        &["app.delete", &json!({"id": app["appId"]}).to_string()],
+        "",
+    )
+    .succeeded();
+    assert_eq!(json_of(call(&data, &["app.all"], "")), json!([]));
+}
+
+#[test]
+fn procedures_run_on_a_running_host_with_a_key() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let key = admin.key_of(&admin.user_id).key;
+    let url = format!("http://{}", server.address());
+    let remote = |arguments: &[&str], key: &str, input: &str| {
+        run(
+            command()
+                .arg("call")
+                .args(arguments)
+                .args(["--url", &url, "--key", key]),
+            input,
+        )
+    };
+    let app = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
+    let created = json_of(remote(&["app.create", "-"], &key, &app));
+    assert_eq!(admin.app_names(), ["An app"]);
+    let input = json!({"id": created["appId"]}).to_string();
+    assert_eq!(json_of(remote(&["app.byId", &input], &key, ""))["name"], "An app");
+    assert_eq!(json_of(remote(&["app.all"], &key, ""))[0]["name"], "An app");
+    remote(
+        &[
+            "app.update",
+            &json!({"id": created["appId"], "name": "B"}).to_string(),
+        ],
+        &key,
+        "",
+    )
+    .succeeded();
+    let text = remote(&["app.create", "{}"], &key, "").failed();
+    assert!(
+        text.contains("BAD_REQUEST") && text.contains("iconUrl"),
+        "code and field are named:\n{text}"
+    );
+    let text = remote(&["app.all"], "not-a-key", "").failed();
+    assert!(text.contains("UNAUTHORIZED"), "{text}");
+    assert_eq!(admin.app_names(), ["B"]);
+}
+
+#[test]
+fn a_flag_beats_the_environment_which_beats_the_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let in_folder = |name: &str| folder.path().join(name).to_str().expect("a text").to_owned();
+    let (by_file, by_environment, by_flag) = (in_folder("file"), in_folder("environment"), in_folder("flag"));
+    let config = in_folder("portico.toml");
+    std::fs::write(
+        &config,
+        format!("listen = \"127.0.0.1:0\"\ndata = \"{by_file}\"\n"),
+    )
+    .expect("write the file");
+    let used = |name: &str| Path::new(name).exists();
+
+    let mut builder = Builder::default()
+        .without_flags()
+        .argument("--config")
+        .argument(&config);
+    builder.clone().start().stop().succeeded();
+    assert_eq!(
+        [used(&by_file), used(&by_environment), used(&by_flag)],
+        [true, false, false]
+    );
+    builder = builder.environment("PORTICO_DATA", &by_environment);
+    builder.clone().start().stop().succeeded();
+    assert_eq!([used(&by_environment), used(&by_flag)], [true, false]);
+    builder
+        .clone()
+        .argument("--data")
+        .argument(&by_flag)
+        .start()
+        .stop()
+        .succeeded();
+    assert!(used(&by_flag));
+    // The environment alone is enough too.
+    let server = Builder::default()
+        .without_flags()
+        .environment("PORTICO_LISTEN", "127.0.0.1:0");
+    let server = server.environment("PORTICO_DATA", in_folder("fourth")).start();
+    server.anonymous().query("onboard.currentStep", &NO_INPUT).data();
+
+    std::fs::write(&config, "listen = 127.0.0.1").expect("write the file");
+    let text = portico(&["serve", "--config", &config], "").failed();
+    assert!(text.contains("portico.toml"), "the file is named:\n{text}");
+    let text = portico(&["serve", "--config", &in_folder("missing.toml")], "").failed();
+    assert!(text.contains("missing.toml"), "the file is named:\n{text}");
+    let text = portico(
+        &["serve", "--listen", "nonsense", "--data", &in_folder("fifth")],
+        "",
+    )
+    .failed();
+    assert!(text.contains("nonsense"), "the address is named:\n{text}");
+}
+
+#[test]
+fn a_second_host_on_the_same_data_is_refused() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let data = server.data().to_str().expect("a text").to_owned();
+    let text = portico(&["serve", "--listen", "127.0.0.1:0", "--data", &data], "").failed();
+    assert!(text.contains(&data), "the directory is named:\n{text}");
+    let text = call(&server.data(), &["app.all"], "").failed();
+    assert!(text.contains(&data), "the directory is named:\n{text}");
+    // The first one does not mind, and leaves nothing behind that would keep the next one out.
+    assert_eq!(admin.user_names(), ["root"]);
+    server.kill();
+    server.start_again();
+    assert_eq!(admin.user_names(), ["root"]);
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let server = Portico::start();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().to_str().expect("a text");
+    let text = portico(&["serve", "--listen", &server.address(), "--data", data], "").failed();
+    assert!(text.contains(&server.address()), "the address is named:\n{text}");
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_left_alone() {
+    let mut server = Portico::start();
+    administrator(&server);
+    server.stop().succeeded();
+    let files = std::fs::read_dir(server.data()).expect("the data directory");
+    let database = files
+        .map(|file| file.expect("a file").path())
+        .find(|file| std::fs::read(file).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3\0")))
+        .expect("a database");
+    // `PRAGMA user_version` is the number at offset 60 of the first page.
+    let mut bytes = std::fs::read(&database).expect("read it");
+    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    std::fs::write(&database, &bytes).expect("write it");
+
+    let data = server.data().to_str().expect("a text").to_owned();
+    let text = portico(&["serve", "--listen", "127.0.0.1:0", "--data", &data], "").failed();
+    assert!(
+        text.contains("9999") && text.contains("newer"),
+        "it says why:\n{text}"
+    );
+    let text = call(&server.data(), &["app.all"], "").failed();
+    assert!(text.contains("newer"), "it says why:\n{text}");
+    assert_eq!(
+        std::fs::read(&database).expect("read it"),
+        bytes,
+        "the file was touched"
+    );
+}
+
+/// Sends a request whose body the service is waiting for, so that it is accepted for sure.
+fn accepted_request(server: &Portico, body: &str) -> TcpStream {
+    let length = body.len().to_string();
+    let headers = [
+        ("content-type", "application/json"),
+        ("content-length", &length),
+        ("expect", "100-continue"),
+    ];
+    let mut stream = raw::connect(&server.address());
+    let head = raw::head("POST", "/api/trpc/user.initUser", &headers);
+    stream.write_all(head.as_bytes()).expect("send the head");
+    let mut bytes = [0; 25];
+    stream.read_exact(&mut bytes).expect("the wish to go on");
+    assert_eq!(&bytes, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+/// Waits until nobody is admitted any more.
+fn wait_until_closed(address: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < deadline, "it still accepts connections");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn told_to_stop_it_finishes_what_it_accepted() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Portico::start();
+        let body = json!({"username": "root", "password": PASSWORD}).to_string();
+        let mut stream = accepted_request(&server, &body);
+        // A connection that asks for nothing does not keep it from stopping.
+        let idle = raw::connect(&server.address());
+        let id = server.process_id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .expect("the command kill")
+                .success()
+        );
+        wait_until_closed(&server.address());
+        stream.write_all(body.as_bytes()).expect("send the body");
+        raw::read_answer(&mut stream, body.as_bytes()).assert_status(200);
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        drop(idle);
+        server.start_again();
+        assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
+    }
+}
+
+#[test]
+fn an_open_onboarding_beyond_this_machine_is_warned_of() {
+    let warned = |finished: &Finished| {
+        let text = finished.text();
+        text.lines()
+            .any(|line| line.contains("WARN") && line.to_lowercase().contains("onboarding"))
+    };
+    let mut server = Builder::default().listen("0.0.0.0:0").start();
+    assert!(warned(&server.stop()), "no warning");
+    server.start_again();
+    administrator(&server);
+    server.stop();
+    server.start_again();
+    assert!(!warned(&server.stop()), "a warning although onboarding is over");
+
+    let mut server = Portico::start();
+    assert!(
+        !warned(&server.stop()),
+        "a warning although only this machine can reach it"
+    );
+}
+
+#[test]
+fn one_line_says_where_it_listens() {
+    let mut server = Portico::start();
+    server.anonymous().get("/api/health/ready").assert_status(200);
+    let address = server.address();
+    let stdout = server.stop().succeeded();
+    let lines: Vec<_> = stdout
+        .lines()
+        .filter(|line| line.contains("portico listens on"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{stdout}");
+    assert!(lines[0].contains(&format!("http://{address}")), "{stdout}");
+}
+
+#[test]
+fn a_lost_password_is_recovered_on_the_data_directory() {
+    let mut server = Portico::start();
+    let session = administrator(&server);
+    server.stop().succeeded();
+    let data = server.data().to_str().expect("a text").to_owned();
+    let text = portico(&["recover", "ROOT", "--data", &data], "").succeeded();
+    let missing = portico(&["recover", "nobody", "--data", &data], "").failed();
+    assert!(
+        missing.contains("nobody"),
+        "the unknown user is named:\n{missing}"
+    );
+
+    server.start_again();
+    let sign_in = |password: &str| {
+        let body = json!({"username": "root", "password": password});
+        server.anonymous().post("/api/auth/sign-in", &body).status
+    };
+    assert_eq!(sign_in(PASSWORD), 401, "the old password is gone");
+    session
+        .get("/api/auth/session")
+        .assert_refused(401, "UNAUTHORIZED");
+    let new = text
+        .split_whitespace()
+        .filter(|word| word.len() >= 8)
+        .find(|word| sign_in(word) == 200);
+    assert!(new.is_some(), "no word of this signs in:\n{text}");
+}
+
+#[test]
+fn logs_are_written_for_programs_when_asked() {
+    let builder = Builder::default()
+        .argument("--log-format")
+        .argument("json")
+        .argument("--log")
+        .argument("debug");
+    let mut server = builder.start();
+    server.anonymous().query("app.all", &NO_INPUT).assert_status(401);
+    let log = server.stop();
+    assert!(log.stderr.lines().count() > 1, "{}", log.stderr);
+    for line in log.stderr.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(entry["level"].is_string(), "{line}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Who talks to the service: nobody, a session, a key. All behind one trait.
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::http;
+
+use crate::{Answer, escape};
+
+/// The input of a procedure that takes none.
+pub const NO_INPUT: Value = Value::Null;
+
+/// Where the service is at this moment: a restart moves it to another port.
+#[derive(Clone)]
+pub struct Door {
+    address: Arc<RwLock<String>>,
+    agent: ureq::Agent,
+}
+
+impl Door {
+    pub(crate) fn new(address: &str) -> Self {
+        // One connection for each request: none is left over from a service that was killed.
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .max_idle_connections(0)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build()
+            .new_agent();
+        Self {
+            address: Arc::new(RwLock::new(address.to_owned())),
+            agent,
+        }
+    }
+
+    pub(crate) fn move_to(&self, address: &str) {
+        address.clone_into(&mut self.address.write().expect("the lock"));
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> String {
+        self.address.read().expect("the lock").clone()
+    }
+}
+
+/// The path of a query as procedure call.
+pub fn trpc_query_path(procedure: &str, input: &Value) -> String {
+    match input {
+        Value::Null => format!("/api/trpc/{procedure}"),
+        input => format!("/api/trpc/{procedure}?input={}", escape(&input.to_string())),
+    }
+}
+
+/// Somebody who sends requests. What differs is the headers that say who it is.
+pub trait Client {
+    /// Where the requests go.
+    fn door(&self) -> &Door;
+
+    /// The headers that say who this is.
+    fn credentials(&self) -> Vec<(String, String)>;
+
+    /// Sends a request as it is and gives what came back, or why nothing did.
+    fn try_send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&[u8]>,
+    ) -> anyhow::Result<Answer> {
+        let uri = format!("http://{}{path}", self.door().address());
+        let mut request = http::Request::builder().method(method).uri(uri);
+        for (name, value) in self.credentials() {
+            request = request.header(name, value);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let agent = &self.door().agent;
+        let mut response = match body {
+            Some(body) => agent.run(request.body(body)?)?,
+            None => agent.run(request.body(())?)?,
+        };
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| {
+            (
+                name.as_str().to_owned(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
+        });
+        Ok(Answer {
+            status: response.status().as_u16(),
+            headers: headers.collect(),
+            body: response.body_mut().with_config().limit(64 << 20).read_to_vec()?,
+            request: format!(
+                "{method} {path} {}",
+                String::from_utf8_lossy(body.unwrap_or_default())
+            ),
+        })
+    }
+
+    /// Sends a request that must be answered.
+    #[track_caller]
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Answer {
+        match self.try_send(method, path, headers, body) {
+            Ok(answer) => answer.hold(path),
+            Err(error) => panic!("{method} {path} got no answer: {error:#}"),
+        }
+    }
+
+    /// Sends JSON.
+    #[track_caller]
+    fn send_json(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.send_text(method, path, &body.to_string())
+    }
+
+    /// Sends a text that says it is JSON.
+    #[track_caller]
+    fn send_text(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.send(
+            method,
+            path,
+            &[("content-type", "application/json")],
+            Some(body.as_bytes()),
+        )
+    }
+
+    /// `GET`.
+    #[track_caller]
+    fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], None)
+    }
+
+    /// `POST` with JSON.
+    #[track_caller]
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send_json("POST", path, body)
+    }
+
+    /// `PUT` with JSON.
+    #[track_caller]
+    fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send_json("PUT", path, body)
+    }
+
+    /// `PATCH` with JSON.
+    #[track_caller]
+    fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.send_json("PATCH", path, body)
+    }
+
+    /// `DELETE` without a body.
+    #[track_caller]
+    fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, &[], None)
+    }
+
+    /// Calls a query procedure; [`NO_INPUT`] for one that takes none.
+    #[track_caller]
+    fn query(&self, procedure: &str, input: &Value) -> Answer {
+        self.get(&trpc_query_path(procedure, input))
+    }
+
+    /// Calls a mutation procedure.
+    #[track_caller]
+    fn mutate(&self, procedure: &str, input: &Value) -> Answer {
+        self.post(&format!("/api/trpc/{procedure}"), input)
+    }
+}
+
+/// Nobody.
+#[derive(Clone)]
+pub struct Anonymous {
+    pub(crate) door: Door,
+}
+
+impl Client for Anonymous {
+    fn door(&self) -> &Door {
+        &self.door
+    }
+
+    fn credentials(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// A browser that signed in: it sends the cookie that it was given.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) door: Door,
+    /// `name=value`, as the service set it.
+    pub cookie: String,
+    /// The token of the same session, as the body of the answer gave it.
+    pub token: String,
+    /// Whose session it is.
+    pub user_id: String,
+}
+
+impl Session {
+    /// The same session through its token: `Authorization: Bearer`.
+    pub fn bearer(&self) -> Key {
+        Key::new(&self.door, &self.token)
+    }
+}
+
+impl Client for Session {
+    fn door(&self) -> &Door {
+        &self.door
+    }
+
+    fn credentials(&self) -> Vec<(String, String)> {
+        vec![("cookie".to_owned(), self.cookie.clone())]
+    }
+}
+
+/// A program with an API key.
+#[derive(Clone)]
+pub struct Key {
+    door: Door,
+    /// The key, `<id>.<secret>`, or a session's token.
+    pub key: String,
+    header: &'static str,
+}
+
+impl Key {
+    pub(crate) fn new(door: &Door, key: &str) -> Self {
+        Self {
+            door: door.clone(),
+            key: key.to_owned(),
+            header: "authorization",
+        }
+    }
+
+    /// The same key in the header `ApiKey`.
+    pub fn in_api_key_header(&self) -> Self {
+        Self {
+            header: "apikey",
+            ..self.clone()
+        }
+    }
+}
+
+impl Client for Key {
+    fn door(&self) -> &Door {
+        &self.door
+    }
+
+    fn credentials(&self) -> Vec<(String, String)> {
+        let value = match self.header {
+            "authorization" => format!("Bearer {}", self.key),
+            _ => self.key.clone(),
+        };
+        vec![(self.header.to_owned(), value)]
+    }
+}

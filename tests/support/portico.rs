@@ -1,0 +1,392 @@
+//! The service as a child process.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::{Anonymous, Client, Door, Key, Session};
+
+/// Long enough for a first start, which compiles the component while other tests do the same.
+const START: Duration = Duration::from_secs(120);
+/// Long enough for whatever is left to do when it is told to stop.
+const STOP: Duration = Duration::from_secs(30);
+
+/// The binary under test: `PORTICO_BIN`, or the one built beside the tests.
+pub fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("PORTICO_BIN") {
+        return path.into();
+    }
+    let path = build_folder().join("portico");
+    assert!(
+        path.exists(),
+        "build it first, or set PORTICO_BIN: {} is missing",
+        path.display()
+    );
+    path
+}
+
+fn build_folder() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    test.parent()
+        .and_then(Path::parent)
+        .expect("target/PROFILE/deps/TEST")
+        .to_owned()
+}
+
+/// The binary with an environment of its own: no settings from outside, no icon sources, and a
+/// cache of the compiled component that all tests share.
+pub fn command() -> Command {
+    let mut command = Command::new(binary());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PORTICO_") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env_remove("RUST_LOG")
+        .env("PORTICO_ICON_SOURCES", "")
+        .env("PORTICO_CACHE", build_folder().join("portico-test-cache"))
+        .stdin(Stdio::null());
+    command
+}
+
+/// The data directory in this folder: one that the service makes by itself.
+pub fn data_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("data")
+}
+
+/// What a start adds to the usual.
+#[derive(Clone, Default)]
+pub struct Builder {
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    listen: Option<String>,
+    no_flags: bool,
+}
+
+impl Builder {
+    /// One more argument after `serve`.
+    pub fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// One more variable of the environment.
+    pub fn environment(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// No `--listen` and no `--data`: both come from elsewhere.
+    pub fn without_flags(mut self) -> Self {
+        self.no_flags = true;
+        self
+    }
+
+    /// Another address than `127.0.0.1:0`.
+    pub fn listen(mut self, address: &str) -> Self {
+        self.listen = Some(address.to_owned());
+        self
+    }
+
+    /// Starts the service on an empty data directory and waits until it listens.
+    #[track_caller]
+    pub fn start(self) -> Portico {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let process = Process::start(&self, &data_in(&folder));
+        Portico {
+            door: Door::new(&process.address),
+            process,
+            folder,
+            builder: self,
+        }
+    }
+}
+
+/// A running service with a data directory of its own. Dropping it ends it.
+pub struct Portico {
+    door: Door,
+    process: Process,
+    folder: TempDir,
+    builder: Builder,
+}
+
+/// How a process ended, and what it wrote from start to end.
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// Both, for messages that may stand in either.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
+    /// Checks that it succeeded, and gives its standard output.
+    #[track_caller]
+    pub fn succeeded(self) -> String {
+        assert!(self.status.success(), "{}:\n{}", self.status, self.text());
+        self.stdout
+    }
+
+    /// Checks that it failed with words of its own, and gives all that it wrote.
+    #[track_caller]
+    pub fn failed(self) -> String {
+        let text = self.text();
+        assert!(!self.status.success(), "it succeeded:\n{text}");
+        assert!(
+            self.status.code().is_some_and(|code| code != 101),
+            "it did not end by itself:\n{text}"
+        );
+        assert!(
+            !self.stderr.trim().is_empty() && !text.contains("panicked"),
+            "no clear message:\n{text}"
+        );
+        text
+    }
+}
+
+/// Runs a command to its end with this input.
+#[track_caller]
+pub fn run(command: &mut Command, input: &str) -> Finished {
+    command.stdin(Stdio::piped());
+    let mut process = Process::spawn(command, None);
+    let mut stdin = process.child.stdin.take().expect("its standard input");
+    // It may end without reading.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    process.wait(START)
+}
+
+impl Portico {
+    /// Starts the service on an empty data directory and waits until it listens.
+    #[track_caller]
+    pub fn start() -> Self {
+        Builder::default().start()
+    }
+
+    /// Where its data is.
+    pub fn data(&self) -> PathBuf {
+        data_in(&self.folder)
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> String {
+        self.door.address()
+    }
+
+    /// A client who is nobody.
+    pub fn anonymous(&self) -> Anonymous {
+        Anonymous {
+            door: self.door.clone(),
+        }
+    }
+
+    /// A client with this API key, or with the token of a session.
+    pub fn key(&self, key: &str) -> Key {
+        Key::new(&self.door, key)
+    }
+
+    /// Signs in.
+    #[track_caller]
+    pub fn sign_in(&self, name: &str, password: &str) -> Session {
+        let body = json!({"username": name, "password": password});
+        let answer = self.anonymous().post("/api/auth/sign-in", &body);
+        answer.assert_status(200);
+        let cookie = answer
+            .header("set-cookie")
+            .unwrap_or_else(|| panic!("no cookie: {answer}"));
+        let text = |pointer: &str| match answer.json().pointer(pointer).and_then(|text| text.as_str()) {
+            Some(text) => text.to_owned(),
+            None => panic!("no {pointer}: {answer}"),
+        };
+        Session {
+            door: self.door.clone(),
+            cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
+            token: text("/token"),
+            user_id: text("/user/id"),
+        }
+    }
+
+    /// The id of its process.
+    pub fn process_id(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Asks it to stop (SIGTERM).
+    pub fn terminate(&self) {
+        self.process.terminate();
+    }
+
+    /// Waits until it ended by itself.
+    #[track_caller]
+    pub fn wait(&mut self) -> Finished {
+        self.process.wait(STOP)
+    }
+
+    /// Asks it to stop, and waits until it did.
+    #[track_caller]
+    pub fn stop(&mut self) -> Finished {
+        self.terminate();
+        self.wait()
+    }
+
+    /// Ends it at once (SIGKILL).
+    pub fn kill(&mut self) -> Finished {
+        self.process.kill();
+        self.process.wait(STOP)
+    }
+
+    /// Starts it again on the same data directory. Clients follow it to its new port.
+    #[track_caller]
+    pub fn start_again(&mut self) {
+        self.process = Process::start(&self.builder, &data_in(&self.folder));
+        self.door.move_to(&self.process.address);
+    }
+
+    /// Stops it and starts it again.
+    #[track_caller]
+    pub fn restart(&mut self) {
+        assert!(self.stop().status.success(), "it stopped with a failure");
+        self.start_again();
+    }
+}
+
+struct Process {
+    child: Child,
+    stdout: Arc<Mutex<String>>,
+    stderr: Arc<Mutex<String>>,
+    ended: mpsc::Receiver<()>,
+    address: String,
+}
+
+impl Process {
+    fn spawn(command: &mut Command, found: Option<mpsc::Sender<String>>) -> Self {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start it");
+        let (ends, ended) = mpsc::channel();
+        // Both pipes are read to their ends, so that the process never waits for a full one.
+        let stdout = collect(
+            child.stdout.take().expect("its standard output"),
+            found,
+            ends.clone(),
+        );
+        let stderr = collect(child.stderr.take().expect("its standard error"), None, ends);
+        Self {
+            child,
+            stdout,
+            stderr,
+            ended,
+            address: String::new(),
+        }
+    }
+
+    #[track_caller]
+    fn start(builder: &Builder, data: &Path) -> Self {
+        let mut command = command();
+        command.arg("serve");
+        if !builder.no_flags {
+            let listen = builder.listen.as_deref().unwrap_or("127.0.0.1:0");
+            command.args(["--listen", listen, "--data"]).arg(data);
+        }
+        command
+            .args(&builder.arguments)
+            .envs(builder.environment.iter().map(|(name, value)| (name, value)));
+        let (found, address) = mpsc::channel();
+        let mut process = Self::spawn(&mut command, Some(found));
+        match address.recv_timeout(START) {
+            Ok(address) => process.address = address,
+            Err(_) => panic!("it does not listen:\n{}", process.text()),
+        }
+        process
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{}{}",
+            self.stdout.lock().expect("the lock"),
+            self.stderr.lock().expect("the lock")
+        )
+    }
+
+    fn terminate(&self) {
+        let status = Command::new("kill")
+            .arg("-TERM")
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(
+            status.expect("the command kill").success(),
+            "it is not there any more:\n{}",
+            self.text()
+        );
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself: then there is nothing to kill.
+        let _ = self.child.kill();
+    }
+
+    #[track_caller]
+    fn wait(&mut self, limit: Duration) -> Finished {
+        // Both pipes end with the process; only then is what it wrote complete.
+        if self.ended.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+            panic!("it does not end:\n{}", self.text());
+        }
+        let status = self.child.wait().expect("wait for it");
+        let text = |buffer: &Mutex<String>| buffer.lock().expect("the lock").clone();
+        Finished {
+            status,
+            stdout: text(&self.stdout),
+            stderr: text(&self.stderr),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- what the service wrote\n{}---", self.text());
+        }
+    }
+}
+
+/// Collects a pipe line by line; sends the address from the line that says where it listens.
+fn collect(
+    pipe: impl Read + Send + 'static,
+    found: Option<mpsc::Sender<String>>,
+    ends: mpsc::Sender<()>,
+) -> Arc<Mutex<String>> {
+    let buffer = Arc::new(Mutex::new(String::new()));
+    let collected = buffer.clone();
+    thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut bytes = Vec::new();
+        while pipe.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            let line = String::from_utf8_lossy(&bytes).into_owned();
+            bytes.clear();
+            buffer.lock().expect("the lock").push_str(&line);
+            let address = line.strip_prefix("portico listens on http://");
+            if let (Some(found), Some(address)) = (&found, address) {
+                let address = address.split_whitespace().next().unwrap_or_default();
+                // Nobody may be waiting any more.
+                let _ = found.send(address.trim_end_matches('/').to_owned());
+            }
+        }
+        // Whoever waits for the end waits until both of these are gone.
+        drop(ends);
+    });
+    collected
+}

@@ -1,0 +1,110 @@
+//! Requests byte by byte, for what a well-behaved client would never send.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use crate::Answer;
+
+/// A connection, open and silent.
+#[track_caller]
+pub fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("connect");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .expect("a time limit");
+    stream
+}
+
+/// The head of a request, complete with its empty line.
+pub fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head + "\r\n"
+}
+
+/// A request with a body of JSON.
+pub fn with_json(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> String {
+    let length = body.len().to_string();
+    let mut headers = headers.to_vec();
+    headers.extend([
+        ("content-type", "application/json"),
+        ("content-length", length.as_str()),
+    ]);
+    head(method, path, &headers) + body
+}
+
+/// Sends these bytes on a new connection, ends the sending side, and reads the answer.
+#[track_caller]
+pub fn send_and_close(address: &str, request: &[u8]) -> Answer {
+    let mut stream = connect(address);
+    // The service may have refused and stopped reading: what it answered still counts.
+    let _ = stream.write_all(request);
+    let _ = stream.shutdown(Shutdown::Write);
+    read_answer(&mut stream, request)
+}
+
+/// Sends these bytes on a new connection and reads the answer.
+#[track_caller]
+pub fn send(address: &str, request: &[u8]) -> Answer {
+    let mut stream = connect(address);
+    let _ = stream.write_all(request);
+    read_answer(&mut stream, request)
+}
+
+/// Reads until the service closes the connection. The request is for failure messages.
+#[track_caller]
+pub fn read_answer(stream: &mut TcpStream, request: &[u8]) -> Answer {
+    let mut bytes = Vec::new();
+    // A connection that is reset after the answer is an answer.
+    let end = stream.read_to_end(&mut bytes);
+    let request = String::from_utf8_lossy(&request[..request.len().min(500)]).into_owned();
+    let Some(split) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+        panic!(
+            "no answer to {request:?} ({end:?}): {:?}",
+            String::from_utf8_lossy(&bytes)
+        );
+    };
+    let head = String::from_utf8_lossy(&bytes[..split]).into_owned();
+    let mut lines = head.split("\r\n");
+    let status = lines
+        .next()
+        .and_then(|line| line.split(' ').nth(1))
+        .and_then(|status| status.parse().ok());
+    let headers: Vec<_> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let body = &bytes[split + 4..];
+    let chunked = headers
+        .iter()
+        .any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let body = if chunked { join_chunks(body) } else { body.to_vec() };
+    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+    Answer {
+        status: status.expect("a status"),
+        headers,
+        body,
+        request,
+    }
+    .hold(&path)
+}
+
+fn join_chunks(mut bytes: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(line) = bytes.windows(2).position(|window| window == b"\r\n") {
+        let size = std::str::from_utf8(&bytes[..line])
+            .ok()
+            .and_then(|size| usize::from_str_radix(size, 16).ok());
+        let Some(size) = size.filter(|size| *size > 0) else {
+            break;
+        };
+        let chunk = &bytes[line + 2..];
+        assert!(chunk.len() >= size + 2, "the answer was cut off");
+        body.extend_from_slice(&chunk[..size]);
+        bytes = &chunk[size + 2..];
+    }
+    body
+}
