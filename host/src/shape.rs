@@ -87,10 +87,6 @@ impl Shape {
                 check.refuse(format!("is required: {}", self.noun()));
                 Value::Null
             }
-            (Self::Optional(shape), Some(mut value)) => {
-                check.value(shape, &mut value);
-                value
-            }
             (shape, Some(mut value)) => {
                 check.value(shape, &mut value);
                 value

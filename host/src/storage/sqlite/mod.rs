@@ -17,6 +17,8 @@ mod migrations;
 mod query;
 mod readers;
 mod search_engines;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod users;
 mod values;
@@ -32,7 +34,9 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction};
+use super::{
+    Access, CallContext, DashboardStorage, DashboardTransaction, PATIENCE, Result, Storage, Transaction,
+};
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -87,7 +91,7 @@ impl SqliteStorage {
         let readers = Arc::new(Readers::new(path));
         Ok(Self {
             readers,
-            writer: Arc::new(Writer::new(connection)),
+            writer: Arc::new(Writer::new(connection, PATIENCE)),
         })
     }
 

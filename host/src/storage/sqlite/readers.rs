@@ -13,7 +13,7 @@ use super::query::run;
 use crate::storage::{Error, PATIENCE, Result, waited_too_long};
 
 /// Reads take microseconds: more at once would not make them faster.
-const MAX_READERS: usize = 16;
+pub(super) const MAX_READERS: usize = 16;
 
 /// Connections to read with, opened when they are needed and kept.
 pub(super) struct Readers {

@@ -15,6 +15,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
@@ -23,7 +24,7 @@ use tokio::time::timeout;
 
 use super::error::{translate, unavailable};
 use super::query::run;
-use crate::storage::{Error, PATIENCE, Result, waited_too_long};
+use crate::storage::{Error, Result, waited_too_long};
 
 /// Members of one batch. More would make the first one wait long, and save little.
 const MAX_MEMBERS: usize = 256;
@@ -32,6 +33,7 @@ const MAX_MEMBERS: usize = 256;
 pub(super) struct Writer {
     turn: Arc<Mutex<Batch>>,
     waiting: AtomicUsize,
+    patience: Duration,
 }
 
 /// The connection, and the transactions that its next COMMIT makes durable.
@@ -39,11 +41,14 @@ struct Batch {
     connection: Connection,
     /// Whether the outer transaction has begun.
     is_open: bool,
-    members: Vec<oneshot::Sender<Result<()>>>,
+    members: Vec<Member>,
 }
 
+/// Where a transaction that is committed hears what came of it.
+type Member = oneshot::Sender<Result<()>>;
+
 impl Writer {
-    pub fn new(connection: Connection) -> Self {
+    pub fn new(connection: Connection, patience: Duration) -> Self {
         let batch = Batch {
             connection,
             is_open: false,
@@ -52,6 +57,7 @@ impl Writer {
         Self {
             turn: Arc::new(Mutex::new(batch)),
             waiting: AtomicUsize::new(0),
+            patience,
         }
     }
 
@@ -59,7 +65,7 @@ impl Writer {
     pub async fn begin(self: &Arc<Self>) -> Result<Turn> {
         // Declared first: whatever ends this function lets go of the lock before the count.
         let waiting = Waiting::new(self);
-        let locked = timeout(PATIENCE, self.turn.clone().lock_owned()).await;
+        let locked = timeout(self.patience, self.turn.clone().lock_owned()).await;
         let batch = locked.map_err(|_| waited_too_long())?;
         drop(waiting);
         let mut turn = Turn {
@@ -174,7 +180,7 @@ impl Drop for Turn {
 /// Ends a batch and lets go of the turn; where it has to wait for the disk, not on this thread.
 fn finish(batch: OwnedMutexGuard<Batch>) {
     let has_members = !batch.members.is_empty();
-    let finish = Finish(batch);
+    let finish = Finish(Some(batch));
     if has_members && let Ok(runtime) = Handle::try_current() {
         // A runtime that shuts down drops the closure without running it; that finishes it, too.
         runtime.spawn_blocking(move || drop(finish));
@@ -182,11 +188,20 @@ fn finish(batch: OwnedMutexGuard<Batch>) {
 }
 
 /// Ends the batch when it is dropped.
-struct Finish(OwnedMutexGuard<Batch>);
+struct Finish(Option<OwnedMutexGuard<Batch>>);
 
 impl Drop for Finish {
     fn drop(&mut self) {
-        self.0.end();
+        let Some(mut batch) = self.0.take() else {
+            return;
+        };
+        let (members, result) = batch.end();
+        // Before the answers: whoever hears that it is done finds the turn free.
+        drop(batch);
+        for member in members {
+            // Whoever no longer waits for the answer does not need it.
+            let _ = member.send(result.clone());
+        }
     }
 }
 
@@ -215,27 +230,19 @@ impl Batch {
         }
     }
 
-    fn end(&mut self) {
-        if !self.is_open {
-            return;
-        }
-        let result = if self.members.is_empty() {
+    /// Ends the outer transaction; answers who has to be told what came of it.
+    fn end(&mut self) -> (Vec<Member>, Result<()>) {
+        let members = std::mem::take(&mut self.members);
+        let result = if members.is_empty() {
             Ok(())
-        } else if self.is_sound() {
-            run(&self.connection, "COMMIT", [])
-                .map(drop)
-                .map_err(|error| unavailable(&error))
         } else {
-            Err(Error::Unavailable(
-                "the database rolled the transaction back".into(),
-            ))
+            // If SQLite has given the batch up there is nothing to commit, and it says so.
+            let committed = run(&self.connection, "COMMIT", []).map(drop);
+            committed.map_err(|error| unavailable(&error))
         };
         // Nothing left to do after a COMMIT that succeeded.
         self.roll_back();
         self.is_open = false;
-        for member in self.members.drain(..) {
-            // Whoever no longer waits for the answer does not need it.
-            let _ = member.send(result.clone());
-        }
+        (members, result)
     }
 }

@@ -1,0 +1,230 @@
+//! What goes wrong below the driver: commits that fail, disks that are full, connections that
+//! break. It needs the connections themselves; all other tests are in `tests/storage`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::poll;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::query::run;
+use super::writer::Turn;
+use super::{SqliteStorage, Writer, readers};
+use crate::storage::{Error, Result};
+
+struct Store {
+    storage: SqliteStorage,
+    directory: TempDir,
+}
+
+fn store() -> Store {
+    let directory = TempDir::new().unwrap();
+    let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+    Store { storage, directory }
+}
+
+fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
+    let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
+    run(turn.connection().unwrap(), sql, [id, icon_url])
+}
+
+fn apps(store: &Store) -> Vec<String> {
+    let database = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    let mut statement = database.prepare("SELECT id FROM app ORDER BY id").unwrap();
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(|id| id.unwrap())
+        .collect()
+}
+
+fn is_unavailable(result: &Result<()>) -> bool {
+    matches!(result, Err(Error::Unavailable(_)))
+}
+
+/// The next transaction is as good as any.
+async fn assert_works(store: &Store) {
+    let turn = store.storage.writer.begin().await.unwrap();
+    insert(&turn, "after", "icon").unwrap();
+    turn.commit().await.unwrap();
+    assert_eq!(apps(store), ["after"]);
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_fails_every_member_and_nothing_else() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let first = writer.begin().await.unwrap();
+    insert(&first, "first", "icon").unwrap();
+    let mut second = Box::pin(writer.begin());
+    assert!(poll!(&mut second).is_pending());
+    let mut first = Box::pin(first.commit());
+    assert!(poll!(&mut first).is_pending());
+
+    let second = second.await.unwrap();
+    insert(&second, "second", "icon").unwrap();
+    // A breach that SQLite finds only in the outer COMMIT.
+    let db = second.connection().unwrap();
+    db.execute_batch("PRAGMA defer_foreign_keys = ON").unwrap();
+    run(
+        db,
+        "INSERT INTO board_user (board_id, user_id) VALUES ('no', 'no')",
+        [],
+    )
+    .unwrap();
+    let second = second.commit().await;
+    assert!(is_unavailable(&second), "{second:?}");
+    let first = first.await;
+    assert!(is_unavailable(&first), "{first:?}");
+    assert_eq!(apps(&store), Vec::<String>::new());
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let first = writer.begin().await.unwrap();
+    insert(&first, "first", "icon").unwrap();
+    let mut second = Box::pin(writer.begin());
+    assert!(poll!(&mut second).is_pending());
+    let mut third = Box::pin(writer.begin());
+    assert!(poll!(&mut third).is_pending());
+    let mut first = Box::pin(first.commit());
+    assert!(poll!(&mut first).is_pending());
+
+    let second = second.await.unwrap();
+    let db = second.connection().unwrap();
+    let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+        .unwrap();
+    let error = insert(&second, "second", &"x".repeat(100_000)).unwrap_err();
+    assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
+    assert!(
+        db.is_autocommit(),
+        "SQLite gave up the whole batch: what this test is about"
+    );
+    db.query_row("PRAGMA max_page_count = 1000000", [], |_| Ok(()))
+        .unwrap();
+    drop(second);
+
+    // The first is told at once, although somebody waits to whom the batch could be left.
+    let first = tokio::time::timeout(Duration::from_secs(5), first).await.unwrap();
+    assert!(is_unavailable(&first), "{first:?}");
+    drop(third.await.unwrap());
+    assert_eq!(apps(&store), Vec::<String>::new());
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn a_statement_after_a_full_disk_does_not_stand_alone() {
+    use crate::storage::{Access, Authentication, CallContext, Storage, StoredApp};
+    let store = store();
+    let set_limit = async |pages: i64| {
+        let turn = store.storage.writer.begin().await.unwrap();
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        turn.connection()
+            .unwrap()
+            .query_row(&sql, [], |_| Ok(()))
+            .unwrap();
+    };
+    let app = |id: &str, icon_url: String| {
+        let name = id.to_owned();
+        let app = crate::model::App {
+            id: id.into(),
+            name: name.clone(),
+            icon_url,
+            description: None,
+            href: None,
+            ping_url: None,
+        };
+        StoredApp { app, name_key: name }
+    };
+    let context = CallContext {
+        user_id: None,
+        authentication: Authentication::None,
+        request_id: "test".into(),
+    };
+
+    // Below what there is: SQLite takes what there is.
+    set_limit(1).await;
+    let mut writer = store.storage.begin(Access::Write, &context).await.unwrap();
+    writer.insert_apps(&[app("small", "icon".into())]).await.unwrap();
+    let full = writer.insert_apps(&[app("large", "x".repeat(100_000))]).await;
+    assert!(is_unavailable(&full), "{full:?}");
+    let after = writer.insert_apps(&[app("alone", "icon".into())]).await;
+    assert!(is_unavailable(&after), "{after:?}");
+    let committed = writer.commit().await;
+    assert!(is_unavailable(&committed), "{committed:?}");
+    assert_eq!(apps(&store), Vec::<String>::new());
+    set_limit(1_000_000).await;
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn a_turn_that_does_not_come_is_given_up() {
+    let directory = TempDir::new().unwrap();
+    let connection = Connection::open(directory.path().join("any.db")).unwrap();
+    let writer = Arc::new(Writer::new(connection, Duration::from_millis(50)));
+    let turn = writer.begin().await.unwrap();
+    let began = Instant::now();
+    let late = writer.begin().await.map(drop);
+    assert!(is_unavailable(&late), "{late:?}");
+    assert!(began.elapsed() >= Duration::from_millis(50));
+    drop(turn);
+    writer.begin().await.unwrap().commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_a_reason_to_try_again() {
+    let store = store();
+    let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let locked = store.storage.writer.begin().await.map(drop);
+    assert!(matches!(locked, Err(Error::Retry)), "{locked:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn more_readers_than_connections_wait_for_one() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let mut taken = Vec::new();
+    for _ in 0..readers::MAX_READERS {
+        taken.push(readers.take().await.unwrap());
+    }
+    let mut next = Box::pin(readers.take());
+    assert!(poll!(&mut next).is_pending());
+    // One that broke makes room for another as well as one that is given back.
+    let mut broken = taken.remove(0);
+    broken.discard();
+    drop(broken);
+    let next = next.await.unwrap();
+    assert!(!next.connection().unwrap().is_autocommit());
+    let refused = next
+        .connection()
+        .unwrap()
+        .execute("DELETE FROM app", [])
+        .unwrap_err();
+    assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly));
+}
+
+#[tokio::test]
+async fn the_connection_is_set_up_for_durability() {
+    let store = store();
+    let turn = store.storage.writer.begin().await.unwrap();
+    let reader = store.storage.readers.take().await.unwrap();
+    for db in [turn.connection().unwrap(), reader.connection().unwrap()] {
+        let number = |pragma: &str| {
+            db.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        assert_eq!(number("synchronous"), 2, "FULL");
+        assert_eq!(number("foreign_keys"), 1);
+        assert_eq!(number("trusted_schema"), 0);
+        assert_eq!(number("busy_timeout"), 2000);
+        assert_eq!(number("mmap_size"), 256 << 20);
+    }
+}
