@@ -16,7 +16,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
@@ -94,7 +94,7 @@ impl Icons for IconSources {
         let mut tables = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
             // Beyond the deadline this still takes what is there already.
-            tables.push(timeout_at(deadline, source.table()).await.unwrap_or(None));
+            tables.push(source.table(deadline).await);
         }
 
         let mut known: HashMap<&str, Option<String>> = HashMap::new();

@@ -17,7 +17,10 @@ use anyhow::{Context, ensure};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout_at},
+};
 use tracing::warn;
 use ureq::Agent;
 
@@ -69,6 +72,8 @@ struct State {
     disk_read: bool,
     /// Whether a thread is at work.
     working: bool,
+    /// Whether somebody waited for that thread in vain. Once is enough: nobody else waits for it.
+    slow: bool,
     index: Option<Index>,
     /// When the last work ended, whether it fetched an index or not.
     tried: Option<Timestamp>,
@@ -106,14 +111,18 @@ impl Source {
         format!("{base}/{}", utf8_percent_encode(path, ESCAPED))
     }
 
-    /// The icons, as soon as there are some; none when it is known that there are none now.
-    pub(super) async fn table(&self) -> Option<Arc<Table>> {
+    /// The icons, as soon as there are some; none when it is known that there are none now, or not
+    /// soon enough.
+    pub(super) async fn table(&self, deadline: Instant) -> Option<Arc<Table>> {
         let mut state = self.state.subscribe();
-        let state = state
-            .wait_for(|state| state.index.is_some() || !state.working)
-            .await
-            .ok()?;
-        state.index.as_ref().map(|index| Arc::clone(&index.table))
+        let settled = state.wait_for(|state| state.index.is_some() || !state.working || state.slow);
+        match timeout_at(deadline, settled).await {
+            Ok(state) => state.ok()?.index.as_ref().map(|index| Arc::clone(&index.table)),
+            Err(_) => {
+                self.state.send_modify(|state| state.slow = state.working);
+                None
+            }
+        }
     }
 
     /// Begins to bring the index up to date, unless it is, or somebody is at it, or it failed a
@@ -123,6 +132,7 @@ impl Source {
         let start = self.state.send_if_modified(|state| {
             let start = !state.working && (!state.disk_read || state.must_fetch(now));
             state.working |= start;
+            state.slow &= !start;
             start
         });
         if !start {
@@ -133,7 +143,7 @@ impl Source {
         let thread = thread::Builder::new().name("icons".to_owned());
         let spawned = thread.spawn(move || {
             let _working = Working(&source);
-            source.work();
+            source.work(now);
         });
         if let Err(error) = spawned {
             drop(Working(self));
@@ -141,7 +151,7 @@ impl Source {
         }
     }
 
-    fn work(&self) {
+    fn work(&self, now: Timestamp) {
         if !self.state.borrow().disk_read {
             let index = self.read_copy().unwrap_or_else(|error| {
                 warn!(file = %self.cache_file.display(), "ignored a copy of an icon source: {error:#}");
@@ -152,7 +162,7 @@ impl Source {
                 state.index = index;
             });
         }
-        if !self.state.borrow().must_fetch(self.clock.now()) {
+        if !self.state.borrow().must_fetch(now) {
             return;
         }
         match self.fetch() {
