@@ -142,11 +142,8 @@ fn issue_text(issue: &Issue) -> String {
             PathSegment::Index(index) => path.push_str(&format!("[{index}]")),
         }
     }
-    if path.is_empty() {
-        issue.message.clone()
-    } else {
-        format!("{path}: {}", issue.message)
-    }
+    let path = if path.is_empty() { "input" } else { &path };
+    format!("{path} {}", issue.message)
 }
 
 impl fmt::Display for Error {

@@ -149,13 +149,11 @@ pub fn shown(headers: &HeaderMap) -> Option<Shown> {
             from_cookie: false,
         });
     }
-    let cookies = headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    // Cookies of other programs on this host come along, and they may hold any bytes.
+    let cookies = headers.get_all(header::COOKIE).iter();
     let token = cookies
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='))
         .find_map(|(name, value)| (name == SESSION_COOKIE).then_some(value))?;
     Some(Shown {
         text: token.into(),
@@ -249,6 +247,14 @@ mod tests {
             Some(("c".into(), true))
         );
         assert_eq!(text_of(&[("cookie", "portico_sessions=c")]), None);
+    }
+
+    #[test]
+    fn the_cookies_of_others_do_not_matter() {
+        let mut headers = HeaderMap::new();
+        let cookies = axum::http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();
+        headers.insert(header::COOKIE, cookies);
+        assert_eq!(shown(&headers).map(|shown| shown.text).as_deref(), Some("c"));
     }
 
     #[test]

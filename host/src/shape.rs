@@ -27,8 +27,10 @@ pub enum Shape {
     Text,
     /// `true` or `false`.
     Boolean,
-    /// A whole number; one beyond 32 bits counts as the nearest that fits.
+    /// A whole number of at most 32 bits.
     Integer,
+    /// A whole number that counts up a list: one beyond 32 bits is as far beyond its end as any.
+    Position,
     /// A date with time, RFC 3339.
     Date,
     /// One of these texts.
@@ -117,7 +119,7 @@ impl Shape {
                     .find(|field| field.name == key)
                     .map(|field| field.shape);
                 let value = match shape {
-                    Some(Self::Integer) => read_integer(&text),
+                    Some(Self::Integer | Self::Position) => read_integer(&text),
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
                     _ => Some(Value::String(text.clone())),
                 };
@@ -191,7 +193,7 @@ impl Shape {
             Self::Nothing => "none".into(),
             Self::Text => "text".into(),
             Self::Boolean => "boolean".into(),
-            Self::Integer => "integer".into(),
+            Self::Integer | Self::Position => "integer".into(),
             Self::Date => "date".into(),
             Self::Choice(choices) => choices
                 .iter()
@@ -215,7 +217,7 @@ impl Shape {
             Self::Nothing => "nothing".into(),
             Self::Text => "a text".into(),
             Self::Boolean => "true or false".into(),
-            Self::Integer => "a whole number".into(),
+            Self::Integer | Self::Position => "a whole number".into(),
             Self::Date => "a date such as 2026-01-31T12:00:00.000Z".into(),
             Self::Choice(_) => format!("one of {}", self.describe()),
             Self::List(_) => "a list".into(),
@@ -265,15 +267,15 @@ fn quote(text: &str) -> String {
     }
 }
 
-/// A value as an error shows it: its type, and a number as it is. Never a text: it may be a secret.
-fn kind(value: &Value) -> String {
+/// What kind of value it is. Never the value: it may be a secret.
+fn kind(value: &Value) -> &'static str {
     match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(_) => "a text".into(),
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "an object".into(),
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
     }
 }
 
@@ -299,10 +301,19 @@ impl Check {
             (Shape::Nullable(shape) | Shape::Optional(shape), _) => self.value(shape, value),
             (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
             (Shape::Date, Value::String(text)) if time::parse(text).is_some() => {}
-            (Shape::Integer, Value::Number(number)) => match whole(number) {
-                Some(whole) => *value = whole.into(),
-                None => self.mismatch(shape, value),
-            },
+            (Shape::Integer | Shape::Position, Value::Number(number)) => {
+                let bounds = f64::from(i32::MIN)..=f64::from(i32::MAX);
+                match whole(number) {
+                    Some(whole) if bounds.contains(&whole) => *value = (whole as i32).into(),
+                    Some(whole) if matches!(shape, Shape::Position) => {
+                        *value = (whole.clamp(*bounds.start(), *bounds.end()) as i32).into();
+                    }
+                    Some(_) => {
+                        self.refuse(format!("must be from {} to {}, got {number}", i32::MIN, i32::MAX))
+                    }
+                    None => self.mismatch(shape, value),
+                }
+            }
             (Shape::List(shape), Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     self.at(PathSegment::Index(index as u32), |check| check.value(shape, item));
@@ -344,21 +355,18 @@ impl Check {
 
     fn mismatch(&mut self, shape: &Shape, value: &Value) {
         let got = match (shape, value) {
-            // What was chosen, or meant as a date, is no secret.
+            // A choice, a date or a number that was asked for is no secret.
             (Shape::Choice(_) | Shape::Date, Value::String(text)) => quote(text),
-            _ => kind(value),
+            (Shape::Integer | Shape::Position, Value::Number(number)) => number.to_string(),
+            _ => kind(value).to_owned(),
         };
         self.refuse(format!("must be {}, got {got}", shape.noun()));
     }
 }
 
-/// The number as a 32-bit integer, or the nearest; none if it has a fraction.
-fn whole(number: &Number) -> Option<i32> {
-    if let Some(number) = number.as_i64() {
-        return Some(number.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
-    }
-    let number = number.as_f64()?;
-    (number.fract() == 0.0).then(|| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+/// The number, if it has no fraction. (Beyond 53 bits it may be rounded: it is out of bounds anyway.)
+fn whole(number: &Number) -> Option<f64> {
+    number.as_f64().filter(|number| number.fract() == 0.0)
 }
 
 #[cfg(test)]
@@ -379,9 +387,21 @@ mod tests {
             SEARCH.check(Some(json!({"query": "", "limit": 5.0}))).unwrap()["limit"],
             json!(5)
         );
+    }
+
+    #[test]
+    fn a_number_beyond_32_bits_is_refused_as_it_is_or_beyond_the_end_of_a_list() {
+        for beyond in [json!(99_999_999_999_i64), json!(-1e300)] {
+            let message = refusal(SEARCH, json!({"query": "", "limit": beyond}));
+            assert!(message.ends_with(&format!("got {beyond}")), "{message}");
+        }
         assert_eq!(
-            SEARCH.check(Some(json!({"query": "", "limit": 1e300}))).unwrap()["limit"],
+            Shape::Position.check(Some(json!(1e300))).unwrap(),
             json!(i32::MAX)
+        );
+        assert_eq!(
+            Shape::Position.check(Some(json!(-5e12))).unwrap(),
+            json!(i32::MIN)
         );
     }
 
@@ -391,11 +411,11 @@ mod tests {
             (json!(2.5), "2.5"),
             (json!("5"), "a text"),
             (json!(null), "null"),
-            (json!(true), "true"),
+            (json!(true), "true or false"),
         ] {
             assert_eq!(
                 refusal(SEARCH, json!({"query": "", "limit": input})),
-                format!("Input validation failed: limit: must be a whole number, got {got}")
+                format!("Input validation failed: limit must be a whole number, got {got}")
             );
         }
     }
@@ -444,7 +464,7 @@ mod tests {
     fn a_missing_input_is_named_as_a_whole() {
         assert_eq!(
             SEARCH.check(None).unwrap_err().message,
-            "Input validation failed: is required: an object"
+            "Input validation failed: input is required: an object"
         );
         assert!(Shape::Optional(&SEARCH).check(None).is_ok());
         assert!(Shape::Nothing.check(Some(json!(5))).is_ok());

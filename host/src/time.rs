@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serializer, ser::Error};
-use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339, macros::format_description};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
 
 use crate::model::Timestamp;
 
@@ -34,12 +34,12 @@ pub fn format(timestamp: Timestamp) -> Option<String> {
         .ok()
 }
 
-/// Reads an RFC 3339 date with time, to the millisecond; none before 1970.
+/// Reads an RFC 3339 date with time, to the millisecond; none before 1970 or, in UTC, beyond 9999.
 pub fn parse(text: &str) -> Option<Timestamp> {
-    let moment = OffsetDateTime::parse(text, &Rfc3339)
-        .ok()?
-        .to_offset(UtcOffset::UTC);
-    u64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok()
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    let timestamp = u64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?;
+    // What cannot be shown again cannot be kept.
+    format(timestamp).map(|_| timestamp)
 }
 
 pub(crate) fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
@@ -54,5 +54,38 @@ pub(crate) fn serialize_option<S: Serializer>(
     match timestamp {
         Some(timestamp) => serialize(timestamp, serializer),
         None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_read_in_any_zone_and_shown_in_utc() {
+        for (text, shown) in [
+            ("2026-01-31T12:00:00.000Z", "2026-01-31T12:00:00.000Z"),
+            ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00.000Z"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(parse(text).and_then(format).as_deref(), Some(shown));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_or_shown_is_no_date() {
+        for text in [
+            "",
+            "tomorrow",
+            "2026-01-31",
+            "2026-02-30T00:00:00Z",
+            "1969-12-31T23:59:59.999Z",
+            "9999-12-31T23:59:59-23:59",
+            "+10000-01-01T00:00:00Z",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(format(u64::MAX), None);
     }
 }

@@ -8,8 +8,8 @@ use core::ops::RangeInclusive;
 
 use super::Checked;
 
-/// As long as an image may be: clients send icons as data URIs, too.
-const ICON_URL_MAX: usize = 350_000;
+/// Clients send small icons as data URIs, too. A list of thousands of apps has to stay readable.
+const ICON_URL_MAX: usize = 65_536;
 
 /// The name of an app.
 pub fn app_name(value: &str) -> Checked<String> {
@@ -131,6 +131,6 @@ mod tests {
             assert_eq!(icon_url(accepted), Ok(accepted.into()));
         }
         assert_eq!(icon_url("  "), Err("must not be empty".into()));
-        assert!(icon_url(&"a".repeat(350_001)).is_err());
+        assert!(icon_url(&"a".repeat(65_537)).is_err());
     }
 }

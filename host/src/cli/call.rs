@@ -25,7 +25,7 @@ pub struct Call {
     #[arg(long, env = "PORTICO_URL")]
     url: Option<String>,
     /// The API key for the running host; better in the environment, where `ps` does not show it
-    #[arg(long, env = "PORTICO_KEY", hide_env_values = true, requires = "url")]
+    #[arg(long, env = "PORTICO_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
     host: HostArgs,

@@ -15,7 +15,7 @@ use super::{
     request::{RequestId, identify, read_json},
 };
 use crate::{
-    error::Error,
+    error::{Code, Error},
     identity::{Identity, SESSION_COOKIE},
     model::Timestamp,
     sandbox::{self, Kind},
@@ -24,7 +24,7 @@ use crate::{
         Shape::{self, Choice, Record, Text},
         optional, required,
     },
-    storage::{Access, Authentication, Session, SessionUser},
+    storage::{Access, AccountKey, Authentication, Session, SessionUser},
     time,
 };
 
@@ -90,6 +90,14 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
         expires_at: now + lifetime.as_millis() as Timestamp,
     };
     let mut transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
+    // The password may have been changed, or the user deleted, since it was checked.
+    let account = transaction.find_account(&AccountKey::Id(user.id.clone())).await?;
+    if account.is_none_or(|account| account.password_hash != user.password_hash) {
+        return Err(Error::new(
+            Code::Unauthorized,
+            "The password was changed meanwhile; sign in again",
+        ));
+    }
     transaction.delete_expired_sessions(now).await?;
     transaction.insert_session(&session, &issued.hash).await?;
     transaction.commit().await?;

@@ -27,6 +27,16 @@ pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
     response
 }
 
+/// An error of a request as a whole, in the form that clients of this path read.
+pub(super) fn at(path: &str, error: Error) -> Response {
+    if !path.starts_with("/api/trpc") {
+        return rest(error, None);
+    }
+    let mut response = json_response(json!({ "error": rpc(&error, None) }).to_string());
+    *response.status_mut() = status(error.code.http_status());
+    response
+}
+
 /// An error as procedure calls carry it: `{message, code, data}`, with a number as the code.
 pub(super) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
     json!({ "message": error.message, "code": error.code.rpc_code(), "data": data(error, procedure) })

@@ -41,6 +41,8 @@ pub struct HttpLimits {
     pub head: usize,
     /// Calls in a batch.
     pub batch: usize,
+    /// The answers of a batch together, in bytes; calls that come after are refused.
+    pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
     /// How long calls that were accepted may still take when the host stops.
@@ -58,6 +60,7 @@ impl Default for HttpLimits {
             large_body: 16 << 20,
             head: 64 << 10,
             batch: 256,
+            answers: 64 << 20,
             receive_time: Duration::from_secs(30),
             drain_time: Duration::from_secs(30),
             connections: 10_000,

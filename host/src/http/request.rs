@@ -31,6 +31,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The use of a key is noted once in so many milliseconds, so that reading does not mean writing.
 const TOUCH_INTERVAL: Timestamp = 60_000;
 
+/// Values in one input. A thousand apps have about ten thousand.
+const MOST_VALUES: usize = 100_000;
+
 /// The id of a request, in its answer's headers and in every line of the log about it.
 #[derive(Clone)]
 pub(super) struct RequestId(pub Arc<str>);
@@ -45,7 +48,7 @@ pub(super) async fn around(mut request: Request, next: Next) -> Response {
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let mut response = answer.unwrap_or_else(|_| {
         let panic = Error::internal(anyhow::anyhow!("a handler panicked; the line above says where"));
-        error::rest(report(panic, &path, &id.0), None)
+        error::at(&path, report(panic, &path, &id.0))
     });
 
     let headers = response.headers_mut();
@@ -174,8 +177,28 @@ pub(super) async fn read_body(http: &Shared, body: Body, limit: usize) -> Result
 
 /// Reads JSON; says where it goes wrong, not what stands there.
 pub(super) fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
+    // A value takes much more room than the few bytes that it may be written in.
+    if values(bytes) > MOST_VALUES {
+        let message = format!("The input holds more than {MOST_VALUES} values");
+        return Err(Error::new(Code::PayloadTooLarge, message));
+    }
     serde_json::from_slice(bytes)
         .map_err(|error| Error::new(Code::BadRequest, format!("The input is not valid JSON: {error}")))
+}
+
+/// How many values a text of JSON holds, and no fewer.
+fn values(json: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 fn unsupported(message: &str) -> Error {

@@ -7,7 +7,7 @@ use crate::{
     model::{App, AppChange, AppDraft, AppInput},
     shape::{
         Field,
-        Shape::{self, Integer, List, Nothing, Nullable, Record, Text},
+        Shape::{self, Integer, List, Nothing, Nullable, Position, Record, Text},
         optional, required,
     },
 };
@@ -97,7 +97,7 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "app.getPaginated",
         Record(&[
-            required("page", Integer),
+            required("page", Position),
             required("pageSize", Integer),
             optional("search", Text),
         ]),

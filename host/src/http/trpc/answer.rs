@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{
     super::error::{json_response, rpc, status},
-    calls::Call,
     superjson,
 };
 use crate::{
@@ -20,7 +19,8 @@ use crate::{
 
 /// What became of one call.
 pub(super) struct Answer {
-    call: Call,
+    name: String,
+    superjson: bool,
     outcome: Result<Output, Error>,
     shape: Shape,
     /// The method that the procedure takes.
@@ -28,16 +28,17 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// What became of this call.
-    pub fn new(table: &Table, call: Call, outcome: Result<Output, Error>) -> Self {
-        let procedure = table.find(&call.name);
+    /// What became of a call of this name.
+    pub fn new(table: &Table, name: String, superjson: bool, outcome: Result<Output, Error>) -> Self {
+        let procedure = table.find(&name);
         let shape = procedure.map_or(Shape::Nothing, |procedure| procedure.output);
         let method = procedure.map(|procedure| match procedure.kind {
             Kind::Query => "GET",
             Kind::Mutation => "POST",
         });
         Self {
-            call,
+            name,
+            superjson,
             outcome,
             shape,
             method,
@@ -51,25 +52,19 @@ impl Answer {
     }
 
     fn error(&self, error: &Error) -> Value {
-        rpc(error, Some(&self.call.name))
+        rpc(error, Some(&self.name))
     }
 
     /// As one answer, or one of a batch.
     fn json(&self) -> String {
         match &self.outcome {
-            Err(error) if self.call.superjson => {
-                json!({ "error": { "json": self.error(error) } }).to_string()
-            }
+            Err(error) if self.superjson => json!({ "error": { "json": self.error(error) } }).to_string(),
             Err(error) => json!({ "error": self.error(error) }).to_string(),
             Ok(_) if matches!(self.shape, Shape::Nothing) => {
-                let none = if self.call.superjson {
-                    superjson::UNDEFINED
-                } else {
-                    ""
-                };
+                let none = if self.superjson { superjson::UNDEFINED } else { "" };
                 format!(r#"{{"result":{{{none}}}}}"#)
             }
-            Ok(output) if self.call.superjson => {
+            Ok(output) if self.superjson => {
                 let meta = superjson::meta(&self.shape, output, &[]);
                 format!(r#"{{"result":{{"data":{{"json":{output}{meta}}}}}}}"#)
             }
@@ -132,9 +127,9 @@ pub(super) fn response(answers: &[Answer], is_batch: bool) -> Response {
     };
     let mut response = json_response(body);
     *response.status_mut() = status(code);
-    if let [answer] = answers
-        && let (Some(method), Err(error)) = (answer.method, &answer.outcome)
-        && error.code == Code::MethodNotSupported
+    // Of calls of the other kind alone, all are of one kind: one method is right for all of them.
+    if code == Code::MethodNotSupported.http_status()
+        && let Some(method) = answers.iter().find_map(|answer| answer.method)
     {
         response
             .headers_mut()

@@ -26,7 +26,6 @@ pub(super) struct Calls {
     pub is_batch: bool,
     /// The key `input` of the query string.
     query_input: Option<String>,
-    body_limit: usize,
     calls: Vec<Call>,
 }
 
@@ -36,22 +35,26 @@ pub(super) struct Call {
     pub name: String,
     /// Whether the client speaks superjson.
     pub superjson: bool,
-    input: Input,
+    /// Why the call is refused whatever its input.
+    pub refusal: Option<Error>,
+    /// What it comes with.
+    pub input: Input,
 }
 
-enum Input {
+/// What a call comes with.
+pub(super) enum Input {
     None,
     Value(Value),
     Unreadable(Code, String),
 }
 
-impl Call {
+impl Input {
     /// The input, or why it could not be read.
-    pub fn input(&self) -> Result<Option<Value>, Error> {
-        match &self.input {
-            Input::None => Ok(None),
-            Input::Value(value) => Ok(Some(value.clone())),
-            Input::Unreadable(code, message) => Err(Error::new(*code, message)),
+    pub fn read(self) -> Result<Option<Value>, Error> {
+        match self {
+            Self::None => Ok(None),
+            Self::Value(value) => Ok(Some(value)),
+            Self::Unreadable(code, message) => Err(Error::new(code, message)),
         }
     }
 }
@@ -96,20 +99,15 @@ impl Calls {
             let message = "Cannot mix procedure types in call: query, mutation";
             return Err(Error::new(Code::BadRequest, message));
         }
-        let is_large = procedures.iter().any(|procedure| procedure.large);
         Ok(Self {
             is_batch,
             query_input: query("input").filter(|input| !input.is_empty()).map(Into::into),
-            body_limit: if is_large {
-                http.limits.large_body
-            } else {
-                http.limits.body
-            },
             calls: names
                 .into_iter()
                 .map(|name| Call {
                     name: name.into(),
                     superjson: false,
+                    refusal: None,
                     input: Input::None,
                 })
                 .collect(),
@@ -124,7 +122,7 @@ impl Calls {
                 .map(|input| parse_json(input.as_bytes()))
                 .transpose()
         } else {
-            match read_body(http, body, self.body_limit).await {
+            match read_body(http, body, self.body_limit(http)).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
                 Ok(bytes) => parse_json(&bytes).map(Some),
                 Err(error) => Err(error),
@@ -150,6 +148,22 @@ impl Calls {
         for call in &mut self.calls {
             call.input = Input::Unreadable(unreadable.0, unreadable.1.clone());
         }
+    }
+
+    /// Only who may make a call that takes many records at once may send as much.
+    fn body_limit(&self, http: &Shared) -> usize {
+        let mut permitted = self.calls.iter().filter(|call| call.refusal.is_none());
+        let is_large = |call: &Call| http.service.table.find(&call.name).is_some_and(|row| row.large);
+        if permitted.any(is_large) {
+            http.limits.large_body
+        } else {
+            http.limits.body
+        }
+    }
+
+    /// The calls, in order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        self.calls.iter_mut()
     }
 
     /// Whether the client speaks superjson in any of its calls; it does so in all.

@@ -8,7 +8,13 @@ mod answer;
 mod calls;
 mod superjson;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use axum::{
     body::Body,
@@ -16,7 +22,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
-use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
+use futures_util::{Stream, StreamExt, stream};
 
 use self::{
     answer::Answer,
@@ -24,15 +30,19 @@ use self::{
 };
 use super::{
     Shared,
-    error::{json_response, rpc, status},
+    error::{self, json_response},
     request::{RequestId, identify},
 };
 use crate::{
     error::{Code, Error},
     identity::Identity,
-    procedures::Output,
+    procedures::{Output, Procedure},
     sandbox::Kind,
+    service::report,
 };
+
+/// How many calls of a batch run at the same time.
+const AT_ONCE: usize = 16;
 
 /// Answers one request.
 pub(super) async fn handle(
@@ -47,12 +57,7 @@ pub(super) async fn handle(
     }
     let mut response = match answer(&http, id, request).await {
         Ok(response) => response,
-        Err(error) => {
-            let body = serde_json::json!({ "error": rpc(&error, None) });
-            let mut response = json_response(body.to_string());
-            *response.status_mut() = status(error.code.http_status());
-            response
-        }
+        Err(error) => error::at("/api/trpc", error),
     };
     response
         .headers_mut()
@@ -70,28 +75,47 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             "Streaming requests must be batched (batch=1)",
         ));
     }
-    let identity = identify(http, &parts.headers, &id).await?;
-    calls.read_inputs(http, &parts, body).await;
-
-    let caller = Caller {
+    let caller = Arc::new(Caller {
         http: http.clone(),
-        identity,
+        identity: identify(http, &parts.headers, &id).await?,
         id,
-        method: parts.method,
-    };
+        method: parts.method.clone(),
+        room: AtomicUsize::new(http.limits.answers),
+    });
+    // Who may not call does not get to send much.
+    for call in calls.iter_mut() {
+        call.refusal = caller.authorise(&call.name).await.err();
+    }
+    calls.read_inputs(http, &parts, body).await;
     if streams {
-        return Ok(stream(Arc::new(caller), calls));
+        return Ok(stream(caller, calls));
     }
     let is_batch = calls.is_batch;
-    let answers: Vec<_> = calls
-        .into_iter()
-        .map(|call| async {
-            let outcome = caller.run(&call).await;
-            Answer::new(&caller.http.service.table, call, outcome)
-        })
-        .collect();
-    let answers = join_all(answers).await;
+    let answers: Vec<_> = if is_batch {
+        each(caller, calls).buffered(AT_ONCE).collect().await
+    } else {
+        stream::iter(calls)
+            .then(|call| caller.answer(call))
+            .collect()
+            .await
+    };
     Ok(answer::response(&answers, is_batch))
+}
+
+/// Makes each call of a batch in a task of its own, so that none depends on how fast the client
+/// reads: one that stops reading must not hold what others wait for.
+fn each(caller: Arc<Caller>, calls: Calls) -> impl Stream<Item = impl Future<Output = Answer>> {
+    stream::iter(calls).map(move |call| {
+        let (name, superjson) = (call.name.clone(), call.superjson);
+        let (caller, its_caller) = (caller.clone(), caller.clone());
+        let task = tokio::spawn(async move { its_caller.answer(call).await });
+        async move {
+            task.await.unwrap_or_else(|panic| {
+                let error = report(Error::internal(panic), &name, &caller.id.0);
+                Answer::new(&caller.http.service.table, name, superjson, Err(error))
+            })
+        }
+    })
 }
 
 /// Whether the client reads its answers line by line, as they come.
@@ -104,22 +128,14 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 fn stream(caller: Arc<Caller>, calls: Calls) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
-    let running: FuturesUnordered<_> = calls
-        .into_iter()
+    let lines = each(caller, calls)
         .enumerate()
-        .map(|(index, call)| {
-            let caller = caller.clone();
-            async move {
-                let outcome = caller.run(&call).await;
-                let answer = Answer::new(&caller.http.service.table, call, outcome);
-                answer.line(index, superjson)
-            }
-        })
-        .collect();
-    let lines = futures_util::stream::once(async { head })
-        .chain(running)
-        .map(Ok::<_, Infallible>);
-    json_response(Body::from_stream(lines))
+        .map(move |(index, answer)| async move {
+            let answer = answer.await;
+            answer.line(index, superjson)
+        });
+    let lines = stream::once(async { head }).chain(lines.buffer_unordered(AT_ONCE));
+    json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
 }
 
 /// Who makes the calls of one request, and how.
@@ -128,13 +144,14 @@ struct Caller {
     identity: Identity,
     id: RequestId,
     method: Method,
+    /// How many bytes the answers may still have.
+    room: AtomicUsize,
 }
 
 impl Caller {
-    async fn run(&self, call: &Call) -> Result<Output, Error> {
-        let service = &self.http.service;
-        let name = &call.name;
-        let Some(procedure) = service.table.find(name) else {
+    /// The procedure, if it is there to be called in this way by this caller.
+    async fn authorise(&self, name: &str) -> Result<&Procedure, Error> {
+        let Some(procedure) = self.http.service.table.find(name) else {
             return Err(Error::new(
                 Code::NotFound,
                 format!("No procedure found on path \"{name}\""),
@@ -151,8 +168,41 @@ impl Caller {
             );
             return Err(Error::new(Code::MethodNotSupported, message));
         }
-        service
-            .call(procedure, &self.identity, &self.id.0, call.input())
-            .await
+        let authorised = self
+            .http
+            .service
+            .authorise(procedure, &self.identity, &self.id.0)
+            .await;
+        authorised.map_err(|error| report(error, name, &self.id.0))?;
+        Ok(procedure)
+    }
+
+    async fn answer(&self, call: Call) -> Answer {
+        let (name, superjson) = (call.name.clone(), call.superjson);
+        let outcome = self.run(call).await;
+        Answer::new(&self.http.service.table, name, superjson, outcome)
+    }
+
+    async fn run(&self, call: Call) -> Result<Output, Error> {
+        if let Some(refusal) = call.refusal {
+            return Err(refusal);
+        }
+        let service = &self.http.service;
+        let procedure = service
+            .table
+            .find(&call.name)
+            .ok_or_else(|| Error::not_found("Procedure"))?;
+        if self.room.load(Ordering::Relaxed) == 0 {
+            return Err(Error::new(
+                Code::PayloadTooLarge,
+                "The answers of this batch are too large together",
+            ));
+        }
+        let output = service
+            .call(procedure, &self.identity, &self.id.0, call.input.read())
+            .await?;
+        let less = |room: usize| Some(room.saturating_sub(output.len()));
+        let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        Ok(output)
     }
 }

@@ -24,9 +24,9 @@ mod users;
 mod values;
 mod writer;
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,23 +71,15 @@ impl SqliteStorage {
     fn open_inner(path: &Path) -> anyhow::Result<Self> {
         // Absolute: SQLite takes a name that begins with `file:` for a URI.
         let path = std::path::absolute(path)?;
-        create(&path)?;
-        let mut connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(explain)?;
+        if !path.try_exists()? {
+            create(&path)?;
+        }
+        // SQLite would take it for a new database, and onboarding would be open to anyone.
         ensure!(
-            !connection.is_readonly("main")?,
-            "the file cannot be written: see to its permissions"
+            std::fs::metadata(&path)?.len() > 0,
+            "the file is empty: restore a backup, or remove the file to begin anew"
         );
-        let mode: String = connection
-            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-            .map_err(explain)?;
-        ensure!(
-            mode == "wal",
-            "its file system does not do write-ahead logs: choose another data directory"
-        );
-        migrations::run(&mut connection).map_err(|error| match error.downcast() {
-            Ok(error) => explain(error),
-            Err(error) => error,
-        })?;
+        let connection = open_file(&path)?;
         let readers = Arc::new(Readers::new(path));
         Ok(Self {
             readers,
@@ -126,24 +118,63 @@ impl DashboardStorage for SqliteStorage {
     }
 }
 
-/// Creates the file where there is none. SQLite gives its companions (`-wal`, `-shm`) the same mode.
+/// Makes a new database under another name, and gives it its own when it is whole: whatever
+/// interrupts this, the next start begins it anew.
 fn create(path: &Path) -> anyhow::Result<()> {
+    let log = with_suffix(path, "-wal");
+    ensure!(
+        !log.try_exists()?,
+        "the file is gone, but {} is there: restore a backup, or remove that as well to begin anew",
+        log.display()
+    );
+    let new = with_suffix(path, ".new");
+    for left_over in [new.clone(), with_suffix(&new, "-wal"), with_suffix(&new, "-shm")] {
+        match std::fs::remove_file(left_over) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
+    // SQLite gives its companions (`-wal`, `-shm`) the same mode.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        // SQLite would take it for a new database, and onboarding would be open to anyone.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            ensure!(
-                std::fs::metadata(path)?.len() > 0,
-                "the file is empty: restore a backup, or remove the file to begin anew"
-            );
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
+    options.open(&new)?;
+    // Closing it moves all that is in its log into the file.
+    open_file(&new)?.close().map_err(|(_, error)| explain(error))?;
+    File::open(&new)?.sync_all()?;
+    std::fs::rename(&new, path)?;
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
     }
+    Ok(())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// A connection to a file that is there, to write to it, with the newest tables.
+fn open_file(path: &Path) -> anyhow::Result<Connection> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(explain)?;
+    ensure!(
+        !connection.is_readonly("main")?,
+        "the file cannot be written: see to its permissions"
+    );
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(explain)?;
+    ensure!(
+        mode == "wal",
+        "its file system does not do write-ahead logs: choose another data directory"
+    );
+    migrations::run(&mut connection).map_err(|error| match error.downcast() {
+        Ok(error) => explain(error),
+        Err(error) => error,
+    })?;
+    Ok(connection)
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
