@@ -7,7 +7,7 @@ fn main() {
     let component = PathBuf::from(manifest).join("../dist/portico.wasm");
     println!("cargo:rerun-if-changed={}", component.display());
     if !component.exists() {
-        println!("cargo:error=dist/portico.wasm is not there: build it first, with `make component`");
+        println!("cargo::error=dist/portico.wasm is not there: build it first, with `make component`");
     }
     println!("cargo:rustc-env=PORTICO_COMPONENT_FILE={}", component.display());
 }

@@ -14,7 +14,7 @@ use crate::{
     model::{Caller, Timestamp, UserCaller},
     sandbox::{Access, Kind},
     secrets,
-    storage::{self, Authentication, CallContext, Credential},
+    storage::{self, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, SecretHash},
 };
 
 /// The cookie that holds a session token.
@@ -37,6 +37,8 @@ pub struct Identity {
     pub expires_at: Option<Timestamp>,
     /// Whether a browser sent the cookie because another site asked it to.
     pub cross_site: bool,
+    /// What they showed, to look again.
+    proof: Option<(CredentialKey, SecretHash)>,
 }
 
 impl Identity {
@@ -47,6 +49,7 @@ impl Identity {
             authentication: Authentication::None,
             expires_at: None,
             cross_site: false,
+            proof: None,
         }
     }
 
@@ -109,7 +112,10 @@ impl Identity {
             {
                 Err(Error::new(
                     Code::Forbidden,
-                    format!("This needs the permission {}", needed[0]),
+                    format!(
+                        "This needs the permission {}",
+                        needed.first().map_or("", String::as_str)
+                    ),
                 ))
             }
             _ => Ok(()),
@@ -161,17 +167,43 @@ pub fn shown(headers: &HeaderMap) -> Option<Shown> {
     })
 }
 
-/// Who shows this, at this moment.
+/// Who shows this, at this moment; with the key or session that they are known by.
 pub async fn authenticate(
-    storage: &dyn storage::DashboardStorage,
+    storage: &dyn DashboardStorage,
     shown: Option<Shown>,
     headers: &HeaderMap,
     request_id: &str,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
+    let proof = shown.as_ref().and_then(|shown| secrets::parse(&shown.text));
+    let (mut identity, credential) = look_up(storage, proof, request_id, now).await?;
+    identity.cross_site = shown.is_some_and(|shown| shown.from_cookie) && is_cross_site(headers);
+    Ok((identity, credential))
+}
+
+/// Who somebody still is, after a while: their key may be revoked, a permission lost.
+pub async fn renew(
+    storage: &dyn DashboardStorage,
+    identity: &Identity,
+    request_id: &str,
+    now: Timestamp,
+) -> Result<Identity, Error> {
+    if identity.proof.is_none() {
+        return Ok(identity.clone());
+    }
+    let (mut renewed, _) = look_up(storage, identity.proof.clone(), request_id, now).await?;
+    renewed.cross_site = identity.cross_site;
+    Ok(renewed)
+}
+
+async fn look_up(
+    storage: &dyn DashboardStorage,
+    proof: Option<(CredentialKey, SecretHash)>,
+    request_id: &str,
+    now: Timestamp,
+) -> Result<(Identity, Option<Credential>), Error> {
     let nobody = (Identity::anonymous(), None);
-    let Some(shown) = shown else { return Ok(nobody) };
-    let Some((key, hash)) = secrets::parse(&shown.text) else {
+    let Some((key, secret)) = proof else {
         return Ok(nobody);
     };
     let context = Identity::anonymous().context(request_id);
@@ -180,20 +212,17 @@ pub async fn authenticate(
         return Ok(nobody);
     };
     let expired = credential.expires_at.is_some_and(|expires_at| expires_at <= now);
-    if expired || !secrets::same(&credential.secret, &hash) {
+    if expired || !secrets::same(&credential.secret, &secret) {
         return Ok(nobody);
     }
-    let authentication = match key {
-        storage::CredentialKey::Key(id) => Authentication::Key(id),
-        storage::CredentialKey::Session(_) => Authentication::Session(credential.id.clone()),
+    let authentication = match &key {
+        CredentialKey::Key(id) => Authentication::Key(id.clone()),
+        CredentialKey::Session(_) => Authentication::Session(credential.id.clone()),
     };
-    let mut identity = Identity::user(
-        credential.user_id.clone(),
-        credential.permissions.clone(),
-        authentication,
-    );
+    let (user_id, permissions) = (credential.user_id.clone(), credential.permissions.clone());
+    let mut identity = Identity::user(user_id, permissions, authentication);
     identity.expires_at = credential.expires_at;
-    identity.cross_site = shown.from_cookie && is_cross_site(headers);
+    identity.proof = Some((key, secret));
     Ok((identity, Some(credential)))
 }
 

@@ -12,12 +12,17 @@ use std::{
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking, time::timeout};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+    time::timeout,
+};
 use tracing::{debug, error, warn};
 
 use crate::{
     error::{Code, Error},
-    identity::Identity,
+    identity::{self, Identity},
     procedures::{Call, Output, Procedure, Table},
     sandbox::{Access, Sandbox},
     secrets::Secrets,
@@ -135,43 +140,52 @@ impl Service {
             Shape::Nothing => Value::Null,
             shape => shape.check(input?)?,
         };
-        let call = Call {
+        let turn = if procedure.hashes {
+            Some(self.turn_to_hash().await?)
+        } else {
+            None
+        };
+        let mut identity = identity.clone();
+        if turn.is_some() {
+            // That may have taken seconds: whoever lost their key or a permission has lost it.
+            let now = self.clock.now();
+            identity = identity::renew(&*self.storage, &identity, request_id, now).await?;
+            self.authorise(procedure, &identity, request_id).await?;
+        }
+        let running = (procedure.run)(Call {
             service: self.clone(),
-            identity: identity.clone(),
+            identity,
             request_id: request_id.into(),
             input,
-        };
-        let running = (procedure.run)(call);
-        if procedure.hashes {
-            self.hash(running).await
-        } else {
-            running.await
+        });
+        match turn {
+            Some(turn) => hash(turn, running).await,
+            None => running.await,
         }
     }
 
-    /// Runs what may hash a password on a thread of its own: at most one for each core, so that
-    /// other calls keep being answered.
-    pub async fn hash<T, F>(&self, running: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let turn = timeout(HASHING_WAIT, self.hashing.clone().acquire_owned())
-            .await
-            .map_err(|_| {
-                Error::new(
-                    Code::ServiceUnavailable,
-                    "Too many sign-ins at once; try again in a moment",
-                )
-            })?
-            .map_err(Error::internal)?;
-        let runtime = Handle::current();
-        let hashed = spawn_blocking(move || {
-            let _turn = turn;
-            runtime.block_on(running)
-        });
-        hashed.await.map_err(Error::internal)?
+    /// Waits for a turn to hash a password: one for each core, so that other calls keep being
+    /// answered.
+    pub async fn turn_to_hash(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let turn = timeout(HASHING_WAIT, self.hashing.clone().acquire_owned()).await;
+        let too_many = "Too many passwords to hash at once; try again in a moment";
+        turn.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?
+            .map_err(Error::internal)
     }
+}
+
+/// Runs what hashes a password on a thread of its own.
+pub async fn hash<T, F>(turn: OwnedSemaphorePermit, running: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let runtime = Handle::current();
+    let hashed = spawn_blocking(move || {
+        let _turn = turn;
+        runtime.block_on(running)
+    });
+    hashed.await.map_err(Error::internal)?
 }
 
 /// Tells the log what really happened, and the client no more than it may know.

@@ -22,7 +22,7 @@ pub struct Call {
     #[arg(long, value_name = "NAME", conflicts_with = "url")]
     user: Option<String>,
     /// Call a running host instead of working on the data directory
-    #[arg(long, env = "PORTICO_URL")]
+    #[arg(long)]
     url: Option<String>,
     /// The API key for the running host; better in the environment, where `ps` does not show it
     #[arg(long, env = "PORTICO_KEY", hide_env_values = true)]

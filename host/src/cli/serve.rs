@@ -8,10 +8,16 @@ use portico::http::{self, HttpLimits};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    sync::oneshot,
 };
 use tracing::{info, warn};
 
-use super::{HostArgs, block_on, host::Host, print, settings::Settings};
+use super::{
+    HostArgs, block_on,
+    host::Host,
+    print,
+    settings::{LimitSettings, Settings},
+};
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
 
@@ -21,22 +27,26 @@ pub struct Serve {
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     #[command(flatten)]
+    limits: LimitSettings,
+    #[command(flatten)]
     host: HostArgs,
 }
 
 impl Serve {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let limits = self.limits.over(&settings.limits).http();
         let settings = settings.with(self.host)?;
         let listen = match self.listen.or(settings.listen) {
             Some(listen) => listen,
             None => DEFAULT_LISTEN.parse()?,
         };
         settings.start_log(false)?;
-        block_on(serve(settings, listen))
+        block_on(serve(settings, listen, limits)).map(drop)
     }
 }
 
-async fn serve(settings: Settings, listen: SocketAddr) -> anyhow::Result<()> {
+/// Gives back the host: its data directory stays taken until all that works on it has ended.
+async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> anyhow::Result<Host> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let host = Host::open(&settings).await?;
@@ -67,15 +77,24 @@ async fn serve(settings: Settings, listen: SocketAddr) -> anyhow::Result<()> {
         }
     }
 
-    let limits = HttpLimits::default();
     let router = http::router(host.service.clone(), limits.clone());
-    let stop = async {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+    let (stop, stopped) = oneshot::channel();
+    let signals = async {
+        let mut signal = async || {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        signal().await;
+        let _ = stop.send(());
+        signal().await;
+        warn!("a second signal: calls that were accepted are given up");
     };
-    http::serve(listener, router, &limits, stop).await;
+    tokio::select! {
+        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => {}
+        () = signals => {}
+    }
     info!("stopped");
-    Ok(())
+    Ok(host)
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use anyhow::Context as _;
-use clap::ValueEnum;
-use portico::icons::IconSettings;
+use clap::{Args, ValueEnum};
+use portico::{http::HttpLimits, icons::IconSettings};
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
@@ -26,6 +26,54 @@ pub struct Settings {
     pub log_format: Option<LogFormat>,
     #[serde(default)]
     pub icons: IconSettings,
+    #[serde(default)]
+    pub limits: LimitSettings,
+}
+
+/// How much a client may send; in the file under `[limits]`.
+#[derive(Args, Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LimitSettings {
+    /// The largest body [default: 1048576]
+    #[arg(long = "limit-body", env = "PORTICO_LIMIT_BODY", value_name = "BYTES")]
+    body: Option<usize>,
+    /// The largest body of app.createMany [default: 16777216]
+    #[arg(
+        long = "limit-large-body",
+        env = "PORTICO_LIMIT_LARGE_BODY",
+        value_name = "BYTES"
+    )]
+    large_body: Option<usize>,
+    /// The largest request line and headers [default: 65536]
+    #[arg(long = "limit-head", env = "PORTICO_LIMIT_HEAD", value_name = "BYTES")]
+    head: Option<usize>,
+    /// The most calls in a batch [default: 256]
+    #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
+    batch: Option<usize>,
+}
+
+impl LimitSettings {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        Self {
+            body: self.body.or(those.body),
+            large_body: self.large_body.or(those.large_body),
+            head: self.head.or(those.head),
+            batch: self.batch.or(those.batch),
+        }
+    }
+
+    /// With the defaults for what is not set.
+    pub fn http(self) -> HttpLimits {
+        let defaults = HttpLimits::default();
+        HttpLimits {
+            body: self.body.unwrap_or(defaults.body),
+            large_body: self.large_body.unwrap_or(defaults.large_body),
+            head: self.head.unwrap_or(defaults.head),
+            batch: self.batch.unwrap_or(defaults.batch),
+            ..defaults
+        }
+    }
 }
 
 #[derive(Deserialize, ValueEnum, Clone, Copy, Default)]

@@ -126,18 +126,16 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     fields.check()?;
 
     let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
-    let creator_id = call.identity.user_id().map(Into::into);
-    let summary = BoardSummary {
-        id: call.new_id(),
-        name,
-        is_public: input.is_public,
-        creator_id,
-    };
+    let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let board = Board {
-        board: summary,
+        board: BoardSummary {
+            id: call.new_id(),
+            name,
+            is_public: input.is_public,
+            creator_id,
+        },
         items: input.items,
     };
-    let mut transaction = call.begin(Access::Write).await?;
     let inserted = transaction.insert_board(&board, &name_key).await;
     free(
         inserted.map_err(|error| referred(error, "App"))?,

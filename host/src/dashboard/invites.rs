@@ -65,13 +65,12 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
 
     let issued = call.service.secrets.invite(call.new_id());
-    let creator_id = call.identity.user_id().map(Into::into);
+    let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let invite = NewInvite {
         id: issued.id.clone(),
         expiration_date,
         creator_id,
     };
-    let mut transaction = call.begin(Access::Write).await?;
     transaction.insert_invite(&invite, &issued.hash).await?;
     transaction.commit().await?;
     json(&Created {

@@ -110,6 +110,18 @@ impl Call {
             .await?)
     }
 
+    /// A transaction of a user who is still there, to write what refers to them.
+    async fn begin_as_creator(&self) -> Result<(Box<dyn DashboardTransaction>, Option<String>), Error> {
+        let creator = self.identity.user_id().map(ToOwned::to_owned);
+        let mut transaction = self.begin(storage::Access::Write).await?;
+        if let Some(creator) = &creator
+            && transaction.get_session_user(creator).await?.is_none()
+        {
+            return Err(Error::unauthorized());
+        }
+        Ok((transaction, creator))
+    }
+
     fn new_id(&self) -> String {
         self.service.secrets.id(self.service.clock.now())
     }

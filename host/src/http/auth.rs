@@ -19,7 +19,7 @@ use crate::{
     identity::{Identity, SESSION_COOKIE},
     model::Timestamp,
     sandbox::{self, Kind},
-    service::report,
+    service::{hash, report},
     shape::{
         Shape::{self, Choice, Record, Text},
         optional, required,
@@ -78,7 +78,7 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
             )
         }
     };
-    let user = service.hash(hashing).await?;
+    let user = hash(service.turn_to_hash().await?, hashing).await?;
 
     let now = service.clock.now();
     let issued = service.secrets.session(service.secrets.id(now));

@@ -14,7 +14,11 @@ mod rest;
 mod server;
 mod trpc;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -27,6 +31,7 @@ use axum::{
 pub use self::server::serve;
 use crate::{
     error::{Code, Error},
+    model::Timestamp,
     service::Service,
 };
 
@@ -73,13 +78,19 @@ impl Default for HttpLimits {
 struct Http {
     service: Arc<Service>,
     limits: HttpLimits,
+    /// When the use of which key was last noted.
+    noted: Mutex<HashMap<String, Timestamp>>,
 }
 
 type Shared = Arc<Http>;
 
 /// Everything under `/api`. An embedder may put it under a router of its own.
 pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
-    let shared = Arc::new(Http { service, limits });
+    let shared = Arc::new(Http {
+        service,
+        limits,
+        noted: Mutex::default(),
+    });
     let mut router = Router::new()
         .route("/api/trpc", any(trpc::handle))
         .route("/api/trpc/", any(trpc::handle))
@@ -94,8 +105,8 @@ pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
     }
     router
         .fallback(unknown_path)
-        .with_state(shared)
-        .layer(middleware::from_fn(request::around))
+        .with_state(shared.clone())
+        .layer(middleware::from_fn_with_state(shared, request::around))
 }
 
 async fn only_get(request: Request) -> Response {

@@ -1,10 +1,14 @@
 //! What all requests have in common: an id, an identity, a bounded body.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, PoisonError},
+    time::Instant,
+};
 
 use axum::{
     body::Body,
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, header},
     middleware::Next,
     response::Response,
@@ -31,6 +35,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The use of a key is noted once in so many milliseconds, so that reading does not mean writing.
 const TOUCH_INTERVAL: Timestamp = 60_000;
 
+/// Keys whose last use is kept in memory.
+const MOST_NOTED: usize = 10_000;
+
 /// Values in one input. A thousand apps have about ten thousand.
 const MOST_VALUES: usize = 100_000;
 
@@ -40,13 +47,22 @@ pub(super) struct RequestId(pub Arc<str>);
 
 /// What happens around every request: an id, the log, headers for safety, and an answer even if
 /// its handler panics.
-pub(super) async fn around(mut request: Request, next: Next) -> Response {
+pub(super) async fn around(State(http): State<Shared>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = RequestId(request_id(request.headers()));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
-    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-    let mut response = answer.unwrap_or_else(|_| {
+    let answer = async {
+        if head_size(&request) > http.limits.head {
+            let message = format!(
+                "Request line and headers are larger than {} bytes",
+                http.limits.head
+            );
+            return error::at(&path, Error::new(Code::PayloadTooLarge, message));
+        }
+        next.run(request).await
+    };
+    let mut response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         let panic = Error::internal(anyhow::anyhow!("a handler panicked; the line above says where"));
         error::at(&path, report(panic, &path, &id.0))
     });
@@ -73,6 +89,16 @@ pub(super) async fn around(mut request: Request, next: Next) -> Response {
         debug!(request = &*id.0, %method, path, status, micros, "answered");
     }
     response
+}
+
+/// How many bytes request line and headers took.
+fn head_size(request: &Request) -> usize {
+    const SEPARATORS: usize = ": \r\n".len();
+    let line = request.method().as_str().len() + request.uri().to_string().len() + "  HTTP/1.1\r\n".len();
+    let fields = request.headers().iter();
+    line + fields
+        .map(|(name, value)| name.as_str().len() + value.len() + SEPARATORS)
+        .sum::<usize>()
 }
 
 /// The id that a proxy in front gave the request, if it is a plain one, or a new one.
@@ -107,11 +133,20 @@ pub(super) async fn identify(http: &Shared, headers: &HeaderMap, id: &RequestId)
 
 /// Notes in the background that a key was used. Whether that succeeds matters to nobody's call.
 fn note_use(http: &Shared, key: Credential, identity: &Identity, id: &RequestId, now: Timestamp) {
-    if key
-        .last_used_at
-        .is_some_and(|last| now < last.saturating_add(TOUCH_INTERVAL))
-    {
+    let is_recent = |last: Timestamp| now < last.saturating_add(TOUCH_INTERVAL);
+    if key.last_used_at.is_some_and(is_recent) {
         return;
+    }
+    {
+        // Many requests may come before the first of them is noted in storage.
+        let mut noted = http.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.get(&key.id).is_some_and(|last| is_recent(*last)) {
+            return;
+        }
+        if noted.len() >= MOST_NOTED {
+            noted.clear();
+        }
+        noted.insert(key.id.clone(), now);
     }
     let (storage, context) = (http.service.storage.clone(), identity.context(&id.0));
     tokio::spawn(async move {
@@ -180,7 +215,7 @@ pub(super) fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
     // A value takes much more room than the few bytes that it may be written in.
     if values(bytes) > MOST_VALUES {
         let message = format!("The input holds more than {MOST_VALUES} values");
-        return Err(Error::new(Code::PayloadTooLarge, message));
+        return Err(Error::new(Code::BadRequest, message));
     }
     serde_json::from_slice(bytes)
         .map_err(|error| Error::new(Code::BadRequest, format!("The input is not valid JSON: {error}")))

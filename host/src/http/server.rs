@@ -24,7 +24,9 @@ pub async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.receive_time)
-        .max_buf_size(limits.head)
+        // Room for a head beyond the limit, so that it gets an answer in JSON.
+        .max_buf_size(limits.head.max(8 << 10) * 2)
+        .max_headers(512)
         .keep_alive(true);
     let room = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();

@@ -11,9 +11,9 @@ use wasmtime::{
 use super::{Limits, TICK};
 
 /// A core instance for the component itself, one for each of its adapters, and one to spare.
-const CORE_INSTANCES: u32 = 4;
+pub(super) const CORE_INSTANCES: u32 = 4;
 /// The tables of the component and of its adapters.
-const TABLES: u32 = 2;
+pub(super) const TABLES: u32 = 2;
 
 /// An engine with instances from a pool; without a pool where the machine has no room for one.
 pub(super) fn new(limits: &Limits, cache: Option<PathBuf>) -> anyhow::Result<Engine> {

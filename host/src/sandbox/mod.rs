@@ -54,7 +54,7 @@ pub struct Limits {
     pub transfer: usize,
     /// Log messages of one call; the rest is dropped.
     pub log_messages: u32,
-    /// Entries of all tables of one instance.
+    /// Entries of each table of one instance.
     pub table_elements: usize,
     /// Handles (transactions) that one call may hold at once.
     pub handles: usize,
@@ -120,8 +120,7 @@ impl std::fmt::Display for OutOfTime {
 impl std::error::Error for OutOfTime {}
 
 impl Sandbox {
-    /// Compiles a component, or takes it from the cache of compiled ones. The component may also
-    /// be given as text (WAT).
+    /// Compiles a component, or takes it from the cache of compiled ones.
     ///
     /// Fails if the bytes are no component, or if it wants or offers something else than the
     /// contract says.
@@ -176,6 +175,9 @@ impl Sandbox {
             store_limits: StoreLimitsBuilder::new()
                 .memory_size(self.limits.memory)
                 .table_elements(self.limits.table_elements)
+                .memories(1)
+                .tables(engine::TABLES as usize)
+                .instances(engine::CORE_INSTANCES as usize)
                 .trap_on_grow_failure(true)
                 .build(),
             ticks_left: (self.limits.time.as_millis() / TICK.as_millis()) as u32,
