@@ -92,7 +92,7 @@ pub trait Client {
         Ok(Answer {
             status: response.status().as_u16(),
             headers: headers.collect(),
-            body: response.body_mut().with_config().limit(64 << 20).read_to_vec()?,
+            body: response.body_mut().with_config().limit(256 << 20).read_to_vec()?,
             request: format!(
                 "{method} {path} {}",
                 String::from_utf8_lossy(body.unwrap_or_default())

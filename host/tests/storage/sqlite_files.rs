@@ -174,3 +174,31 @@ async fn a_directory_that_is_not_there_is_named() {
     let message = refusal(directory.path());
     assert!(!message.is_empty());
 }
+
+/// What a first start leaves that is killed before it is through.
+#[tokio::test]
+async fn a_first_start_that_was_interrupted_is_begun_anew() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    for left_over in ["", "half a database"] {
+        fs::write(directory.path().join("portico.db.new"), left_over).unwrap();
+        fs::write(directory.path().join("portico.db.new-wal"), left_over).unwrap();
+        drop(SqliteStorage::open(&path).unwrap());
+        let files: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
+        assert_eq!(files, ["portico.db"]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_log_without_its_database_is_not_taken_for_the_log_of_a_new_one() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    fs::write(directory.path().join("portico.db-wal"), "changes").unwrap();
+    let message = refusal(&path);
+    assert!(message.contains("restore a backup"), "{message}");
+    assert!(!path.exists());
+}

@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// How many calls of a batch run at the same time.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 8;
 
 /// Answers one request.
 pub(super) async fn handle(
