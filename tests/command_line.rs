@@ -1,14 +1,10 @@
 //! The command line: settings and where they come from, starting and stopping, and procedures
 //! without HTTP.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
 use portico_tests::{
-    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, raw, run,
+    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command, run,
 };
 use serde_json::{Value, json};
 
@@ -285,59 +281,6 @@ fn a_database_of_a_newer_version_is_left_alone() {
     );
 }
 
-/// Sends a request whose body the service is waiting for, so that it is accepted for sure.
-fn accepted_request(server: &Portico, body: &str) -> TcpStream {
-    let length = body.len().to_string();
-    let headers = [
-        ("content-type", "application/json"),
-        ("content-length", &length),
-        ("expect", "100-continue"),
-    ];
-    let mut stream = raw::connect(&server.address());
-    let head = raw::head("POST", "/api/trpc/user.initUser", &headers);
-    stream.write_all(head.as_bytes()).expect("send the head");
-    let mut bytes = [0; 25];
-    stream.read_exact(&mut bytes).expect("the wish to go on");
-    assert_eq!(&bytes, b"HTTP/1.1 100 Continue\r\n\r\n");
-    stream
-}
-
-/// Waits until nobody is admitted any more.
-fn wait_until_closed(address: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while TcpStream::connect(address).is_ok() {
-        assert!(Instant::now() < deadline, "it still accepts connections");
-        std::thread::yield_now();
-    }
-}
-
-#[test]
-fn told_to_stop_it_finishes_what_it_accepted() {
-    for signal in ["-TERM", "-INT"] {
-        let mut server = Portico::start();
-        let body = json!({"username": "root", "password": PASSWORD}).to_string();
-        let mut stream = accepted_request(&server, &body);
-        // A connection that asks for nothing does not keep it from stopping.
-        let idle = raw::connect(&server.address());
-        let id = server.process_id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([signal, &id])
-                .status()
-                .expect("the command kill")
-                .success()
-        );
-        wait_until_closed(&server.address());
-        stream.write_all(body.as_bytes()).expect("send the body");
-        raw::read_answer(&mut stream, body.as_bytes()).assert_status(200);
-        let finished = server.wait();
-        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
-        drop(idle);
-        server.start_again();
-        assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
-    }
-}
-
 #[test]
 fn an_open_onboarding_beyond_this_machine_is_warned_of() {
     let warned = |finished: &Finished| {
@@ -418,4 +361,24 @@ fn logs_are_written_for_programs_when_asked() {
         let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert!(entry["level"].is_string(), "{line}");
     }
+}
+
+#[test]
+fn limits_are_settings() {
+    let server = Builder::default()
+        .environment("PORTICO_LIMIT_BODY", "1000")
+        .argument("--limit-batch")
+        .argument("2")
+        .start();
+    let body = format!("{{\"username\": \"{}\"}}", "x".repeat(1000));
+    let anonymous = server.anonymous();
+    let answer = anonymous.send_text("POST", "/api/trpc/user.initUser", &body);
+    answer.assert_refused(413, "PAYLOAD_TOO_LARGE");
+    assert!(answer.text().contains("1000 bytes"), "{answer}");
+    let step = "onboard.currentStep";
+    anonymous
+        .get(&format!("/api/trpc/{step},{step}?batch=1"))
+        .assert_status(200);
+    let answer = anonymous.get(&format!("/api/trpc/{step},{step},{step}?batch=1"));
+    answer.assert_refused(400, "BAD_REQUEST");
 }

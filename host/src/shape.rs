@@ -309,7 +309,7 @@ impl Check {
                         *value = (whole.clamp(*bounds.start(), *bounds.end()) as i32).into();
                     }
                     Some(_) => {
-                        self.refuse(format!("must be from {} to {}, got {number}", i32::MIN, i32::MAX))
+                        self.refuse(format!("must be from {} to {}, got {number}", i32::MIN, i32::MAX));
                     }
                     None => self.mismatch(shape, value),
                 }

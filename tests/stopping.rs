@@ -1,0 +1,76 @@
+//! Stopping: what was accepted is finished, unless one insists.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use portico_tests::{Fixtures, PASSWORD, Portico, raw};
+use serde_json::json;
+
+/// Sends a request whose body the service is waiting for, so that it is accepted for sure.
+fn accepted_request(server: &Portico, body: &str) -> TcpStream {
+    let length = body.len().to_string();
+    let headers = [
+        ("content-type", "application/json"),
+        ("content-length", &length),
+        ("expect", "100-continue"),
+    ];
+    let mut stream = raw::connect(&server.address());
+    let head = raw::head("POST", "/api/trpc/user.initUser", &headers);
+    stream.write_all(head.as_bytes()).expect("send the head");
+    let mut bytes = [0; 25];
+    stream.read_exact(&mut bytes).expect("the wish to go on");
+    assert_eq!(&bytes, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+/// Waits until nobody is admitted any more.
+fn wait_until_closed(address: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < deadline, "it still accepts connections");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn told_to_stop_it_finishes_what_it_accepted() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Portico::start();
+        let body = json!({"username": "root", "password": PASSWORD}).to_string();
+        let mut stream = accepted_request(&server, &body);
+        // A connection that asks for nothing does not keep it from stopping.
+        let idle = raw::connect(&server.address());
+        let id = server.process_id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .expect("the command kill")
+                .success()
+        );
+        wait_until_closed(&server.address());
+        stream.write_all(body.as_bytes()).expect("send the body");
+        raw::read_answer(&mut stream, body.as_bytes()).assert_status(200);
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        drop(idle);
+        server.start_again();
+        assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
+    }
+}
+
+#[test]
+fn a_second_signal_does_not_wait() {
+    let mut server = Portico::start();
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let stream = accepted_request(&server, &body);
+    server.terminate();
+    wait_until_closed(&server.address());
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    drop(stream);
+}
