@@ -168,6 +168,27 @@ async fn icons_are_looked_up_by_name_only_where_none_is_given() {
 }
 
 #[tokio::test]
+async fn apps_of_one_name_stay_in_the_order_in_which_they_were_created_together() {
+    let harness = Harness::new();
+    let drafts: Vec<_> = (0..300)
+        .map(|number| AppDraft {
+            name: "App".into(),
+            icon_url: Some(format!("/{number}.svg")),
+            description: None,
+            href: None,
+            ping_url: None,
+        })
+        .collect();
+    let created = call!(
+        harness,
+        portico_dashboard_apps.call_create_many(&admin(), &drafts)
+    )
+    .unwrap();
+    let listed = call!(harness, portico_dashboard_apps.call_all(&admin())).unwrap();
+    assert_eq!(listed, created);
+}
+
+#[tokio::test]
 async fn an_identity_provider_brings_nobody_in_before_the_first_administrator() {
     let harness = Harness::new();
     let refusal = call!(

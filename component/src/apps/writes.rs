@@ -59,8 +59,8 @@ pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Err
     issues.finish()?;
 
     find_icons(&mut apps);
-    for app in &mut apps {
-        app.id = environment::new_id();
+    for (app, id) in apps.iter_mut().zip(environment::new_ids(inputs.len())) {
+        app.id = id;
     }
     let stored: Vec<StoredApp> = apps.into_iter().map(stored).collect();
     transaction::write(|transaction| Ok(transaction.insert_apps(&stored)?))?;

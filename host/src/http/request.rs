@@ -94,7 +94,11 @@ pub(super) async fn around(State(http): State<Shared>, mut request: Request, nex
 /// How many bytes request line and headers took.
 fn head_size(request: &Request) -> usize {
     const SEPARATORS: usize = ": \r\n".len();
-    let line = request.method().as_str().len() + request.uri().to_string().len() + "  HTTP/1.1\r\n".len();
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
+    let line = request.method().as_str().len() + target + "  HTTP/1.1\r\n".len();
     let fields = request.headers().iter();
     line + fields
         .map(|(name, value)| name.as_str().len() + value.len() + SEPARATORS)

@@ -36,7 +36,7 @@ use super::{
 use crate::{
     error::{Code, Error},
     identity::Identity,
-    procedures::{Output, Procedure},
+    procedures::Output,
     sandbox::Kind,
     service::report,
 };
@@ -149,8 +149,8 @@ struct Caller {
 }
 
 impl Caller {
-    /// The procedure, if it is there to be called in this way by this caller.
-    async fn authorise(&self, name: &str) -> Result<&Procedure, Error> {
+    /// Refuses a call that is not there to be called in this way by this caller.
+    async fn authorise(&self, name: &str) -> Result<(), Error> {
         let Some(procedure) = self.http.service.table.find(name) else {
             return Err(Error::new(
                 Code::NotFound,
@@ -173,8 +173,7 @@ impl Caller {
             .service
             .authorise(procedure, &self.identity, &self.id.0)
             .await;
-        authorised.map_err(|error| report(error, name, &self.id.0))?;
-        Ok(procedure)
+        authorised.map_err(|error| report(error, name, &self.id.0))
     }
 
     async fn answer(&self, call: Call) -> Answer {
