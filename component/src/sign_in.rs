@@ -52,7 +52,6 @@ fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
         Some(account) if fits => Ok(SignedIn {
             id: account.id,
             name: account.name,
-            password_hash: account.password_hash,
         }),
         _ => Err(error::unauthorized("Wrong username or password")),
     }
@@ -73,7 +72,6 @@ fn by_provider(identity: Identity) -> Result<SignedIn, Error> {
         Ok(SignedIn {
             id,
             name: known.name.clone(),
-            password_hash: None,
         })
     })
 }

@@ -23,11 +23,12 @@ use tracing::{debug, error, warn};
 use crate::{
     error::{Code, Error},
     identity::{self, Identity},
+    model::Provider,
     procedures::{Call, Output, Procedure, Table},
     sandbox::{Access, Sandbox},
     secrets::Secrets,
     shape::Shape,
-    storage::{self, DashboardStorage},
+    storage::{self, Account, AccountKey, CallContext, DashboardStorage},
     time::Clock,
 };
 
@@ -102,6 +103,20 @@ impl Service {
         let context = Identity::anonymous().context(request_id);
         let mut transaction = self.storage.begin(storage::Access::Read, &context).await?;
         Ok(transaction.has_users().await?)
+    }
+
+    /// What signing in needs to know of a user, by the name that they go by at this provider.
+    pub async fn find_account(
+        &self,
+        provider: Provider,
+        name: &str,
+        context: &CallContext,
+    ) -> Result<Option<Account>, Error> {
+        let key = self.sandbox.name_key(context.clone(), name.trim()).await?;
+        let mut transaction = self.storage.begin(storage::Access::Read, context).await?;
+        Ok(transaction
+            .find_account(&AccountKey::Name((provider, key)))
+            .await?)
     }
 
     /// Calls a procedure. An input that could not be read is refused only after its caller.

@@ -3,10 +3,11 @@
 use anyhow::{Context as _, bail};
 use clap::Args;
 use portico::{
+    error::Error,
     identity::Identity,
     model::Provider,
     service::Service,
-    storage::{Access, AccountKey, SessionUser},
+    storage::{Access, SessionUser},
 };
 use serde_json::json;
 
@@ -63,23 +64,14 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
 /// The user with this name; of several providers' users, the one who signs in here.
 pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
     let context = Identity::operator().context(REQUEST_ID);
-    let key = service.sandbox.name_key(context.clone(), name.trim()).await?;
-    let mut transaction = service
-        .storage
-        .begin_dashboard(Access::Read, &context)
-        .await
-        .map_err(|error| anyhow::anyhow!("{error:?}"))
-        .context("storage does not answer")?;
     for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
-        let account = transaction
-            .find_account(&AccountKey::Name((provider, key.clone())))
-            .await;
-        let account = account.map_err(|error| anyhow::anyhow!("{error:?}"))?;
-        if let Some(account) = account {
-            let user = transaction.get_session_user(&account.id).await;
-            return user
-                .map_err(|error| anyhow::anyhow!("{error:?}"))?
-                .context("the user is gone");
+        if let Some(account) = service.find_account(provider, name, &context).await? {
+            let transaction = service.storage.begin_dashboard(Access::Read, &context).await;
+            let user = transaction
+                .map_err(Error::from)?
+                .get_session_user(&account.id)
+                .await;
+            return user.map_err(Error::from)?.context("the user is gone");
         }
     }
     bail!("there is no user {name:?}; `portico call user.getAll` lists them")

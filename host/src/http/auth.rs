@@ -17,7 +17,7 @@ use super::{
 use crate::{
     error::{Code, Error},
     identity::{Identity, SESSION_COOKIE},
-    model::Timestamp,
+    model::{Provider, Timestamp},
     sandbox::{self, Kind},
     service::{hash, report},
     shape::{
@@ -68,17 +68,20 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
     let hashing = {
         let (service, context) = (service.clone(), context.clone());
         async move {
+            let Credentials { username, password } = &credentials;
+            // Read before it is checked, to see afterwards whether it was changed meanwhile. (A hash
+            // never comes back: each has a salt of its own.)
+            let before = service
+                .find_account(Provider::Credentials, username, &context)
+                .await?;
             let mut instance = service.sandbox.enter(context).await?;
             let (plugin, store) = instance.parts();
             let sign_in = plugin.portico_dashboard_sign_in();
-            sandbox::answer(
-                sign_in
-                    .call_password(store, &credentials.username, &credentials.password)
-                    .await,
-            )
+            let user = sandbox::answer(sign_in.call_password(store, username, password).await)?;
+            Ok((user, before))
         }
     };
-    let user = hash(service.turn_to_hash().await?, hashing).await?;
+    let (user, before) = hash(service.turn_to_hash().await?, hashing).await?;
 
     let now = service.clock.now();
     let issued = service.secrets.session(service.secrets.id(now));
@@ -90,9 +93,13 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
         expires_at: now + lifetime.as_millis() as Timestamp,
     };
     let mut transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
-    // The password may have been changed, or the user deleted, since it was checked.
-    let account = transaction.find_account(&AccountKey::Id(user.id.clone())).await?;
-    if account.is_none_or(|account| account.password_hash != user.password_hash) {
+    // Whoever signs in with a password that is changed meanwhile, or is deleted, has no session.
+    let present = transaction.find_account(&AccountKey::Id(user.id.clone())).await?;
+    let hashes = (
+        before.map(|account| account.password_hash),
+        present.map(|account| account.password_hash),
+    );
+    if !matches!(&hashes, (Some(before), Some(present)) if before == present) {
         return Err(Error::new(
             Code::Unauthorized,
             "The password was changed meanwhile; sign in again",
