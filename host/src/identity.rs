@@ -14,7 +14,9 @@ use crate::{
     model::{Caller, Timestamp, UserCaller},
     sandbox::{Access, Kind},
     secrets,
-    storage::{self, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, SecretHash},
+    storage::{
+        self, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, SecretHash,
+    },
 };
 
 /// The cookie that holds a session token.
@@ -22,9 +24,6 @@ pub const SESSION_COOKIE: &str = "portico_session";
 
 /// The id of the operator: whoever is at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
-
-/// The permission that implies all others.
-pub const ADMIN: &str = "admin";
 
 /// Who makes a call.
 #[derive(Clone, Debug)]

@@ -76,6 +76,15 @@ pub const fn optional(name: &'static str, shape: Shape) -> Field {
     }
 }
 
+/// `{id}`.
+pub const ID: Shape = Shape::Record(&[required("id", Shape::Text)]);
+/// A text or null.
+pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
+/// A date or null.
+pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
+/// `{query, limit?}`.
+pub const SEARCH: Shape = Shape::Record(&[required("query", Shape::Text), optional("limit", Shape::Integer)]);
+
 impl Shape {
     /// Checks an input and brings it into the form that Rust's types are read from.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
@@ -374,8 +383,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    const SEARCH: Shape = Shape::Record(&[required("query", Shape::Text), optional("limit", Shape::Integer)]);
 
     fn refusal(shape: Shape, input: Value) -> String {
         shape.check(Some(input)).unwrap_err().message

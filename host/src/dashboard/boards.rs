@@ -2,14 +2,14 @@
 //!
 //! Invariant: a board that exists but may not be seen is answered like one that does not exist.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{ID, NULLABLE_TEXT, Row, found, free, mutation, query, referred, validate::Fields};
+use super::{Row, found, free, mutation, query, referred, validate::Fields};
 use crate::{
     error::Error,
-    procedures::{Call, Output, json},
+    procedures::{ById, Call, Created, Output, json},
     shape::{
-        Field,
+        Field, ID, NULLABLE_TEXT,
         Shape::{self, Boolean, List, Nothing, Record, Tagged, Text},
         required,
     },
@@ -31,21 +31,11 @@ const SUMMARY: [Field; 4] = [
 ];
 
 #[derive(Deserialize)]
-struct ById {
-    id: String,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Create {
     name: String,
     is_public: bool,
     items: Vec<BoardItem>,
-}
-
-#[derive(Serialize)]
-struct Created {
-    id: String,
 }
 
 #[derive(Deserialize)]

@@ -2,14 +2,15 @@
 //!
 //! Invariant: whatever is done to groups, an administrator remains where there was one.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{ID, NAMED, Row, found, free, mutation, query, referred, validate::Fields};
+use super::{NAMED, Row, found, free, mutation, query, referred, validate::Fields};
 use crate::{
     error::{Code, Error},
     model::{Issue, PathSegment},
-    procedures::{Call, Output, json},
+    procedures::{ById, Call, Created, Output, json},
     shape::{
+        ID,
         Shape::{self, List, Nothing, Record, Text},
         required,
     },
@@ -32,16 +33,6 @@ const MEMBERSHIP: Shape = Record(&[required("groupId", Text), required("userId",
 #[derive(Deserialize)]
 struct Create {
     name: String,
-}
-
-#[derive(Serialize)]
-struct Created {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct Delete {
-    id: String,
 }
 
 #[derive(Deserialize)]
@@ -114,7 +105,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {
-    let input: Delete = call.input()?;
+    let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
     found(transaction.delete_group(&input.id).await?, "Group")?;

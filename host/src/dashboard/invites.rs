@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ID, NAMED, Row, found, mutation, query};
+use super::{NAMED, Row, found, mutation, query};
 use crate::{
     error::Error,
-    procedures::{Call, Output, json},
+    procedures::{ById, Call, Output, json},
     shape::{
+        ID,
         Shape::{Date, List, Nothing, Nullable, Record, Text},
         required,
     },
@@ -24,11 +25,6 @@ struct Create {
 struct Created {
     id: String,
     token: String,
-}
-
-#[derive(Deserialize)]
-struct Delete {
-    id: String,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -80,7 +76,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {
-    let input: Delete = call.input()?;
+    let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     found(transaction.delete_invite(&input.id).await?, "Invite")?;
     transaction.commit().await?;

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NULLABLE_DATE, NULLABLE_TEXT, Row, found, mutation, query, referred, validate::Fields};
+use super::{Row, found, mutation, query, referred, validate::Fields};
 use crate::{
     error::Error,
     procedures::{Call, Output, json},
     shape::{
+        NULLABLE_DATE, NULLABLE_TEXT,
         Shape::{Date, List, Nothing, Optional, Record, Text},
         optional, required,
     },

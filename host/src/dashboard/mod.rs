@@ -14,16 +14,12 @@ mod validate;
 
 use crate::{
     error::{Code, Error},
-    identity::ADMIN,
     procedures::{Call, Procedure, Route, Run},
     sandbox::{Access, Kind},
     shape::{Shape, required},
-    storage::{self, Constraint, DashboardTransaction},
+    storage::{self, ADMIN, Constraint, DashboardTransaction},
 };
 
-const ID: Shape = Shape::Record(&[required("id", Shape::Text)]);
-const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
-const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 const NAMED: Shape = Shape::Record(&[required("id", Shape::Text), required("name", Shape::Text)]);
 
 /// Every procedure of the dashboard side.

@@ -1,12 +1,13 @@
 //! `searchEngine.*`: where a search from the dashboard goes.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{ID, NULLABLE_TEXT, Row, found, free, mutation, query, validate::Fields};
+use super::{Row, found, free, mutation, query, validate::Fields};
 use crate::{
     error::Error,
-    procedures::{Call, Output, json},
+    procedures::{ById, Call, Created, Output, json},
     shape::{
+        ID, NULLABLE_TEXT,
         Shape::{List, Nothing, Record, Text},
         optional, required,
     },
@@ -22,16 +23,6 @@ struct Create {
     icon_url: String,
     #[serde(default)]
     description: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Created {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct Delete {
-    id: String,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -109,7 +100,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {
-    let input: Delete = call.input()?;
+    let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     found(
         transaction.delete_search_engine(&input.id).await?,

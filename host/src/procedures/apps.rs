@@ -2,18 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Row, component, row};
+use super::{ById, Row, Search, component, row};
 use crate::{
     model::{App, AppChange, AppDraft, AppInput},
     shape::{
-        Field,
-        Shape::{self, Integer, List, Nothing, Nullable, Position, Record, Text},
+        Field, ID, NULLABLE_TEXT, SEARCH,
+        Shape::{self, Integer, List, Nothing, Position, Record, Text},
         optional, required,
     },
 };
-
-const NULLABLE_TEXT: Shape = Nullable(&Text);
-const ID: Shape = Record(&[required("id", Text)]);
 
 const APP: Shape = Record(&[
     required("id", Text),
@@ -66,18 +63,6 @@ impl From<App> for Created {
 }
 
 #[derive(Deserialize)]
-struct ById {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct Search {
-    query: String,
-    #[serde(default)]
-    limit: Option<i32>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
     page: i32,
@@ -108,7 +93,7 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/apps/paginated"),
     row(
         "app.search",
-        Record(&[required("query", Text), optional("limit", Integer)]),
+        SEARCH,
         List(&APP),
         component!(portico_dashboard_apps.call_search(input: Search => &input.query, input.limit)),
     )

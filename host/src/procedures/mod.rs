@@ -10,7 +10,7 @@ mod users;
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
 use anyhow::bail;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
@@ -184,6 +184,26 @@ impl Call {
     pub async fn enter(&self) -> Result<Instance, Error> {
         self.service.sandbox.enter(self.context()).await
     }
+}
+
+/// `{id}`: which record.
+#[derive(Deserialize)]
+pub(crate) struct ById {
+    pub id: String,
+}
+
+/// `{id}`: the record that was created.
+#[derive(Serialize)]
+pub(crate) struct Created {
+    pub id: String,
+}
+
+/// `{query, limit?}`.
+#[derive(Deserialize)]
+pub(crate) struct Search {
+    pub query: String,
+    #[serde(default)]
+    pub limit: Option<i32>,
 }
 
 /// A value as JSON.

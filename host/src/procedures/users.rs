@@ -1,21 +1,19 @@
 //! The rows of `user.*`.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{Row, component, row};
+use super::{Created, Row, Search, component, row};
 use crate::{
     model::{
         ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
     },
     shape::{
-        Shape::{self, Boolean, Choice, Date, Integer, List, Nothing, Nullable, Optional, Record, Text},
+        ID, NULLABLE_DATE, NULLABLE_TEXT, SEARCH,
+        Shape::{self, Boolean, Choice, Integer, List, Nothing, Optional, Record, Text},
         optional, required,
     },
 };
 
-const NULLABLE_TEXT: Shape = Nullable(&Text);
-const NULLABLE_DATE: Shape = Nullable(&Date);
-const ID: Shape = Record(&[required("id", Text)]);
 const USER_ID: Shape = Record(&[required("userId", Text)]);
 
 const USER: Shape = Record(&[
@@ -54,11 +52,6 @@ const MATCHES: Shape = List(&Record(&[
     required("image", NULLABLE_TEXT),
 ]));
 
-#[derive(Serialize)]
-struct Created {
-    id: String,
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ForUser {
@@ -70,13 +63,6 @@ struct ForUser {
 struct Selectable {
     #[serde(default)]
     exclude_external_providers: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Search {
-    query: String,
-    #[serde(default)]
-    limit: Option<i32>,
 }
 
 #[derive(Deserialize)]
@@ -148,7 +134,7 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/users/selectable"),
     row(
         "user.search",
-        Record(&[required("query", Text), optional("limit", Integer)]),
+        SEARCH,
         MATCHES,
         component!(portico_dashboard_users.call_search(input: Search => &input.query, input.limit)),
     )

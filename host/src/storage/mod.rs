@@ -46,6 +46,16 @@ pub struct CallContext {
     pub request_id: String,
 }
 
+impl CallContext {
+    /// The session that the call came in on.
+    fn session_id(&self) -> Option<String> {
+        match &self.authentication {
+            Authentication::Session(id) => Some(id.clone()),
+            _ => None,
+        }
+    }
+}
+
 /// How a caller proved who they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authentication {
@@ -105,7 +115,7 @@ pub trait Transaction: Send + 'static {
 pub struct OpenTransaction(pub Box<dyn Transaction>);
 
 /// The permission that implies all others.
-const ADMIN: &str = "admin";
+pub const ADMIN: &str = "admin";
 
 /// Whoever holds a permission that begins with this may view every board.
 const BOARD_PERMISSIONS: &str = "board-";

@@ -17,8 +17,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
 use super::{
-    Access, Authentication, CallContext, DashboardStorage, DashboardTransaction, PATIENCE, Result, Storage,
-    Transaction, failed_before, only_reads, waited_too_long,
+    Access, CallContext, DashboardStorage, DashboardTransaction, PATIENCE, Result, Storage, Transaction,
+    failed_before, only_reads, waited_too_long,
 };
 use state::State;
 
@@ -54,14 +54,10 @@ impl MemoryStorage {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let session_id = match &context.authentication {
-            Authentication::Session(id) => Some(id.clone()),
-            _ => None,
-        };
         Ok(Box::new(MemoryTransaction {
             state,
             target,
-            session_id,
+            session_id: context.session_id(),
             failed: false,
         }))
     }

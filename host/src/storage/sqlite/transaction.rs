@@ -9,10 +9,9 @@ use super::writer::Turn;
 use super::{apps, boards, credentials, groups, invites, search_engines, users};
 use crate::model::{App, Provider, Timestamp, User, UserSummary};
 use crate::storage::{
-    Account, AccountKey, ApiKey, AppFilter, Authentication, Board, BoardSummary, CallContext, Credential,
-    CredentialKey, DashboardTransaction, Error, Group, Invite, NewInvite, NewUser, Result, SearchEngine,
-    SecretHash, Session, SessionUser, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id,
-    only_reads,
+    Account, AccountKey, ApiKey, AppFilter, Board, BoardSummary, CallContext, Credential, CredentialKey,
+    DashboardTransaction, Error, Group, Invite, NewInvite, NewUser, Result, SearchEngine, SecretHash,
+    Session, SessionUser, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id, only_reads,
 };
 
 pub(super) struct SqliteTransaction {
@@ -37,13 +36,9 @@ impl SqliteTransaction {
     }
 
     pub fn writing(turn: Turn, context: &CallContext) -> Self {
-        let session_id = match &context.authentication {
-            Authentication::Session(id) => Some(id.clone()),
-            _ => None,
-        };
         Self {
             place: Place::Writer(turn),
-            session_id,
+            session_id: context.session_id(),
             failed: false,
         }
     }
