@@ -1,9 +1,7 @@
 //! Apps found: lists, searches, pages, and many by their ids.
 
-use portico_tests::{Client, Fixtures, Portico, administrator};
+use portico_tests::{Client, Fixtures, MISSING, Portico, administrator};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 
 #[test]
 fn lists_of_apps_are_in_the_order_of_names_and_found_by_any_part_of_it() {

@@ -1,9 +1,7 @@
 //! Apps, as the specification's sections 2.2 and 4.2 have them.
 
-use portico_tests::{Client, Fixtures, NO_INPUT, Portico, Session, administrator};
+use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, Portico, Session, administrator};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 
 /// Creates an app with these fields beside a name and an icon.
 #[track_caller]

@@ -2,19 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
+use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, Portico, administrator, keys};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
-
-fn keys(value: &Value) -> BTreeSet<&str> {
-    value
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect()
-}
 
 #[test]
 fn groups_have_names_of_their_own_and_known_permissions() {

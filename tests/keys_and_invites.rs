@@ -2,19 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use portico_tests::{Client, Fixtures, Invite, NO_INPUT, PASSWORD, Portico, administrator};
+use portico_tests::{Client, Fixtures, Invite, MISSING, NO_INPUT, PASSWORD, Portico, administrator, keys};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
-
-fn keys(value: &Value) -> BTreeSet<&str> {
-    value
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect()
-}
 
 #[test]
 fn a_key_is_shown_once_opens_as_its_user_and_dies_when_revoked() {

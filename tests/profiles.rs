@@ -1,9 +1,7 @@
 //! What users change of their own: profile, password, image and preferences.
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator};
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 
 /// Nine bytes: the signature of PNG and one more. What follows can be any base64.
 const PNG: &str = "data:image/png;base64,iVBORw0KGgoA";

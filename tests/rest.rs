@@ -1,9 +1,7 @@
 //! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 
 #[test]
 fn users_are_managed_by_rest() {

@@ -1,9 +1,9 @@
 //! Procedure calls on the wire, as clients of tRPC v11 send and expect them.
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, administrator, decode_stream, escape};
+use portico_tests::{
+    Client, Fixtures, MISSING, PASSWORD, Portico, Session, administrator, decode_stream, escape,
+};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 
 fn get(client: &impl Client, path: &str, input: &Value) -> portico_tests::Answer {
     let mark = if path.contains('?') { '&' } else { '?' };

@@ -2,19 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use portico_tests::{Client, Fixtures, NO_INPUT, PASSWORD, Portico, administrator};
+use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Portico, administrator, keys};
 use serde_json::{Value, json};
-
-const MISSING: &str = "01890000-0000-7000-8000-000000000000";
-
-fn keys(value: &Value) -> BTreeSet<&str> {
-    value
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect()
-}
 
 #[test]
 fn the_first_user_has_exactly_the_fields_and_defaults_that_are_promised() {

@@ -1,5 +1,7 @@
 //! An answer of the service, with the questions that tests ask of it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 /// What came back: status, headers and body.
@@ -167,4 +169,11 @@ impl std::fmt::Display for Answer {
         let request: String = self.request.chars().take(500).collect();
         write!(formatter, "{request} -> {} {text}", self.status)
     }
+}
+
+/// The keys of an object.
+#[track_caller]
+pub fn keys(value: &Value) -> BTreeSet<&str> {
+    let object = value.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
 }

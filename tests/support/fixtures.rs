@@ -10,6 +10,9 @@ use crate::{Client, Door, Key, Portico, Session};
 /// The password of every user that is made here. It must never come out of the service.
 pub const PASSWORD: &str = "canary-Tr0ub4dor-&3";
 
+/// An id that nothing has.
+pub const MISSING: &str = "01890000-0000-7000-8000-000000000000";
+
 /// Creates the first user, `root`, and signs in.
 #[track_caller]
 pub fn administrator(server: &Portico) -> Session {

@@ -13,9 +13,9 @@ mod portico;
 pub mod raw;
 mod stream;
 
-pub use answer::Answer;
+pub use answer::{Answer, keys};
 pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
-pub use fixtures::{Fixtures, Invite, PASSWORD, User, administrator};
+pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator};
 pub use portico::{Builder, Finished, Portico, binary, command, data_in, run};
 pub use stream::decode_stream;
 
