@@ -132,6 +132,84 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
     );
 }
 
+/// What is in few names may be found in another way than what is in many.
+pub async fn what_is_in_few_names_and_what_is_in_many_is_found_alike(store: &Store) {
+    let names = (0..900).map(|number| {
+        let rare = if number % 7 == 0 { " \"ra*re\" " } else { "" };
+        (
+            format!("{number:03}"),
+            format!("{} common{rare}🦊🐙🦑{}", 900 - number, number % 10),
+        )
+    });
+    let mut names: Vec<_> = names.collect();
+    let mut writer = store.write().await;
+    let stored: Vec<_> = names.iter().map(|(id, name)| app(id, name)).collect();
+    writer.insert_apps(&stored).await.unwrap();
+    writer.commit().await.unwrap();
+    // What is renamed and what is deleted is found as it is now.
+    let mut writer = store.write().await;
+    names.retain(|(id, _)| !id.ends_with('3'));
+    for (id, name) in &mut names {
+        if id.ends_with('4') {
+            *name = format!("now {name}");
+            assert!(writer.update_app(&app(id, name)).await.unwrap());
+        }
+    }
+    for (id, _) in stored
+        .iter()
+        .map(|app| (&app.app.id, ()))
+        .filter(|(id, ())| id.ends_with('3'))
+    {
+        assert!(writer.delete_app(id).await.unwrap());
+    }
+    writer.commit().await.unwrap();
+
+    names.sort_by(|(id, name), (other_id, other)| (name, id).cmp(&(other, other_id)));
+    for contains in [
+        "common",
+        "rare",
+        "ra*re",
+        "\"ra",
+        "\"ra*re\" ",
+        "🦊🐙🦑",
+        "🐙🦑5",
+        "🐙🦑",
+        "now",
+        "now ",
+        "899",
+        "9 c",
+        "nothing",
+        "com\u{fffd}",
+        "\u{fffe}\u{ffff}\u{fffd}",
+        "com\0mon",
+        "NEAR",
+        "a OR b",
+        "name_key:",
+        "-common",
+        "^9",
+        "",
+    ] {
+        let expected: Vec<_> = names
+            .iter()
+            .filter(|(_, name)| name.contains(contains))
+            .map(|(id, _)| id.clone())
+            .collect();
+        assert_eq!(
+            apps(store, Some(contains), 0, None).await,
+            expected,
+            "{contains:?}"
+        );
+        let page: Vec<_> = expected.iter().skip(3).take(5).cloned().collect();
+        assert_eq!(
+            apps(store, Some(contains), 3, Some(5)).await,
+            page,
+            "{contains:?}"
+        );
+        let count = store.read().await.count_apps(contains).await.unwrap();
+        assert_eq!(count, expected.len() as u64, "{contains:?}");
+    }
+}
+
 pub async fn lists_honour_offset_limit_and_provider(store: &Store) {
     fill(store).await;
     let all = apps(store, None, 0, None).await;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use portico::storage::sqlite::SqliteStorage;
+use portico::storage::{AppFilter, BoardItem};
 use tempfile::TempDir;
 
 use crate::store::{Store, app, places, user};
@@ -84,7 +85,7 @@ async fn the_database_is_durable_and_strict() {
     assert_eq!(text("PRAGMA integrity_check"), "ok");
     let loose = "
         SELECT count(*) || '' FROM pragma_table_list
-        WHERE schema = 'main' AND name NOT LIKE 'sqlite_%' AND NOT strict";
+        WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict";
     assert_eq!(text(loose), "0");
     // A column that refers to another table without an index makes every deletion there slow.
     let slow = "
@@ -95,6 +96,50 @@ async fn the_database_is_durable_and_strict() {
             WHERE col.seqno = 0 AND col.name = fk.\"from\"
         )";
     assert_eq!(text(slow), "");
+}
+
+/// A database as the first version left it.
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_to_this_one() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database
+        .execute_batch(include_str!(
+            "../../src/storage/sqlite/migrations/0001_initial.sql"
+        ))
+        .unwrap();
+    let records = "
+        INSERT INTO app (id, name, name_key, icon_url) VALUES
+            ('a1', 'Jellyfin', 'jellyfin', '/i.svg'), ('a2', 'Immich', 'immich', '/i.svg');
+        INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
+        INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, 'a1'), ('b', 1, NULL);
+        INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 1, 0, 'a2'), ('b', 1, 1, 'a1');
+        PRAGMA user_version = 1;";
+    database.execute_batch(records).unwrap();
+    drop(database);
+
+    let store = Store::sqlite_in(directory);
+    let filter = |contains: &str| AppFilter {
+        name_contains: Some(contains.into()),
+        offset: 0,
+        limit: Some(10),
+    };
+    let found = store.read().await.list_apps(&filter("lyf")).await.unwrap();
+    assert_eq!(found.iter().map(|app| &*app.id).collect::<Vec<_>>(), ["a1"]);
+    let items = async || store.read().await.get_board("b").await.unwrap().unwrap().items;
+    let bookmarks = |ids: &[&str]| BoardItem::Bookmarks {
+        app_ids: ids.iter().map(ToString::to_string).collect(),
+    };
+    assert_eq!(
+        items().await,
+        [BoardItem::App { app_id: "a1".into() }, bookmarks(&["a2", "a1"])]
+    );
+    let mut writer = store.write().await;
+    assert!(writer.delete_app("a1").await.unwrap());
+    writer.commit().await.unwrap();
+    assert_eq!(items().await, [bookmarks(&["a2"])]);
+    assert_eq!(store.read().await.count_apps("lyf").await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -26,7 +26,11 @@ impl Store {
     }
 
     pub fn sqlite() -> Self {
-        let directory = TempDir::new().unwrap();
+        Self::sqlite_in(TempDir::new().unwrap())
+    }
+
+    /// A store on the file in this directory.
+    pub fn sqlite_in(directory: TempDir) -> Self {
         let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
         Self {
             storage: Arc::new(storage),
@@ -42,12 +46,7 @@ impl Store {
 
     /// The same store, closed and opened again.
     pub fn reopened(self) -> Self {
-        let directory = self.close();
-        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
-        Self {
-            storage: Arc::new(storage),
-            directory: Some(directory),
-        }
+        Self::sqlite_in(self.close())
     }
 
     pub fn path(&self) -> PathBuf {

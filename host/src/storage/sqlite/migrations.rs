@@ -6,7 +6,10 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_app_search.sql"),
+];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
 const APPLICATION_ID: i64 = 0x5072_7463;
@@ -28,12 +31,23 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
         );
     }
     let done = usize::try_from(version).context("its version is negative")?;
+    if done == MIGRATIONS.len() {
+        return Ok(());
+    }
+    // A table that is made anew is dropped first, and that must not take along what refers to it.
+    connection.pragma_update(None, "foreign_keys", false)?;
     for (index, migration) in MIGRATIONS.iter().enumerate().skip(done) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(migration)?;
+        let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;
+        ensure!(
+            !dangling,
+            "a record refers to one that is not there: restore a backup"
+        );
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
         transaction.commit()?;
     }
+    connection.pragma_update(None, "foreign_keys", true)?;
     Ok(())
 }
 

@@ -99,7 +99,9 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
     let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
         .unwrap();
-    let error = insert(&second, "second", &"x".repeat(100_000)).unwrap_err();
+    // A table without triggers: a statement that may write many rows would be undone alone.
+    let sql = "INSERT INTO user_group (id, name, name_key) VALUES ('second', ?1, 'second')";
+    let error = run(db, sql, ["x".repeat(100_000)]).unwrap_err();
     assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
     assert!(
         db.is_autocommit(),
@@ -119,7 +121,7 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
 
 #[tokio::test]
 async fn a_statement_after_a_full_disk_does_not_stand_alone() {
-    use crate::storage::{Access, Authentication, CallContext, Storage, StoredApp};
+    use crate::storage::{Access, Authentication, CallContext, DashboardStorage};
     let store = store();
     let set_limit = async |pages: i64| {
         let turn = store.storage.writer.begin().await.unwrap();
@@ -129,18 +131,6 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
             .query_row(&sql, [], |_| Ok(()))
             .unwrap();
     };
-    let app = |id: &str, icon_url: String| {
-        let name = id.to_owned();
-        let app = crate::model::App {
-            id: id.into(),
-            name: name.clone(),
-            icon_url,
-            description: None,
-            href: None,
-            ping_url: None,
-        };
-        StoredApp { app, name_key: name }
-    };
     let context = CallContext {
         user_id: None,
         authentication: Authentication::None,
@@ -149,16 +139,22 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
 
     // Below what there is: SQLite takes what there is.
     set_limit(1).await;
-    let mut writer = store.storage.begin(Access::Write, &context).await.unwrap();
-    writer.insert_apps(&[app("small", "icon".into())]).await.unwrap();
-    let full = writer.insert_apps(&[app("large", "x".repeat(100_000))]).await;
-    assert!(is_unavailable(&full), "{full:?}");
-    let after = writer.insert_apps(&[app("alone", "icon".into())]).await;
-    assert!(is_unavailable(&after), "{after:?}");
+    let begin = store.storage.begin_dashboard(Access::Write, &context);
+    let mut writer = begin.await.unwrap();
+    writer.insert_group("1", "small", "small").await.unwrap();
+    let full = writer.insert_group("2", &"x".repeat(100_000), "large").await;
+    assert!(is_unavailable(&full.map(drop)));
+    let after = writer.insert_group("3", "alone", "alone").await;
+    assert!(is_unavailable(&after.map(drop)));
     let committed = writer.commit().await;
     assert!(is_unavailable(&committed), "{committed:?}");
-    assert_eq!(apps(&store), Vec::<String>::new());
     set_limit(1_000_000).await;
+    let mut reader = store
+        .storage
+        .begin_dashboard(Access::Read, &context)
+        .await
+        .unwrap();
+    assert_eq!(reader.list_groups().await.unwrap(), []);
     assert_works(&store).await;
 }
 
