@@ -100,7 +100,15 @@ impl Authorised<'_> {
 /// says. Whose user it is about comes after the input is validated:
 /// [`Authorised::require_own_user_or_permission`].
 pub fn authorise(caller: &Caller, procedure: Procedure) -> Result<Authorised<'_>, Error> {
-    let access = procedure.row().access;
+    admit(caller, procedure.row().access)
+}
+
+/// The same for what is no procedure.
+pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
+    admit(caller, Access::Holds(permission)).map(drop)
+}
+
+fn admit(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
     let Caller::User(user) = caller else {
         return match access {
             Access::Public | Access::Onboarding => Ok(Authorised {

@@ -27,6 +27,7 @@ mod procedures;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 mod sign_in;
+mod state;
 mod transaction;
 mod users;
 mod validate;

@@ -1,6 +1,7 @@
 //! The procedures of the interface `apps`.
 
 mod reads;
+pub mod wanted;
 mod writes;
 
 use alloc::string::String;

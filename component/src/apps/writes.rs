@@ -9,7 +9,8 @@ use crate::bindings::icons;
 use crate::bindings::storage::StoredApp;
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error, TextChange};
 use crate::procedures::Procedure;
-use crate::validate::{self, Checked, Issues, number, text, url};
+use crate::validate::change::OptionalText;
+use crate::validate::{self, Issues, number, text, url};
 use crate::{environment, names, transaction};
 
 /// The most apps of one call of `app.createMany`.
@@ -71,30 +72,19 @@ pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Err
 pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
     authorise(caller, Procedure::AppUpdate)?;
     let mut issues = Issues::default();
-    let name = issues.check("name", change.name.as_deref().map(text::app_name).transpose());
-    let icon_url = issues.check(
-        "iconUrl",
-        change.icon_url.as_deref().map(text::icon_url).transpose(),
+    let edit = AppEdit::check(
+        &mut issues,
+        change.name.as_deref(),
+        change.icon_url.as_deref(),
+        &change.description,
+        &change.href,
+        &change.ping_url,
     );
-    let description = issues.check(
-        "description",
-        check_change(&change.description, text::description),
-    );
-    let href = issues.check("href", check_change(&change.href, url::href));
-    let ping_url = issues.check("pingUrl", check_change(&change.ping_url, url::ping_url));
     issues.finish()?;
 
     transaction::write(|transaction| {
         let app = transaction.get_app(&change.id)?.ok_or_else(app_not_found)?;
-        let app = App {
-            id: app.id,
-            name: name.clone().unwrap_or(app.name),
-            icon_url: icon_url.clone().unwrap_or(app.icon_url),
-            description: description.clone().applied_to(app.description),
-            href: href.clone().applied_to(app.href),
-            ping_url: ping_url.clone().applied_to(app.ping_url),
-        };
-        if !transaction.update_app(&stored(app))? {
+        if !transaction.update_app(&stored(edit.applied_to(app)))? {
             return Err(app_not_found().into());
         }
         Ok(())
@@ -129,30 +119,43 @@ fn check(
     }
 }
 
-/// The rule of a text that may be absent.
-type OptionalText = fn(&str) -> Checked<Option<String>>;
-
-impl Default for TextChange {
-    fn default() -> Self {
-        Self::Keep
-    }
+/// A change of an app that keeps all rules.
+pub(super) struct AppEdit {
+    name: Option<String>,
+    icon_url: Option<String>,
+    description: TextChange,
+    href: TextChange,
+    ping_url: TextChange,
 }
 
-impl TextChange {
-    fn applied_to(self, present: Option<String>) -> Option<String> {
-        match self {
-            Self::Keep => present,
-            Self::Clear => None,
-            Self::Set(text) => Some(text),
+impl AppEdit {
+    pub fn check(
+        issues: &mut Issues,
+        name: Option<&str>,
+        icon_url: Option<&str>,
+        description: &TextChange,
+        href: &TextChange,
+        ping_url: &TextChange,
+    ) -> Self {
+        Self {
+            name: issues.check("name", name.map(text::app_name).transpose()),
+            icon_url: issues.check("iconUrl", icon_url.map(text::icon_url).transpose()),
+            description: issues.check("description", description.checked(text::description)),
+            href: issues.check("href", href.checked(url::href)),
+            ping_url: issues.check("pingUrl", ping_url.checked(url::ping_url)),
         }
     }
-}
 
-fn check_change(change: &TextChange, rule: OptionalText) -> Checked<TextChange> {
-    match change {
-        TextChange::Keep => Ok(TextChange::Keep),
-        TextChange::Clear => Ok(TextChange::Clear),
-        TextChange::Set(text) => Ok(rule(text)?.map_or(TextChange::Clear, TextChange::Set)),
+    /// The app after the change.
+    pub fn applied_to(&self, app: App) -> App {
+        App {
+            id: app.id,
+            name: self.name.clone().unwrap_or(app.name),
+            icon_url: self.icon_url.clone().unwrap_or(app.icon_url),
+            description: self.description.clone().applied_to(app.description),
+            href: self.href.clone().applied_to(app.href),
+            ping_url: self.ping_url.clone().applied_to(app.ping_url),
+        }
     }
 }
 
@@ -163,13 +166,21 @@ fn find_icons(apps: &mut [App]) {
         return;
     }
     let names: Vec<String> = without.iter().map(|app| app.name.clone()).collect();
-    let mut found = icons::find(&names).into_iter();
-    for app in &mut without {
-        app.icon_url = found.next().flatten().unwrap_or_else(icons::default_icon);
+    for (app, icon_url) in without.iter_mut().zip(icons_for(&names)) {
+        app.icon_url = icon_url;
     }
 }
 
-fn stored(app: App) -> StoredApp {
+/// For each name an icon that fits it, or else the default.
+pub(super) fn icons_for(names: &[String]) -> Vec<String> {
+    let mut found = icons::find(names).into_iter();
+    let icons = names
+        .iter()
+        .map(|_| found.next().flatten().unwrap_or_else(icons::default_icon));
+    icons.collect()
+}
+
+pub(super) fn stored(app: App) -> StoredApp {
     StoredApp {
         name_key: names::key(&app.name),
         app,
@@ -179,27 +190,6 @@ fn stored(app: App) -> StoredApp {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(text: &str) -> TextChange {
-        TextChange::Set(text.into())
-    }
-
-    #[test]
-    fn a_change_keeps_clears_or_sets() {
-        let present = || Some(String::from("old"));
-        assert_eq!(TextChange::Keep.applied_to(present()), present());
-        assert_eq!(TextChange::Clear.applied_to(present()), None);
-        assert_eq!(set("new").applied_to(None).as_deref(), Some("new"));
-    }
-
-    #[test]
-    fn an_empty_text_clears_and_only_a_text_that_is_set_is_checked() {
-        assert_eq!(check_change(&set("  "), url::href), Ok(TextChange::Clear));
-        assert_eq!(check_change(&set(" https://a "), url::href), Ok(set("https://a")));
-        assert_eq!(check_change(&TextChange::Keep, url::href), Ok(TextChange::Keep));
-        assert_eq!(check_change(&TextChange::Clear, url::href), Ok(TextChange::Clear));
-        assert!(check_change(&set("nonsense"), url::href).is_err());
-    }
 
     #[test]
     fn all_broken_rules_of_an_app_are_found() {

@@ -6,6 +6,7 @@ mod password;
 mod preferences;
 mod profile;
 mod reads;
+pub mod wanted;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -34,11 +34,16 @@ pub fn data_uri(value: &str) -> Checked<String> {
     Ok(value.to_string())
 }
 
-/// A picture that an identity provider names, if it is one that may be shown: a data URI as above
-/// or a link by HTTP or HTTPS.
-pub fn external(value: &str) -> Option<String> {
-    let link = || url::ping_url(value).ok().flatten();
-    data_uri(value.trim()).ok().or_else(link)
+/// The image of a user of an external provider: a data URI as above or a link by HTTP or HTTPS.
+pub fn external(value: &str) -> Checked<String> {
+    if value
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("data:"))
+    {
+        return data_uri(value);
+    }
+    let link = url::ping_url(value).ok().flatten();
+    link.ok_or_else(|| String::from("must be a data URI of an image or a URL with http: or https:"))
 }
 
 /// The MIME type and the base64 of `data:TYPE;base64,BASE64`, in any case.
@@ -231,7 +236,7 @@ mod tests {
             "HTTP://x/",
             "data:image/gif;base64,R0lGODdh",
         ] {
-            assert_eq!(external(accepted), Some(accepted.into()));
+            assert_eq!(external(accepted), Ok(accepted.into()));
         }
         for refused in [
             "",
@@ -240,7 +245,7 @@ mod tests {
             "data:text/html,x",
             "ftp://x/a.png",
         ] {
-            assert_eq!(external(refused), None);
+            assert!(external(refused).is_err(), "{refused:?}");
         }
     }
 }

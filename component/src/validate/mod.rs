@@ -4,6 +4,7 @@
 //! A rule answers the value as it is stored (trimmed, normalised), or what is wrong with it: the
 //! end of a sentence that begins with the field's name. Never the value of a secret.
 
+pub mod change;
 pub mod email;
 pub mod image;
 pub mod number;

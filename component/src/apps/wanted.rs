@@ -1,0 +1,105 @@
+//! Apps as a document wants them: see `wit/state.wit`.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::writes::{AppEdit, icons_for, stored};
+use crate::bindings::exports::portico::dashboard::state::WantedApp;
+use crate::bindings::icons;
+use crate::bindings::types::{App, Error, Id};
+use crate::validate::{self, Checked, Issues, number, text};
+use crate::{environment, transaction};
+
+/// The most apps of one call.
+const MAX_APPS: usize = 1000;
+
+/// Refuses what breaks a rule.
+pub fn check(apps: &[WantedApp]) -> Result<(), Error> {
+    edits(apps).map(drop)
+}
+
+/// For each name an icon.
+pub fn find_icons(names: &[String]) -> Result<Vec<String>, Error> {
+    validate::whole(number::items(names.len(), 0..=MAX_APPS))?;
+    Ok(icons_for(names))
+}
+
+/// Creates or changes them.
+pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
+    let edits = edits(apps)?;
+    let without = apps.iter().filter(|app| app.id.is_none()).count();
+    let mut new_ids = environment::new_ids(without).into_iter();
+    let ids: Vec<Id> = apps
+        .iter()
+        .filter_map(|app| app.id.clone().or_else(|| new_ids.next()))
+        .collect();
+    transaction::write(|transaction| {
+        let present = transaction.get_apps(&ids)?;
+        let mut present: BTreeMap<Id, App> = present.into_iter().map(|app| (app.id.clone(), app)).collect();
+        let mut new = Vec::new();
+        for (id, edit) in ids.iter().zip(&edits) {
+            let Some(before) = present.remove(id) else {
+                new.push(stored(created(edit, id)));
+                continue;
+            };
+            let after = edit.applied_to(before.clone());
+            if after != before {
+                transaction.update_app(&stored(after))?;
+            }
+        }
+        if !new.is_empty() {
+            transaction.insert_apps(&new)?;
+        }
+        Ok(())
+    })?;
+    Ok(ids)
+}
+
+fn edits(apps: &[WantedApp]) -> Result<Vec<AppEdit>, Error> {
+    validate::whole(number::items(apps.len(), 0..=MAX_APPS))?;
+    let mut issues = Issues::default();
+    let mut ids = BTreeSet::new();
+    let mut edits = Vec::with_capacity(apps.len());
+    for (index, app) in apps.iter().enumerate() {
+        issues.enter_item(index);
+        if let Some(id) = &app.id {
+            issues.check("id", text::line(id, 1..=128).map(drop));
+            issues.check("id", each_once(ids.insert(id)));
+        }
+        edits.push(AppEdit::check(
+            &mut issues,
+            Some(&app.name),
+            app.icon_url.as_deref(),
+            &app.description,
+            &app.href,
+            &app.ping_url,
+        ));
+    }
+    issues.finish()?;
+    Ok(edits)
+}
+
+fn each_once(is_new: bool) -> Checked<()> {
+    if is_new {
+        Ok(())
+    } else {
+        Err(String::from("must be in the list once"))
+    }
+}
+
+fn created(edit: &AppEdit, id: &Id) -> App {
+    let blank = App {
+        id: id.clone(),
+        name: String::new(),
+        description: None,
+        icon_url: String::new(),
+        href: None,
+        ping_url: None,
+    };
+    let mut app = edit.applied_to(blank);
+    if app.icon_url.is_empty() {
+        app.icon_url = icons::default_icon();
+    }
+    app
+}

@@ -1,0 +1,301 @@
+//! Users as a document wants them: see `wit/state.wit`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::profile::profile_after;
+use super::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use crate::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedUser};
+use crate::bindings::storage::{
+    AccountKey, Error as StorageError, NewUser, Profile, Transaction, UserChange,
+};
+use crate::bindings::types::{Error, Id, Issue, PathSegment, Provider, TextChange, User};
+use crate::transaction::{self, Failure};
+use crate::validate::change::OptionalText;
+use crate::validate::email::optional_email;
+use crate::validate::{self, Checked, Issues, image, number, username::username};
+use crate::{environment, error, names, password};
+
+/// The most users of one call.
+const MAX_USERS: usize = 1000;
+
+/// Refuses what breaks a rule.
+pub fn check(users: &[WantedUser]) -> Result<(), Error> {
+    edits(users, Secrets::AsStated).map(drop)
+}
+
+/// Checks a password and hashes it.
+pub fn hash(password: &str) -> Result<String, Error> {
+    validate::field("password", validate::password::password(password))?;
+    Ok(password::hash(password))
+}
+
+/// Creates or changes them.
+pub fn put(users: &[WantedUser]) -> Result<Vec<Id>, Error> {
+    let edits = edits(users, Secrets::Hashed)?;
+    let new_ids = environment::new_ids(users.len());
+    transaction::write(|transaction| {
+        let entries = edits.iter().zip(&new_ids).enumerate();
+        entries
+            .map(|(index, (edit, new_id))| edit.put(transaction, new_id, index))
+            .collect()
+    })
+}
+
+/// What a secret has to be.
+#[derive(Clone, Copy)]
+enum Secrets {
+    AsStated,
+    Hashed,
+}
+
+impl Secrets {
+    fn check(self, provider: Provider, secret: Option<&Secret>) -> Checked<Option<String>> {
+        match (provider, secret, self) {
+            (_, None, _) => Ok(None),
+            (Provider::Oidc | Provider::Ldap, ..) => Err(String::from(
+                "must be absent: an external provider vouches for this user",
+            )),
+            (_, Some(Secret::Password(password)), Self::AsStated) => {
+                validate::password::password(password).map(|()| None)
+            }
+            (_, Some(Secret::Password(_)), Self::Hashed) => Err(String::from("must be hashed first")),
+            (_, Some(Secret::Hash(hash)), _) => Ok(Some(hash.clone())),
+        }
+    }
+}
+
+fn edits(users: &[WantedUser], secrets: Secrets) -> Result<Vec<UserEdit>, Error> {
+    validate::whole(number::items(users.len(), 0..=MAX_USERS))?;
+    let mut issues = Issues::default();
+    let mut edits = Vec::with_capacity(users.len());
+    for (index, user) in users.iter().enumerate() {
+        issues.enter_item(index);
+        edits.push(UserEdit::check(&mut issues, user, secrets));
+    }
+    issues.finish()?;
+    Ok(edits)
+}
+
+/// A user who keeps all rules.
+struct UserEdit {
+    provider: Provider,
+    name: String,
+    email: TextChange,
+    email_verified: TimestampChange,
+    image: TextChange,
+    password_hash: Option<String>,
+}
+
+impl UserEdit {
+    fn check(issues: &mut Issues, user: &WantedUser, secrets: Secrets) -> Self {
+        Self {
+            provider: user.provider,
+            name: issues.check("name", username(&user.name)),
+            email: issues.check("email", user.email.checked(optional_email)),
+            email_verified: user.email_verified,
+            image: issues.check("image", user.image.checked(image_rule(user.provider))),
+            password_hash: issues.check("password", secrets.check(user.provider, user.secret.as_ref())),
+        }
+    }
+
+    fn put(&self, transaction: &Transaction, new_id: &Id, index: usize) -> Result<Id, Failure> {
+        let key = AccountKey::Name((self.provider, names::key(&self.name)));
+        let Some(account) = transaction.find_account(&key)? else {
+            self.insert(transaction, new_id, index)?;
+            return Ok(new_id.clone());
+        };
+        let present = transaction.get_user(&account.id)?;
+        let present = present.ok_or(StorageError::Retry)?;
+        let profile = self.profile(&present, index)?;
+        if (&profile.name, &profile.email, profile.email_verified)
+            != (&present.name, &present.email, present.email_verified)
+        {
+            let change = UserChange::Profile(profile);
+            transaction
+                .update_user(&present.id, &change)
+                .map_err(name_taken)?;
+        }
+        let image = self.image.clone().applied_to(present.image.clone());
+        if image != present.image {
+            transaction.update_user(&present.id, &UserChange::Image(image))?;
+        }
+        Ok(present.id)
+    }
+
+    fn insert(&self, transaction: &Transaction, id: &Id, index: usize) -> Result<(), Failure> {
+        let blank = new_user(id.clone(), self.provider, self.name.clone());
+        let profile = self.profile(&blank, index)?;
+        let user = NewUser {
+            name_key: profile.name_key,
+            color_scheme: NEW_USERS_COLOR_SCHEME,
+            password_hash: self.password_hash.clone(),
+            user: User {
+                email: profile.email,
+                email_verified: profile.email_verified,
+                image: self.image.clone().applied_to(None),
+                ..blank
+            },
+        };
+        transaction.insert_user(&user).map_err(name_taken)
+    }
+
+    /// The profile from now on.
+    fn profile(&self, present: &User, index: usize) -> Result<Profile, Error> {
+        let mut profile = profile_after(&self.name, &self.email, present);
+        match self.email_verified {
+            TimestampChange::Keep => {}
+            TimestampChange::Clear => profile.email_verified = None,
+            TimestampChange::Set(_) if profile.email.is_none() => return Err(verified_without_email(index)),
+            TimestampChange::Set(moment) => profile.email_verified = Some(moment),
+        }
+        Ok(profile)
+    }
+}
+
+fn image_rule(provider: Provider) -> OptionalText {
+    fn own(value: &str) -> Checked<Option<String>> {
+        or_none(value, image::data_uri)
+    }
+    fn external(value: &str) -> Checked<Option<String>> {
+        or_none(value, image::external)
+    }
+    match provider {
+        Provider::Credentials => own,
+        Provider::Oidc | Provider::Ldap => external,
+    }
+}
+
+fn or_none(value: &str, rule: fn(&str) -> Checked<String>) -> Checked<Option<String>> {
+    if value.trim().is_empty() {
+        Ok(None)
+    } else {
+        rule(value).map(Some)
+    }
+}
+
+fn verified_without_email(index: usize) -> Error {
+    let index = u32::try_from(index).unwrap_or(u32::MAX);
+    error::bad_request(Vec::from([Issue {
+        path: [
+            PathSegment::Index(index),
+            PathSegment::Field("emailVerified".into()),
+        ]
+        .into(),
+        message: "must be null where there is no email".into(),
+    }]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(provider: Provider) -> WantedUser {
+        WantedUser {
+            provider,
+            name: " Alice ".into(),
+            email: TextChange::Keep,
+            email_verified: TimestampChange::Keep,
+            image: TextChange::Keep,
+            secret: None,
+        }
+    }
+
+    fn broken(user: WantedUser, secrets: Secrets) -> Vec<String> {
+        let mut issues = Issues::default();
+        issues.enter_item(3);
+        UserEdit::check(&mut issues, &user, secrets);
+        let found = issues
+            .finish()
+            .err()
+            .map(|error| error.issues)
+            .unwrap_or_default();
+        let field = |issue: Issue| match issue.path.last() {
+            Some(PathSegment::Field(name)) => name.clone(),
+            other => panic!("{other:?}"),
+        };
+        found.into_iter().map(field).collect()
+    }
+
+    #[test]
+    fn the_rules_are_those_of_accounts_and_profile_images() {
+        assert_eq!(broken(wanted(Provider::Credentials), Secrets::AsStated), [""; 0]);
+        let all = WantedUser {
+            name: "a\0".into(),
+            email: TextChange::Set("nonsense".into()),
+            image: TextChange::Set("https://example.com/alice.png".into()),
+            secret: Some(Secret::Password("short".into())),
+            ..wanted(Provider::Credentials)
+        };
+        assert_eq!(
+            broken(all, Secrets::AsStated),
+            ["name", "email", "image", "password"]
+        );
+    }
+
+    #[test]
+    fn an_external_user_may_have_a_link_as_image_and_has_no_password() {
+        let external = WantedUser {
+            image: TextChange::Set("https://example.com/alice.png".into()),
+            ..wanted(Provider::Oidc)
+        };
+        assert_eq!(broken(external.clone(), Secrets::AsStated), [""; 0]);
+        let with_secret = |secret| WantedUser {
+            secret: Some(secret),
+            ..external.clone()
+        };
+        let password = with_secret(Secret::Password("correct horse".into()));
+        assert_eq!(broken(password, Secrets::AsStated), ["password"]);
+        assert_eq!(
+            broken(with_secret(Secret::Hash("$".into())), Secrets::Hashed),
+            ["password"]
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_a_hash() {
+        let plain = WantedUser {
+            secret: Some(Secret::Password("correct horse".into())),
+            ..wanted(Provider::Credentials)
+        };
+        assert_eq!(broken(plain.clone(), Secrets::AsStated), [""; 0]);
+        assert_eq!(broken(plain, Secrets::Hashed), ["password"]);
+    }
+
+    #[test]
+    fn an_email_is_verified_only_where_there_is_one() {
+        let edit = |email, email_verified| {
+            let user = WantedUser {
+                email,
+                email_verified,
+                ..wanted(Provider::Credentials)
+            };
+            UserEdit::check(&mut Issues::default(), &user, Secrets::AsStated)
+        };
+        let present = User {
+            email: Some("a@b".into()),
+            email_verified: Some(5),
+            ..new_user("id".into(), Provider::Credentials, "alice".into())
+        };
+        let set = |email: &str| TextChange::Set(email.into());
+        for (email, verified, after) in [
+            (TextChange::Keep, TimestampChange::Keep, Some(5)),
+            (TextChange::Keep, TimestampChange::Clear, None),
+            (TextChange::Keep, TimestampChange::Set(7), Some(7)),
+            (set("a@b"), TimestampChange::Keep, Some(5)),
+            (set("c@d"), TimestampChange::Keep, None),
+            (set("c@d"), TimestampChange::Set(7), Some(7)),
+            (TextChange::Clear, TimestampChange::Keep, None),
+        ] {
+            let profile = edit(email, verified).profile(&present, 0).unwrap();
+            assert_eq!(profile.email_verified, after);
+        }
+        let refusal = edit(TextChange::Clear, TimestampChange::Set(7))
+            .profile(&present, 2)
+            .unwrap_err();
+        assert_eq!(
+            refusal.message,
+            "Input validation failed: [2].emailVerified must be null where there is no email"
+        );
+    }
+}
