@@ -41,6 +41,10 @@ pub enum Shape {
     Record(&'static [Field]),
     /// An object whose key `kind` says which keys it has.
     Tagged(&'static [(&'static str, &'static [Field])]),
+    /// One of two, told apart by what they are in JSON: a text, an object, a list.
+    Either(&'static Shape, &'static Shape),
+    /// Anything that JSON can say.
+    Anything,
     /// This or null.
     Nullable(&'static Shape),
     /// This or nothing.
@@ -80,6 +84,8 @@ pub const fn optional(name: &'static str, shape: Shape) -> Field {
 pub const ID: Shape = Shape::Record(&[required("id", Shape::Text)]);
 /// A text or null.
 pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
+/// Who vouches for a user.
+pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
 /// A date or null.
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 /// `{query, limit?}`.
@@ -163,6 +169,7 @@ impl Shape {
         match self {
             Self::Date => true,
             Self::List(shape) | Self::Nullable(shape) | Self::Optional(shape) => shape.has_dates(),
+            Self::Either(one, other) => one.has_dates() || other.has_dates(),
             Self::Record(fields) => fields.iter().any(|field| field.shape.has_dates()),
             Self::Tagged(kinds) => kinds
                 .iter()
@@ -192,6 +199,10 @@ impl Shape {
                 }
             }
             (Self::Nullable(shape) | Self::Optional(shape), value) => shape.each_date(value, path, found),
+            (Self::Either(one, other), value) => {
+                let shape = if one.is_kind_of(value) { one } else { other };
+                shape.each_date(value, path, found);
+            }
             _ => {}
         }
     }
@@ -216,8 +227,25 @@ impl Shape {
                 .map(|(kind, fields)| describe_fields(Some(kind), fields))
                 .collect::<Vec<_>>()
                 .join(" or "),
+            Self::Either(one, other) => format!("{}|{}", one.describe(), other.describe()),
+            Self::Anything => "anything".into(),
             Self::Nullable(shape) => format!("{}|null", shape.describe()),
             Self::Optional(shape) => format!("{} or none", shape.describe()),
+        }
+    }
+
+    /// Whether a value is in JSON what this shape is.
+    fn is_kind_of(&self, value: &Value) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Anything => true,
+            Self::Text | Self::Date | Self::Choice(_) => value.is_string(),
+            Self::Boolean => value.is_boolean(),
+            Self::Integer | Self::Position => value.is_number(),
+            Self::List(_) => value.is_array(),
+            Self::Record(_) | Self::Tagged(_) => value.is_object(),
+            Self::Either(one, other) => one.is_kind_of(value) || other.is_kind_of(value),
+            Self::Nullable(shape) | Self::Optional(shape) => value.is_null() || shape.is_kind_of(value),
         }
     }
 
@@ -231,6 +259,8 @@ impl Shape {
             Self::Choice(_) => format!("one of {}", self.describe()),
             Self::List(_) => "a list".into(),
             Self::Record(_) | Self::Tagged(_) => "an object".into(),
+            Self::Either(one, other) => format!("{} or {}", one.noun(), other.noun()),
+            Self::Anything => "anything".into(),
             Self::Nullable(shape) => format!("{} or null", shape.noun()),
             Self::Optional(shape) => shape.noun(),
         }
@@ -267,7 +297,7 @@ fn read_integer(text: &str) -> Option<Value> {
 }
 
 /// A text as an error shows it: in quotes, and not too much of it.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     const SHOWN: usize = 40;
     if text.chars().count() > SHOWN {
         format!("{:?}…", text.chars().take(SHOWN).collect::<String>())
@@ -305,7 +335,15 @@ impl Check {
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
         match (shape, &mut *value) {
-            (Shape::Text, Value::String(_)) | (Shape::Boolean, Value::Bool(_)) | (Shape::Nothing, _) => {}
+            (Shape::Text, Value::String(_))
+            | (Shape::Boolean, Value::Bool(_))
+            | (Shape::Nothing | Shape::Anything, _) => {}
+            (Shape::Either(one, other), _) => {
+                match [one, other].into_iter().find(|one| one.is_kind_of(value)) {
+                    Some(shape) => self.value(shape, value),
+                    None => self.mismatch(shape, value),
+                }
+            }
             (Shape::Nullable(_), Value::Null) => {}
             (Shape::Nullable(shape) | Shape::Optional(shape), _) => self.value(shape, value),
             (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
@@ -453,6 +491,21 @@ mod tests {
             assert!(read(&[("limit", limit)]).is_err(), "{limit:?}");
         }
         assert!(read(&[("query", "a"), ("query", "a")]).is_err());
+    }
+
+    #[test]
+    fn one_of_two_is_told_by_what_it_is() {
+        const NAME: Shape = Shape::Either(&Shape::Text, &ID);
+        assert!(NAME.check(Some(json!("a"))).is_ok() && NAME.check(Some(json!({"id": "a"}))).is_ok());
+        assert_eq!(
+            refusal(NAME, json!(5)),
+            "Input validation failed: input must be a text or an object, got a number"
+        );
+        assert_eq!(
+            refusal(NAME, json!({})),
+            "Input validation failed: id is required: a text"
+        );
+        assert_eq!(NAME.describe(), "text|{id: text}");
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn registration(world: &World) -> Value {
 
 /// The table. `user.delete` is the last row, because it ends the caller where it is their own.
 #[rustfmt::skip]
-pub static TABLE: [Row; 47] = [
+pub static TABLE: [Row; 49] = [
     // Section 4.1
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_, _| json!({"excludeExternalProviders": true}))
@@ -202,5 +202,7 @@ pub static TABLE: [Row; 47] = [
         json!({"id": world.admin.search_engine(&name, &name[name.len().saturating_sub(8)..])})
     }),
     query("onboard.currentStep", Everyone, none),
+    mutation("state.apply", ADMIN, |_, user| json!({"users": [{"name": user.name, "provider": "credentials"}]})),
+    query("state.export", ADMIN, none),
     mutation("user.delete", OwnOrAdmin, |_, user| json!({"userId": user.id})).rest("DELETE", "/api/users/{userId}"),
 ];

@@ -82,6 +82,25 @@ pub(super) static ROWS: &[Row] = &[
     mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call))),
 ];
 
+/// The name of a board, trimmed.
+pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
+    fields.label("name", name, 64)
+}
+
+/// How many items a board has, and how many apps each of them.
+pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T) -> usize) {
+    fields.count("items", items.len(), MOST_ITEMS);
+    for item in items {
+        fields.count("items", apps(item), MOST_ITEMS);
+    }
+}
+
+/// With how many a board is shared.
+pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
+    fields.count("users", users, MOST_ITEMS);
+    fields.count("groups", groups, MOST_ITEMS);
+}
+
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_boards().await?)
@@ -106,13 +125,11 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
     let mut fields = Fields::default();
-    let name = fields.label("name", &input.name, 64);
-    fields.count("items", &input.items, MOST_ITEMS);
-    for item in &input.items {
-        if let BoardItem::Bookmarks { app_ids } = item {
-            fields.count("items", app_ids, MOST_ITEMS);
-        }
-    }
+    let name = check_name(&mut fields, &input.name);
+    check_items(&mut fields, &input.items, |item| match item {
+        BoardItem::App { .. } => 1,
+        BoardItem::Bookmarks { app_ids } => app_ids.len(),
+    });
     fields.check()?;
 
     let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
@@ -138,8 +155,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
 async fn share(mut call: Call) -> Result<Output, Error> {
     let input: Share = call.input()?;
     let mut fields = Fields::default();
-    fields.count("users", &input.users, MOST_ITEMS);
-    fields.count("groups", &input.groups, MOST_ITEMS);
+    check_shares(&mut fields, input.users.len(), input.groups.len());
     fields.check()?;
 
     let mut transaction = call.begin(Access::Write).await?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{NAMED, Row, found, free, mutation, query, referred, validate::Fields};
 use crate::{
     error::{Code, Error},
-    model::{Issue, PathSegment},
+    model::PathSegment,
     procedures::{ById, Call, Created, Output, json},
     shape::{
         ID,
@@ -82,6 +82,27 @@ pub(super) static ROWS: &[Row] = &[
     }),
 ];
 
+/// The name of a group, trimmed.
+pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
+    fields.label("name", name, 64)
+}
+
+/// What a group permits: in order, each once.
+pub(super) fn check_permissions(fields: &mut Fields, mut permissions: Vec<String>) -> Vec<String> {
+    for (index, permission) in permissions.iter().enumerate() {
+        if !PERMISSIONS.contains(&permission.as_str()) {
+            let place = [
+                PathSegment::Field("permissions".into()),
+                PathSegment::Index(index as u32),
+            ];
+            fields.refuse_at(place, format!("must be one of {}", PERMISSIONS.join(", ")));
+        }
+    }
+    permissions.sort();
+    permissions.dedup();
+    permissions
+}
+
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_groups().await?)
@@ -90,7 +111,7 @@ async fn get_all(call: Call) -> Result<Output, Error> {
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
     let mut fields = Fields::default();
-    let name = fields.label("name", &input.name, 64);
+    let name = check_name(&mut fields, &input.name);
     fields.check()?;
 
     let id = call.new_id();
@@ -116,24 +137,9 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
 
 async fn save_permissions(mut call: Call) -> Result<Output, Error> {
     let input: SavePermissions = call.input()?;
-    let unknown = input.permissions.iter().enumerate();
-    let unknown = unknown.filter(|(_, permission)| !PERMISSIONS.contains(&permission.as_str()));
-    let issues: Vec<_> = unknown
-        .take(20)
-        .map(|(index, _)| Issue {
-            path: vec![
-                PathSegment::Field("permissions".into()),
-                PathSegment::Index(index as u32),
-            ],
-            message: format!("must be one of {}", PERMISSIONS.join(", ")),
-        })
-        .collect();
-    if !issues.is_empty() {
-        return Err(Error::invalid(issues));
-    }
-    let mut permissions = input.permissions;
-    permissions.sort();
-    permissions.dedup();
+    let mut fields = Fields::default();
+    let permissions = check_permissions(&mut fields, input.permissions);
+    fields.check()?;
 
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;
@@ -193,6 +199,15 @@ impl AdministratorGuard {
         }
         Ok(())
     }
+}
+
+/// Refuses a state that nobody could administer, whatever was there before.
+pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
+    if is_there_one(transaction).await? {
+        return Ok(());
+    }
+    let message = "There would be no administrator: no user in a group with the permission admin";
+    Err(Error::new(Code::Conflict, message))
 }
 
 async fn is_there_one(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {

@@ -1,7 +1,7 @@
 //! The dashboard side: what Portico does where it is the dashboard itself.
 //!
-//! Small and ordinary, and host code: keys, invites, groups, boards, search engines. It never
-//! writes users or apps. Each procedure has the same steps in the same order: read the input,
+//! Small and ordinary, and host code: keys, invites, groups, boards, search engines, and the whole
+//! of it as one document (`state`). It never writes users or apps itself. Each procedure has the same steps in the same order: read the input,
 //! validate, transact, answer. All but `board.byId` and `onboard.currentStep` need `admin`.
 
 mod boards;
@@ -10,6 +10,7 @@ mod invites;
 mod keys;
 mod onboarding;
 mod search_engines;
+mod state;
 mod validate;
 
 use crate::{
@@ -31,6 +32,7 @@ pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
         boards::ROWS,
         search_engines::ROWS,
         onboarding::ROWS,
+        state::ROWS,
     ];
     groups.into_iter().flatten().map(Row::procedure)
 }
@@ -40,6 +42,8 @@ struct Row {
     name: &'static str,
     kind: Kind,
     public: bool,
+    hashes: bool,
+    large: bool,
     input: Shape,
     output: Shape,
     route: Option<Route>,
@@ -51,6 +55,8 @@ const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row
         name,
         kind: Kind::Query,
         public: false,
+        hashes: false,
+        large: false,
         input,
         output,
         route: None,
@@ -70,6 +76,14 @@ impl Row {
         Self { public: true, ..self }
     }
 
+    const fn hashing(self) -> Self {
+        Self { hashes: true, ..self }
+    }
+
+    const fn large(self) -> Self {
+        Self { large: true, ..self }
+    }
+
     const fn at(self, method: &'static str, path: &'static str) -> Self {
         Self {
             route: Some(Route { method, path }),
@@ -87,11 +101,11 @@ impl Row {
             name: self.name.into(),
             kind: self.kind,
             access,
-            hashes: false,
+            hashes: self.hashes,
             input: self.input,
             output: self.output,
             route: self.route,
-            large: false,
+            large: self.large,
             run: self.run,
         }
     }

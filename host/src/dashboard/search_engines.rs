@@ -54,21 +54,15 @@ pub(super) static ROWS: &[Row] = &[
     mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call))),
 ];
 
-async fn get_all(call: Call) -> Result<Output, Error> {
-    let mut transaction = call.begin(Access::Read).await?;
-    json(&transaction.list_search_engines().await?)
-}
-
-async fn create(mut call: Call) -> Result<Output, Error> {
-    let input: Create = call.input()?;
-    let mut fields = Fields::default();
+/// A search engine that keeps all rules, its texts trimmed.
+pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
-        id: call.new_id(),
-        name: fields.label("name", &input.name, 64),
-        short: fields.label("short", &input.short, 8),
-        url_template: fields.label("urlTemplate", &input.url_template, 2048),
-        icon_url: fields.label("iconUrl", &input.icon_url, 2048),
-        description: fields.text("description", input.description.as_deref(), 512),
+        id: engine.id,
+        name: fields.label("name", &engine.name, 64),
+        short: fields.label("short", &engine.short, 8),
+        url_template: fields.label("urlTemplate", &engine.url_template, 2048),
+        icon_url: fields.label("iconUrl", &engine.icon_url, 2048),
+        description: fields.text("description", engine.description.as_deref(), 512),
     };
     let scheme = engine
         .url_template
@@ -80,6 +74,28 @@ async fn create(mut call: Call) -> Result<Output, Error> {
             "must begin with http:// or https:// and contain %s".into(),
         );
     }
+    engine
+}
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_search_engines().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let engine = check(
+        &mut fields,
+        SearchEngine {
+            id: call.new_id(),
+            name: input.name,
+            short: input.short,
+            url_template: input.url_template,
+            icon_url: input.icon_url,
+            description: input.description,
+        },
+    );
     fields.check()?;
 
     let names = [engine.name.clone(), engine.short.clone()];

@@ -5,13 +5,27 @@ use crate::{
     model::{Issue, PathSegment},
 };
 
+/// After so many broken rules nobody reads on.
+const MOST_ISSUES: usize = 50;
+
 /// Collects what is wrong with an input, so that all of it is said at once.
 #[derive(Default)]
 pub(super) struct Fields {
+    place: Vec<PathSegment>,
     issues: Vec<Issue>,
 }
 
 impl Fields {
+    /// From here on, fields are those of this list's entry at this position.
+    pub fn enter(&mut self, list: &str, index: usize) {
+        self.place = vec![PathSegment::Field(list.into()), PathSegment::Index(index as u32)];
+    }
+
+    /// From here on, fields are those of the input itself.
+    pub fn leave(&mut self) {
+        self.place.clear();
+    }
+
     /// A text on one line with 1 to `most` characters, trimmed.
     pub fn label(&mut self, field: &str, text: &str, most: usize) -> String {
         let text = text.trim();
@@ -46,21 +60,23 @@ impl Fields {
     }
 
     /// A list of at most `most`.
-    pub fn count<T>(&mut self, field: &str, list: &[T], most: usize) {
-        if list.len() > most {
-            self.refuse(
-                field,
-                format!("must have at most {most} entries, got {}", list.len()),
-            );
+    pub fn count(&mut self, field: &str, length: usize, most: usize) {
+        if length > most {
+            self.refuse(field, format!("must have at most {most} entries, got {length}"));
         }
     }
 
     /// One more thing that is wrong.
     pub fn refuse(&mut self, field: &str, message: String) {
-        self.issues.push(Issue {
-            path: vec![PathSegment::Field(field.into())],
-            message,
-        });
+        self.refuse_at([PathSegment::Field(field.into())], message);
+    }
+
+    /// One more thing that is wrong, further in.
+    pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
+        if self.issues.len() < MOST_ISSUES {
+            let path = self.place.iter().cloned().chain(path).collect();
+            self.issues.push(Issue { path, message });
+        }
     }
 
     /// Whether all is well.

@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use super::{Shared, error};
+use super::{HttpLimits, Shared, error};
 use crate::{
     error::{Code, Error},
     identity::{self, Identity},
@@ -38,8 +38,31 @@ const TOUCH_INTERVAL: Timestamp = 60_000;
 /// Keys whose last use is kept in memory.
 const MOST_NOTED: usize = 10_000;
 
-/// Values in one input. A thousand apps have about ten thousand.
-const MOST_VALUES: usize = 100_000;
+/// How large an input may be.
+#[derive(Clone, Copy)]
+pub(super) struct InputLimit {
+    /// Bytes of JSON.
+    pub bytes: usize,
+    /// Values in it. A value takes much more room than the few bytes that it may be written in.
+    values: usize,
+}
+
+impl InputLimit {
+    /// An app has about eight values.
+    pub fn new(limits: &HttpLimits, large: bool) -> Self {
+        if large {
+            Self {
+                bytes: limits.large_body,
+                values: 1_000_000,
+            }
+        } else {
+            Self {
+                bytes: limits.body,
+                values: 100_000,
+            }
+        }
+    }
+}
 
 /// The id of a request, in its answer's headers and in every line of the log about it.
 #[derive(Clone)]
@@ -182,9 +205,9 @@ pub(super) async fn read_json(
     http: &Shared,
     headers: &HeaderMap,
     body: Body,
-    limit: usize,
+    limit: InputLimit,
 ) -> Result<Option<Value>, Error> {
-    let bytes = read_body(http, body, limit).await?;
+    let bytes = read_body(http, body, limit.bytes).await?;
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -192,7 +215,7 @@ pub(super) async fn read_json(
         .get(header::CONTENT_TYPE)
         .map(|value| value.to_str().unwrap_or_default());
     match content_type {
-        Some(content_type) if is_json(content_type) => parse_json(&bytes).map(Some),
+        Some(content_type) if is_json(content_type) => parse_json(&bytes, limit).map(Some),
         Some(_) => Err(unsupported("The body's content type must be application/json")),
         None => Err(unsupported(
             "The body needs the header content-type: application/json",
@@ -215,10 +238,9 @@ pub(super) async fn read_body(http: &Shared, body: Body, limit: usize) -> Result
 }
 
 /// Reads JSON; says where it goes wrong, not what stands there.
-pub(super) fn parse_json(bytes: &[u8]) -> Result<Value, Error> {
-    // A value takes much more room than the few bytes that it may be written in.
-    if values(bytes) > MOST_VALUES {
-        let message = format!("The input holds more than {MOST_VALUES} values");
+pub(super) fn parse_json(bytes: &[u8], limit: InputLimit) -> Result<Value, Error> {
+    if values(bytes) > limit.values {
+        let message = format!("The input holds more than {} values", limit.values);
         return Err(Error::new(Code::BadRequest, message));
     }
     serde_json::from_slice(bytes)

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::{
     Shared,
     error::{self, json_response},
-    request::{RequestId, identify, query_pairs, read_json},
+    request::{InputLimit, RequestId, identify, query_pairs, read_json},
     wrong_method,
 };
 use crate::{
@@ -109,11 +109,7 @@ async fn call(
     } else if parts.method == Method::DELETE {
         Ok(None)
     } else {
-        let limit = if procedure.large {
-            http.limits.large_body
-        } else {
-            http.limits.body
-        };
+        let limit = InputLimit::new(&http.limits, procedure.large);
         read_json(http, &parts.headers, body, limit).await
     };
     let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));

@@ -8,7 +8,7 @@ use crate::{
         ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
     },
     shape::{
-        ID, NULLABLE_DATE, NULLABLE_TEXT, SEARCH,
+        ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
         Shape::{self, Boolean, Choice, Integer, List, Nothing, Optional, Record, Text},
         optional, required,
     },
@@ -22,7 +22,7 @@ const USER: Shape = Record(&[
     required("email", NULLABLE_TEXT),
     required("emailVerified", NULLABLE_DATE),
     required("image", NULLABLE_TEXT),
-    required("provider", Choice(&["credentials", "oidc", "ldap"])),
+    required("provider", PROVIDER),
     required("homeBoardId", NULLABLE_TEXT),
     required("mobileHomeBoardId", NULLABLE_TEXT),
     required("firstDayOfWeek", Integer),

@@ -157,6 +157,14 @@ impl Sandbox {
 
     /// A fresh instance for one call, when its turn has come.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
+        let turn = self.turn().await?;
+        self.enter_within(turn, context, self.imports.storage.clone())
+            .await
+    }
+
+    /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
+    /// have a turn may be some who wait for that transaction to end.
+    pub async fn turn(&self) -> Result<Turn, Error> {
         let turn = timeout(self.limits.wait, self.turns.clone().acquire_owned())
             .await
             .map_err(|_| {
@@ -166,10 +174,23 @@ impl Sandbox {
                 )
             })?
             .map_err(Error::internal)?;
+        Ok(Turn(turn))
+    }
+
+    /// A fresh instance for one call, whose transactions are those of this storage.
+    pub async fn enter_within(
+        &self,
+        turn: Turn,
+        context: CallContext,
+        storage: Arc<dyn Storage>,
+    ) -> Result<Instance, Error> {
         let mut table = ResourceTable::new();
         table.set_max_capacity(self.limits.handles);
         let state = State {
-            imports: self.imports.clone(),
+            imports: Imports {
+                storage,
+                ..self.imports.clone()
+            },
             context,
             table,
             store_limits: StoreLimitsBuilder::new()
@@ -194,11 +215,7 @@ impl Sandbox {
             Ok(UpdateDeadline::Yield(1))
         });
         let plugin = self.plugin.instantiate_async(&mut store).await.map_err(trapped)?;
-        Ok(Instance {
-            store,
-            plugin,
-            _turn: turn,
-        })
+        Ok(Instance { store, plugin, turn })
     }
 
     /// The procedures that the component offers.
@@ -232,17 +249,25 @@ impl Sandbox {
     }
 }
 
+/// A place among the calls that run at once.
+pub struct Turn(#[expect(dead_code, reason = "given back when it is dropped")] OwnedSemaphorePermit);
+
 /// The component, for one call.
 pub struct Instance {
     store: Store<State>,
     plugin: Plugin,
-    _turn: OwnedSemaphorePermit,
+    turn: Turn,
 }
 
 impl Instance {
     /// The exports, and the store that their functions are called with.
     pub fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
         (&self.plugin, &mut self.store)
+    }
+
+    /// Ends the instance. Its turn may be taken for another call of the same caller.
+    pub fn leave(self) -> Turn {
+        self.turn
     }
 }
 

@@ -25,7 +25,8 @@ pub trait DashboardStorage: Storage {
 
 /// One transaction on everything that Portico keeps.
 ///
-/// `insert_…` with a name answer false where the name is taken. A reference to a record that is
+/// `insert_…` and `update_…` with a name answer false where the name is another's, and `update_…`
+/// also where there is no such record. A reference to a record that is
 /// not there is `Error::Constraint(Constraint::Reference)`.
 #[async_trait]
 pub trait DashboardTransaction: Transaction {
@@ -59,6 +60,8 @@ pub trait DashboardTransaction: Transaction {
 
     /// Creates a group without permissions or members.
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool>;
+    /// Changes how a group's name is written.
+    async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool>;
     /// All groups by name; permissions in order, members by name.
     async fn list_groups(&mut self) -> Result<Vec<Group>>;
     /// Removes a group; false if there is no such group.
@@ -70,10 +73,14 @@ pub trait DashboardTransaction: Transaction {
 
     /// Creates a board with its items, in order.
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
+    /// Replaces a board with its items; whom it is shared with stays.
+    async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
     /// All boards by name, without their items.
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
     /// A board with its items.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
+    /// Whom a board is shared with.
+    async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>>;
     /// Replaces whom a board is shared with; false if there is no such board.
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool>;
     /// Removes a board; false if there is no such board.
@@ -81,6 +88,13 @@ pub trait DashboardTransaction: Transaction {
 
     /// Creates a search engine; false where its name or its short is taken.
     async fn insert_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool>;
+    /// Replaces a search engine; false also where its short is another's.
+    async fn update_search_engine(
         &mut self,
         engine: &SearchEngine,
         name_key: &str,
@@ -231,6 +245,15 @@ pub struct Board {
     pub board: BoardSummary,
     /// What it shows, in order.
     pub items: Vec<BoardItem>,
+}
+
+/// Whom a board is shared with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shares {
+    /// The ids of users, in order.
+    pub users: Vec<String>,
+    /// The ids of groups, in order.
+    pub groups: Vec<String>,
 }
 
 /// One thing on a board.

@@ -15,6 +15,7 @@
 
 mod dashboard;
 pub mod memory;
+pub mod nested;
 pub mod sqlite;
 
 use std::sync::Arc;

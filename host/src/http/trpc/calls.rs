@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     super::{
         Shared,
-        request::{decode, is_json, parse_json, query_pairs, read_body},
+        request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
     },
     superjson,
 };
@@ -116,15 +116,16 @@ impl Calls {
 
     /// Reads the inputs. One that cannot be read is an error of its call, not of the request.
     pub async fn read_inputs(&mut self, http: &Shared, parts: &Parts, body: Body) {
+        let limit = self.input_limit(http);
         let read = if parts.method == Method::GET {
             self.query_input
                 .take()
-                .map(|input| parse_json(input.as_bytes()))
+                .map(|input| parse_json(input.as_bytes(), limit))
                 .transpose()
         } else {
-            match read_body(http, body, self.body_limit(http)).await {
+            match read_body(http, body, limit.bytes).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
-                Ok(bytes) => parse_json(&bytes).map(Some),
+                Ok(bytes) => parse_json(&bytes, limit).map(Some),
                 Err(error) => Err(error),
             }
         };
@@ -151,14 +152,10 @@ impl Calls {
     }
 
     /// Only who may make a call that takes many records at once may send as much.
-    fn body_limit(&self, http: &Shared) -> usize {
+    fn input_limit(&self, http: &Shared) -> InputLimit {
         let mut permitted = self.calls.iter().filter(|call| call.refusal.is_none());
         let is_large = |call: &Call| http.service.table.find(&call.name).is_some_and(|row| row.large);
-        if permitted.any(is_large) {
-            http.limits.large_body
-        } else {
-            http.limits.body
-        }
+        InputLimit::new(&http.limits, permitted.any(is_large))
     }
 
     /// The calls, in order.

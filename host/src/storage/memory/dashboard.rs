@@ -9,7 +9,7 @@ use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
 use crate::model::Timestamp;
 use crate::storage::{
     ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, DashboardTransaction, Error, Group,
-    Invite, Named, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser,
+    Invite, Named, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 
 #[async_trait]
@@ -140,6 +140,21 @@ impl DashboardTransaction for MemoryTransaction {
         })
     }
 
+    async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            let mut others = state.groups.iter().filter(|(other, _)| *other != id);
+            if others.any(|(_, group)| group.name_key == name_key) {
+                return Ok(false);
+            }
+            let Some(group) = state.groups.get_mut(id) else {
+                return Ok(false);
+            };
+            group.name = name.to_owned();
+            group.name_key = name_key.to_owned();
+            Ok(true)
+        })
+    }
+
     async fn list_groups(&mut self) -> Result<Vec<Group>> {
         let users = &self.state.users;
         let mut groups: Vec<_> = self.state.groups.iter().collect();
@@ -186,13 +201,7 @@ impl DashboardTransaction for MemoryTransaction {
             if state.boards.values().any(|row| row.name_key == name_key) {
                 return Ok(false);
             }
-            State::check_reference(&state.users, &board.board.creator_id)?;
-            for item in &board.items {
-                match item {
-                    BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id])?,
-                    BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids)?,
-                }
-            }
+            check_board(state, board)?;
             let row = BoardRow {
                 board: board.clone(),
                 name_key: name_key.to_owned(),
@@ -200,6 +209,22 @@ impl DashboardTransaction for MemoryTransaction {
                 groups: BTreeSet::new(),
             };
             insert(&mut state.boards, &board.board.id, row)?;
+            Ok(true)
+        })
+    }
+
+    async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            let id = &board.board.id;
+            let mut others = state.boards.iter().filter(|(other, _)| *other != id);
+            if others.any(|(_, row)| row.name_key == name_key) || !state.boards.contains_key(id) {
+                return Ok(false);
+            }
+            check_board(state, board)?;
+            if let Some(row) = state.boards.get_mut(id) {
+                row.board = board.clone();
+                row.name_key = name_key.to_owned();
+            }
             Ok(true)
         })
     }
@@ -212,6 +237,14 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
         Ok(self.state.boards.get(id).map(|row| row.board.clone()))
+    }
+
+    async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
+        let row = self.state.boards.get(board_id);
+        Ok(row.map(|row| Shares {
+            users: row.users.iter().cloned().collect(),
+            groups: row.groups.iter().cloned().collect(),
+        }))
     }
 
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
@@ -252,6 +285,29 @@ impl DashboardTransaction for MemoryTransaction {
         })
     }
 
+    async fn update_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.change(|state| {
+            let mut others = state.search_engines.iter().filter(|(id, _)| **id != engine.id);
+            if others.any(|(_, row)| row.name_key == name_key || row.short_key == short_key) {
+                return Ok(false);
+            }
+            let Some(row) = state.search_engines.get_mut(&engine.id) else {
+                return Ok(false);
+            };
+            *row = SearchEngineRow {
+                engine: engine.clone(),
+                name_key: name_key.to_owned(),
+                short_key: short_key.to_owned(),
+            };
+            Ok(true)
+        })
+    }
+
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
         let mut rows: Vec<_> = self.state.search_engines.values().collect();
         rows.sort_by_key(|row| (&row.name_key, &row.engine.id));
@@ -261,6 +317,14 @@ impl DashboardTransaction for MemoryTransaction {
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_search_engine(id)))
     }
+}
+
+fn check_board(state: &State, board: &Board) -> Result<()> {
+    State::check_reference(&state.users, &board.board.creator_id)?;
+    board.items.iter().try_for_each(|item| match item {
+        BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id]),
+        BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids),
+    })
 }
 
 fn named(id: &str, name: &str) -> Named {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{all, exists, first, run};
-use crate::storage::{ADMIN, BOARD_PERMISSIONS, Board, BoardItem, BoardSummary};
+use crate::storage::{ADMIN, BOARD_PERMISSIONS, Board, BoardItem, BoardSummary, Shares};
 
 pub(super) fn can_view(db: &Connection, user_id: &str, board_id: &str) -> Result<bool> {
     let sql = "
@@ -38,10 +38,26 @@ pub(super) fn insert(db: &Connection, new: &Board, name_key: &str) -> Result<boo
     {
         return Ok(false);
     }
-    for (position, item) in new.items.iter().enumerate() {
-        insert_item(db, &board.id, position, item)?;
-    }
+    insert_items(db, new)?;
     Ok(true)
+}
+
+pub(super) fn update(db: &Connection, new: &Board, name_key: &str) -> Result<bool> {
+    let sql = "
+        UPDATE OR IGNORE board SET name = ?2, name_key = ?3, is_public = ?4, creator_id = ?5 WHERE id = ?1";
+    let board = &new.board;
+    let values = params![board.id, board.name, name_key, board.is_public, board.creator_id];
+    if run(db, sql, values)? == 0 {
+        return Ok(false);
+    }
+    run(db, "DELETE FROM board_item WHERE board_id = ?1", [&board.id])?;
+    insert_items(db, new)?;
+    Ok(true)
+}
+
+fn insert_items(db: &Connection, board: &Board) -> Result<()> {
+    let mut items = board.items.iter().enumerate();
+    items.try_for_each(|(position, item)| insert_item(db, &board.board.id, position, item))
 }
 
 fn insert_item(db: &Connection, board_id: &str, position: usize, item: &BoardItem) -> Result<()> {
@@ -87,6 +103,18 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
         })
     })?;
     Ok(Some(Board { board, items }))
+}
+
+pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
+    if !exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])? {
+        return Ok(None);
+    }
+    let users = "SELECT user_id FROM board_user WHERE board_id = ?1 ORDER BY user_id";
+    let groups = "SELECT group_id FROM board_group WHERE board_id = ?1 ORDER BY group_id";
+    Ok(Some(Shares {
+        users: all(db, users, [id], |row| row.get(0))?,
+        groups: all(db, groups, [id], |row| row.get(0))?,
+    }))
 }
 
 pub(super) fn share(db: &Connection, id: &str, users: &[String], groups: &[String]) -> Result<bool> {

@@ -39,6 +39,11 @@ pub(super) fn insert(db: &Connection, id: &str, name: &str, name_key: &str) -> R
     Ok(run(db, sql, [id, name, name_key])? > 0)
 }
 
+pub(super) fn update(db: &Connection, id: &str, name: &str, name_key: &str) -> Result<bool> {
+    let sql = "UPDATE OR IGNORE user_group SET name = ?2, name_key = ?3 WHERE id = ?1";
+    Ok(run(db, sql, [id, name, name_key])? > 0)
+}
+
 pub(super) fn list(db: &Connection) -> Result<Vec<Group>> {
     let sql = "SELECT id, name FROM user_group ORDER BY name_key, id";
     let groups = all(db, sql, [], |row| {

@@ -1,6 +1,6 @@
 //! Statements on search engines.
 
-use rusqlite::{Connection, Result, params};
+use rusqlite::{Connection, Params, Result};
 
 use super::query::{all, run};
 use crate::storage::SearchEngine;
@@ -19,17 +19,33 @@ pub(super) fn insert(
         INSERT INTO search_engine (id, name, name_key, short, short_key, url_template, icon_url, description)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         ON CONFLICT (name_key) DO NOTHING ON CONFLICT (short_key) DO NOTHING";
-    let values = params![
-        engine.id,
-        engine.name,
+    Ok(run(db, sql, values(engine, name_key, short_key))? > 0)
+}
+
+fn values<'a>(engine: &'a SearchEngine, name_key: &'a str, short_key: &'a str) -> impl Params {
+    (
+        &engine.id,
+        &engine.name,
         name_key,
-        engine.short,
+        &engine.short,
         short_key,
-        engine.url_template,
-        engine.icon_url,
-        engine.description,
-    ];
-    Ok(run(db, sql, values)? > 0)
+        &engine.url_template,
+        &engine.icon_url,
+        &engine.description,
+    )
+}
+
+pub(super) fn update(
+    db: &Connection,
+    engine: &SearchEngine,
+    name_key: &str,
+    short_key: &str,
+) -> Result<bool> {
+    let sql = "
+        UPDATE OR IGNORE search_engine SET name = ?2, name_key = ?3, short = ?4, short_key = ?5,
+            url_template = ?6, icon_url = ?7, description = ?8
+        WHERE id = ?1";
+    Ok(run(db, sql, values(engine, name_key, short_key))? > 0)
 }
 
 pub(super) fn list(db: &Connection) -> Result<Vec<SearchEngine>> {

@@ -11,7 +11,8 @@ use crate::model::{App, Provider, Timestamp, User, UserSummary};
 use crate::storage::{
     Account, AccountKey, ApiKey, AppFilter, Board, BoardSummary, CallContext, Credential, CredentialKey,
     DashboardTransaction, Error, Group, Invite, NewInvite, NewUser, Result, SearchEngine, SecretHash,
-    Session, SessionUser, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id, only_reads,
+    Session, SessionUser, Shares, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id,
+    only_reads,
 };
 
 pub(super) struct SqliteTransaction {
@@ -240,6 +241,10 @@ impl DashboardTransaction for SqliteTransaction {
         self.write(|db| groups::insert(db, id, name, name_key))
     }
 
+    async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.write(|db| groups::update(db, id, name, name_key))
+    }
+
     async fn list_groups(&mut self) -> Result<Vec<Group>> {
         self.read(groups::list)
     }
@@ -260,12 +265,20 @@ impl DashboardTransaction for SqliteTransaction {
         self.write(|db| boards::insert(db, board, name_key))
     }
 
+    async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.write(|db| boards::update(db, board, name_key))
+    }
+
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
         self.read(boards::list)
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
         self.read(|db| boards::get(db, id))
+    }
+
+    async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
+        self.read(|db| boards::shares(db, board_id))
     }
 
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
@@ -283,6 +296,15 @@ impl DashboardTransaction for SqliteTransaction {
         short_key: &str,
     ) -> Result<bool> {
         self.write(|db| search_engines::insert(db, engine, name_key, short_key))
+    }
+
+    async fn update_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.write(|db| search_engines::update(db, engine, name_key, short_key))
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {

@@ -1,0 +1,351 @@
+//! The document: what a dashboard is wanted to hold.
+//!
+//! A key that is absent leaves alone what is there and gives what is new its default; null clears.
+
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::super::{boards, groups, search_engines, validate::Fields};
+use crate::{
+    model::{PathSegment, Provider, TextChange, Timestamp},
+    shape::{
+        Field, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Boolean, Either, List, Nullable, Record, Text},
+        optional, required,
+    },
+    storage::SearchEngine,
+    time,
+};
+
+/// The most apps of a document.
+const MOST_APPS: usize = 100_000;
+/// The most entries of any other list.
+const MOST_ENTRIES: usize = 10_000;
+
+const USER_NAME: Shape = Either(
+    &Text,
+    &Record(&[required("name", Text), required("provider", PROVIDER)]),
+);
+const APP_NAME: Shape = Either(&Text, &Record(&[required("id", Text), optional("name", Text)]));
+
+const GROUPS: Shape = List(&Record(&[
+    required("name", Text),
+    optional("permissions", List(&Text)),
+]));
+const USERS: Shape = List(&Record(&[
+    required("name", Text),
+    required("provider", PROVIDER),
+    optional("email", NULLABLE_TEXT),
+    optional("emailVerified", NULLABLE_DATE),
+    optional("password", Text),
+    optional("image", NULLABLE_TEXT),
+    optional("groups", List(&Text)),
+]));
+const APPS: Shape = List(&Record(&[
+    optional("id", Text),
+    required("name", Text),
+    optional("description", NULLABLE_TEXT),
+    optional("iconUrl", Text),
+    optional("href", NULLABLE_TEXT),
+    optional("pingUrl", NULLABLE_TEXT),
+]));
+const SEARCH_ENGINES: Shape = List(&Record(&[
+    required("name", Text),
+    required("short", Text),
+    required("urlTemplate", Text),
+    required("iconUrl", Text),
+    optional("description", NULLABLE_TEXT),
+]));
+const BOARDS: Shape = List(&Record(&[
+    required("name", Text),
+    optional("isPublic", Boolean),
+    optional("creator", Nullable(&USER_NAME)),
+    optional(
+        "items",
+        List(&Record(&[
+            optional("app", APP_NAME),
+            optional("bookmarks", List(&APP_NAME)),
+        ])),
+    ),
+    optional(
+        "sharedWith",
+        Nullable(&Record(&[
+            optional("users", List(&USER_NAME)),
+            optional("groups", List(&Text)),
+        ])),
+    ),
+]));
+
+const LISTS: [Field; 5] = [
+    optional("groups", GROUPS),
+    optional("users", USERS),
+    optional("apps", APPS),
+    optional("searchEngines", SEARCH_ENGINES),
+    optional("boards", BOARDS),
+];
+
+/// What `state.export` answers.
+pub(super) const STATE: Shape = Record(&LISTS);
+
+/// What `state.apply` takes.
+pub(super) const DOCUMENT: Shape = Record(&[
+    LISTS[0],
+    LISTS[1],
+    LISTS[2],
+    LISTS[3],
+    LISTS[4],
+    optional("prune", Boolean),
+    optional("dryRun", Boolean),
+]);
+
+/// See the module. A list that is absent is not touched, whatever `prune` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    pub groups: Option<Vec<Group>>,
+    pub users: Option<Vec<User>>,
+    pub apps: Option<Vec<App>>,
+    pub search_engines: Option<Vec<Engine>>,
+    pub boards: Option<Vec<Board>>,
+    /// Whether what the lists do not name goes.
+    #[serde(default)]
+    pub prune: bool,
+    /// Whether nothing is written.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Group {
+    pub name: String,
+    pub permissions: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct User {
+    pub name: String,
+    pub provider: Provider,
+    #[serde(default)]
+    pub email: TextChange,
+    #[serde(default)]
+    pub email_verified: Change<Moment>,
+    pub password: Option<String>,
+    #[serde(default)]
+    pub image: TextChange,
+    pub groups: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct App {
+    pub id: Option<String>,
+    pub name: String,
+    pub icon_url: Option<String>,
+    #[serde(default)]
+    pub description: TextChange,
+    #[serde(default)]
+    pub href: TextChange,
+    #[serde(default)]
+    pub ping_url: TextChange,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Engine {
+    pub name: String,
+    pub short: String,
+    pub url_template: String,
+    pub icon_url: String,
+    #[serde(default)]
+    pub description: TextChange,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Board {
+    pub name: String,
+    pub is_public: Option<bool>,
+    #[serde(default)]
+    pub creator: Change<UserName>,
+    pub items: Option<Vec<Item>>,
+    #[serde(default)]
+    pub shared_with: Change<SharedWith>,
+}
+
+/// One of the two.
+#[derive(Deserialize)]
+pub(super) struct Item {
+    pub app: Option<AppName>,
+    pub bookmarks: Option<Vec<AppName>>,
+}
+
+/// A list that is absent stays as it was.
+#[derive(Deserialize, Default)]
+pub(super) struct SharedWith {
+    pub users: Option<Vec<UserName>>,
+    pub groups: Option<Vec<String>>,
+}
+
+/// A user by their name, where it is enough.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum UserName {
+    Name(String),
+    Of { name: String, provider: Provider },
+}
+
+/// An app by its name, where it is enough.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum AppName {
+    Name(String),
+    Id { id: String },
+}
+
+/// In JSON: absent, null, or a value. A field of this type needs `#[serde(default)]`.
+#[derive(Default)]
+pub(super) enum Change<T> {
+    #[default]
+    Keep,
+    Clear,
+    Set(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
+    }
+}
+
+pub(super) struct Moment(pub Timestamp);
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        time::parse(&text)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("no date"))
+    }
+}
+
+/// The entries of a list; none where it is absent.
+pub(super) fn entries<T>(list: &Option<Vec<T>>) -> &[T] {
+    list.as_deref().unwrap_or_default()
+}
+
+impl Document {
+    /// Checks what is the dashboard's own by the rules with which it is created, and trims it.
+    /// Users and apps are the component's.
+    pub fn check(&mut self, fields: &mut Fields) {
+        fields.count("groups", entries(&self.groups).len(), MOST_ENTRIES);
+        fields.count("users", entries(&self.users).len(), MOST_ENTRIES);
+        fields.count("apps", entries(&self.apps).len(), MOST_APPS);
+        fields.count("searchEngines", entries(&self.search_engines).len(), MOST_ENTRIES);
+        fields.count("boards", entries(&self.boards).len(), MOST_ENTRIES);
+        for (index, group) in self.groups.iter_mut().flatten().enumerate() {
+            fields.enter("groups", index);
+            group.name = groups::check_name(fields, &group.name);
+            let permissions = group.permissions.take();
+            group.permissions = permissions.map(|all| groups::check_permissions(fields, all));
+        }
+        for (index, engine) in self.search_engines.iter_mut().flatten().enumerate() {
+            fields.enter("searchEngines", index);
+            engine.check(fields);
+        }
+        for (index, board) in self.boards.iter_mut().flatten().enumerate() {
+            fields.enter("boards", index);
+            board.check(fields);
+        }
+        fields.leave();
+    }
+
+    /// Every name in it, to be compared.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let users = entries(&self.users).iter();
+        let users = users.flat_map(|user| [&user.name].into_iter().chain(entries(&user.groups)));
+        let engines = entries(&self.search_engines).iter();
+        let own = entries(&self.groups).iter().map(|group| &group.name);
+        let own = own.chain(entries(&self.apps).iter().map(|app| &app.name));
+        let own = own.chain(engines.flat_map(|engine| [&engine.name, &engine.short]));
+        let boards = entries(&self.boards).iter().flat_map(Board::names);
+        users.chain(own).chain(boards).map(String::as_str)
+    }
+}
+
+impl Engine {
+    fn check(&mut self, fields: &mut Fields) {
+        let description = match &self.description {
+            TextChange::Set(text) => Some(text.clone()),
+            TextChange::Keep | TextChange::Clear => None,
+        };
+        let checked = search_engines::check(
+            fields,
+            SearchEngine {
+                id: String::new(),
+                name: std::mem::take(&mut self.name),
+                short: std::mem::take(&mut self.short),
+                url_template: std::mem::take(&mut self.url_template),
+                icon_url: std::mem::take(&mut self.icon_url),
+                description,
+            },
+        );
+        self.name = checked.name;
+        self.short = checked.short;
+        self.url_template = checked.url_template;
+        self.icon_url = checked.icon_url;
+        if let TextChange::Set(_) = self.description {
+            self.description = checked.description.map_or(TextChange::Clear, TextChange::Set);
+        }
+    }
+}
+
+impl Board {
+    fn check(&mut self, fields: &mut Fields) {
+        self.name = boards::check_name(fields, &self.name);
+        boards::check_items(fields, entries(&self.items), |item| {
+            item.bookmarks.as_ref().map_or(1, Vec::len)
+        });
+        for (index, item) in entries(&self.items).iter().enumerate() {
+            if item.app.is_some() == item.bookmarks.is_some() {
+                let place = [
+                    PathSegment::Field("items".into()),
+                    PathSegment::Index(index as u32),
+                ];
+                fields.refuse_at(place, "must have either app or bookmarks".into());
+            }
+        }
+        if let Change::Set(shared) = &self.shared_with {
+            boards::check_shares(
+                fields,
+                entries(&shared.users).len(),
+                entries(&shared.groups).len(),
+            );
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        let (creator, shared) = (self.creator.as_set(), self.shared_with.as_set());
+        let users = shared.into_iter().flat_map(|shared| entries(&shared.users));
+        let users = users.chain(creator).map(|user| match user {
+            UserName::Name(name) | UserName::Of { name, .. } => name,
+        });
+        let items = entries(&self.items).iter();
+        let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
+        let apps = apps.filter_map(|app| match app {
+            AppName::Name(name) => Some(name),
+            AppName::Id { .. } => None,
+        });
+        let groups = shared.into_iter().flat_map(|shared| entries(&shared.groups));
+        [&self.name].into_iter().chain(users).chain(apps).chain(groups)
+    }
+}
+
+impl<T> Change<T> {
+    /// The value that is set.
+    pub fn as_set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Clear => None,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `state.*`: the whole dashboard as one document.
+//!
+//! `state.apply` has the steps of every procedure, for many records at once: validate, look, hash,
+//! transact, answer. Invariants:
+//! - One transaction: all of a document is done, or nothing. Users and apps are written by the
+//!   component, which is called inside it.
+//! - The answer is the difference of what was there before and after, read in that transaction;
+//!   a dry run does the same and drops it.
+//! - Applying what `state.export` answers changes nothing.
+
+mod apply;
+mod component;
+mod document;
+mod export;
+mod plan;
+mod report;
+mod snapshot;
+
+use self::{
+    component::Component,
+    export::Exported,
+    snapshot::{Keys, Snapshot},
+};
+use super::{Row, mutation, query};
+use crate::{
+    error::Error,
+    procedures::{Call, Output, json},
+    shape::Shape::Nothing,
+    storage::Access,
+};
+
+pub(super) static ROWS: &[Row] = &[
+    mutation("state.apply", document::DOCUMENT, report::REPORT, |call| {
+        Box::pin(apply::run(call))
+    })
+    .hashing()
+    .large(),
+    query("state.export", Nothing, document::STATE, |call| {
+        Box::pin(export(call))
+    }),
+];
+
+async fn export(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    let mut snapshot = Snapshot::read(&mut *transaction).await?;
+    drop(transaction);
+    let mut keys = Keys::default();
+    let names = keys.unknown(snapshot.names());
+    Component::new(&call).await?.learn(&mut keys, names).await?;
+    snapshot.sort(&keys);
+    json(&Exported::new(&snapshot, &keys))
+}
