@@ -1,6 +1,8 @@
 //! Keys, sessions, invites, boards and search engines read back as they were written.
 
-use portico::storage::{ApiKey, BoardItem, Credential, CredentialKey, NewInvite, Session, hash_secret};
+use portico::storage::{
+    ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, NewInvite, Session, Shares, hash_secret,
+};
 
 use crate::store::{Store, app, board, engine, texts, user};
 
@@ -256,4 +258,105 @@ pub async fn search_engines_read_back_by_name(store: &Store) {
         store.read().await.list_search_engines().await.unwrap(),
         [two, one]
     );
+}
+
+pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    writer.insert_apps(&[app("x", "x"), app("y", "y")]).await.unwrap();
+    let item = |id: &str| BoardItem::App { app_id: id.into() };
+    let bookmarks = |ids: &[&str]| BoardItem::Bookmarks { app_ids: texts(ids) };
+    let before = board(
+        "b0",
+        Some("u"),
+        vec![item("x"), bookmarks(&["x", "y"]), item("y")],
+    );
+    assert!(writer.insert_board(&before, "b0").await.unwrap());
+    assert!(
+        writer
+            .insert_board(&board("b1", None, vec![]), "b1")
+            .await
+            .unwrap()
+    );
+    assert!(writer.share_board("b0", &texts(&["v", "u"]), &[]).await.unwrap());
+    let mut after = board("b0", None, vec![bookmarks(&["y"]), item("x")]);
+    after.board.name = "New name".into();
+    after.board.is_public = true;
+    assert!(writer.update_board(&after, "zz").await.unwrap());
+    // The name of another, and a board that is not there.
+    assert!(!writer.update_board(&before, "b1").await.unwrap());
+    assert!(
+        !writer
+            .update_board(&board("missing", None, vec![]), "missing")
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+
+    let mut reader = store.read().await;
+    assert_eq!(reader.get_board("b0").await.unwrap(), Some(after));
+    let names: Vec<_> = reader.list_boards().await.unwrap();
+    assert_eq!(
+        names.iter().map(|board| &board.id[..]).collect::<Vec<_>>(),
+        ["b1", "b0"]
+    );
+    let shares = reader.get_shares("b0").await.unwrap().unwrap();
+    assert_eq!((shares.users, shares.groups), (texts(&["u", "v"]), vec![]));
+    assert_eq!(reader.get_shares("b1").await.unwrap(), Some(Shares::default()));
+    assert_eq!(reader.get_shares("missing").await.unwrap(), None);
+    drop(reader);
+
+    let mut writer = store.write().await;
+    let lost = board("b0", None, vec![item("missing")]);
+    let refused = writer.update_board(&lost, "b0").await;
+    assert!(
+        matches!(refused, Err(Error::Constraint(Constraint::Reference))),
+        "{refused:?}"
+    );
+}
+
+pub async fn a_search_engine_is_replaced_unless_its_name_or_short_is_anothers(store: &Store) {
+    let mut writer = store.write().await;
+    let one = engine("1", "One", "o");
+    assert!(writer.insert_search_engine(&one, "one", "o").await.unwrap());
+    let two = engine("2", "Two", "t");
+    assert!(writer.insert_search_engine(&two, "two", "t").await.unwrap());
+    let mut changed = engine("1", "ONE", "x");
+    changed.url_template = "https://other.example/%s".into();
+    changed.icon_url = "other icon".into();
+    changed.description = None;
+    assert!(writer.update_search_engine(&changed, "one", "x").await.unwrap());
+    assert!(!writer.update_search_engine(&changed, "two", "x").await.unwrap());
+    assert!(!writer.update_search_engine(&changed, "one", "t").await.unwrap());
+    assert!(
+        !writer
+            .update_search_engine(&engine("3", "Three", "h"), "three", "h")
+            .await
+            .unwrap()
+    );
+    // What was let go is free.
+    assert!(writer.update_search_engine(&two, "two", "o").await.unwrap());
+    assert_eq!(writer.list_search_engines().await.unwrap(), [changed, two]);
+}
+
+pub async fn a_groups_name_is_written_differently_unless_it_is_anothers(store: &Store) {
+    let mut writer = store.write().await;
+    assert!(writer.insert_group("1", "one", "one").await.unwrap());
+    assert!(writer.insert_group("2", "two", "two").await.unwrap());
+    assert!(
+        writer
+            .set_group_permissions("1", &texts(&["admin"]))
+            .await
+            .unwrap()
+    );
+    assert!(writer.update_group("1", "ZETA", "zeta").await.unwrap());
+    assert!(!writer.update_group("1", "TWO", "two").await.unwrap());
+    assert!(!writer.update_group("missing", "a", "a").await.unwrap());
+    let groups = writer.list_groups().await.unwrap();
+    let names: Vec<_> = groups
+        .iter()
+        .map(|group| (&group.id[..], &group.name[..]))
+        .collect();
+    assert_eq!(names, [("2", "two"), ("1", "ZETA")]);
+    assert_eq!(groups[1].permissions, ["admin"]);
 }

@@ -4,6 +4,7 @@ mod cascades;
 mod dashboard;
 mod isolation;
 mod names;
+mod nested;
 mod races;
 mod records;
 mod rights;
@@ -82,6 +83,16 @@ on_every_driver! {
         invites_are_good_with_the_right_token_until_they_expire
         a_board_reads_back_with_its_items_in_order
         search_engines_read_back_by_name
+        a_board_is_replaced_with_its_items_and_keeps_its_shares
+        a_search_engine_is_replaced_unless_its_name_or_short_is_anothers
+        a_groups_name_is_written_differently_unless_it_is_anothers
+    }
+    nested {
+        what_parts_commit_is_durable_with_the_whole
+        a_whole_that_is_dropped_leaves_nothing_of_its_parts
+        a_part_that_wrote_and_was_dropped_breaks_the_whole
+        a_part_in_which_a_call_failed_breaks_the_whole
+        parts_are_open_one_at_a_time_and_read_only_ones_cannot_write
     }
     rights {
         who_may_view_a_board
