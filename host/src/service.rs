@@ -14,7 +14,8 @@ use anyhow::Context as _;
 use serde_json::Value;
 use tokio::{
     runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
+    select,
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
     task::spawn_blocking,
     time::timeout,
 };
@@ -189,18 +190,28 @@ impl Service {
     }
 }
 
-/// Runs what hashes a password on a thread of its own.
+/// Runs what hashes a password on a thread of its own. If nobody waits for it any more it is
+/// dropped at its next wait, and with it its transaction.
 pub async fn hash<T, F>(turn: OwnedSemaphorePermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let runtime = Handle::current();
+    let (waiting, nobody_waits) = oneshot::channel::<()>();
     let hashed = spawn_blocking(move || {
         let _turn = turn;
-        runtime.block_on(running)
+        runtime.block_on(async {
+            select! {
+                biased;
+                answer = running => answer,
+                _ = nobody_waits => Err(Error::new(Code::Timeout, "The call took too long")),
+            }
+        })
     });
-    hashed.await.map_err(Error::internal)?
+    let answer = hashed.await.map_err(Error::internal)?;
+    drop(waiting);
+    answer
 }
 
 /// Tells the log what really happened, and the client no more than it may know.

@@ -68,6 +68,22 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
     );
 }
 
+#[test]
+fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
+    let (engine, component) = component();
+    let mut exports: Vec<_> = component
+        .component_type()
+        .exports(&engine)
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    exports.sort();
+    let interfaces = ["apps", "names", "procedures", "sign-in", "state", "users"];
+    assert_eq!(
+        exports,
+        interfaces.map(|name| format!("portico:dashboard/{name}@0.1.0"))
+    );
+}
+
 #[tokio::test]
 async fn all_26_procedures_are_described_and_exported() {
     let harness = Harness::new();

@@ -4,4 +4,5 @@
 mod contract;
 mod harness;
 mod rules;
+mod state;
 mod storage;

@@ -5,6 +5,7 @@ mod export;
 mod names;
 mod prune;
 mod refusals;
+mod time_limit;
 
 use portico_tests::{Answer, Client, NO_INPUT};
 use serde_json::{Value, json};

@@ -1,0 +1,65 @@
+//! A document that takes too long: its caller hears so, and nothing of it stays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use portico::{
+    COMPONENT,
+    error::Code,
+    icons::{IconSettings, NoIcons},
+    identity::Identity,
+    sandbox::{Imports, Limits, Sandbox},
+    secrets::{Secrets, SystemRandom},
+    service::Service,
+    storage::{Access, DashboardStorage, memory::MemoryStorage},
+    time::SystemClock,
+};
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_that_takes_too_long_is_not_applied_later_either() {
+    let storage = Arc::new(MemoryStorage::new());
+    let imports = Imports {
+        storage: storage.clone(),
+        icons: Arc::new(NoIcons::new(IconSettings::default().default_icon)),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    };
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), Limits::default(), imports);
+    let secrets = Secrets::new(Arc::new(SystemRandom));
+    let limit = Duration::from_millis(100);
+    let service = Service::new(
+        storage.clone(),
+        sandbox.expect("a sandbox"),
+        Arc::new(SystemClock),
+        secrets,
+        limit,
+    )
+    .await
+    .expect("a service");
+    let procedure = service.table.find("state.apply").expect("the procedure");
+    // Each password takes tens of milliseconds to hash: all of them some seconds.
+    let users: Vec<_> = (0..100)
+        .map(|number| json!({"name": format!("user {number}"), "provider": "credentials", "password": "correct horse", "groups": ["admins"]}))
+        .collect();
+    let document = json!({"groups": [{"name": "admins", "permissions": ["admin"]}], "users": users});
+    let identity = Identity::operator();
+    let refusal = service
+        .call(procedure, &identity, "test", Ok(Some(document)))
+        .await;
+    assert_eq!(refusal.expect_err("too long").code, Code::Timeout);
+
+    // The one that hashes has its thread and its turn for itself: once all turns are free it has ended.
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut turns = Vec::new();
+    for _ in 0..cores {
+        turns.push(service.turn_to_hash().await.expect("a turn"));
+    }
+    let context = identity.context("test");
+    let mut transaction = storage
+        .begin_dashboard(Access::Read, &context)
+        .await
+        .expect("a transaction");
+    assert!(!transaction.has_users().await.expect("an answer"));
+}
