@@ -40,7 +40,7 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
     .expect("a service");
     let procedure = service.table.find("state.apply").expect("the procedure");
     // Each password takes tens of milliseconds to hash: all of them some seconds.
-    let users: Vec<_> = (0..100)
+    let users: Vec<_> = (0..40)
         .map(|number| json!({"name": format!("user {number}"), "provider": "credentials", "password": "correct horse", "groups": ["admins"]}))
         .collect();
     let document = json!({"groups": [{"name": "admins", "permissions": ["admin"]}], "users": users});
