@@ -127,9 +127,29 @@ const ADMIN_GROUP: &str = "admins";
 /// How long a transaction waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The id of a record that a driver makes by itself.
-fn new_id() -> String {
-    Secrets::new(Arc::new(SystemRandom)).id(SystemClock.now())
+/// What makes the ids of the records that a driver creates by itself.
+#[derive(Clone)]
+pub struct Ids {
+    secrets: Secrets,
+    clock: Arc<dyn Clock>,
+}
+
+impl Ids {
+    /// Makes them from these.
+    pub fn new(secrets: Secrets, clock: Arc<dyn Clock>) -> Self {
+        Self { secrets, clock }
+    }
+
+    fn next(&self) -> String {
+        self.secrets.id(self.clock.now())
+    }
+}
+
+/// From the machine's random numbers and its clock.
+impl Default for Ids {
+    fn default() -> Self {
+        Self::new(Secrets::new(Arc::new(SystemRandom)), Arc::new(SystemClock))
+    }
 }
 
 /// The answer to whoever waited for too long.

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
 use super::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, PATIENCE, Result, Storage, Transaction,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Transaction,
     failed_before, only_reads, waited_too_long,
 };
 use state::State;
@@ -27,12 +27,18 @@ use state::State;
 pub struct MemoryStorage {
     committed: Arc<RwLock<Arc<State>>>,
     turn: Arc<Mutex<()>>,
+    ids: Ids,
 }
 
 impl MemoryStorage {
     /// Storage with nothing in it.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, with ids from there.
+    pub fn with_ids(self, ids: Ids) -> Self {
+        Self { ids, ..self }
     }
 
     async fn open(&self, access: Access, context: &CallContext) -> Result<Box<MemoryTransaction>> {
@@ -58,6 +64,7 @@ impl MemoryStorage {
             state,
             target,
             session_id: context.session_id(),
+            ids: self.ids.clone(),
             failed: false,
         }))
     }
@@ -93,6 +100,7 @@ struct MemoryTransaction {
     target: Option<Target>,
     /// The session that the call came in on.
     session_id: Option<String>,
+    ids: Ids,
     failed: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::model::{App, Provider, Timestamp, User, UserSummary};
 use crate::secrets;
 use crate::storage::{
     ADMIN, ADMIN_GROUP, Account, AccountKey, AppFilter, Constraint, Error, NewInvite, NewUser, Result,
-    SecretHash, StoredApp, Transaction, UserChange, UserFilter, hash_secret, new_id,
+    SecretHash, StoredApp, Transaction, UserChange, UserFilter, hash_secret,
 };
 
 #[async_trait]
@@ -137,7 +137,7 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
-        let new_group_id = new_id();
+        let new_group_id = self.ids.next();
         self.change(|state| {
             State::check_reference(&state.users, [&id.to_owned()])?;
             let existing = state

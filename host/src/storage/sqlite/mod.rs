@@ -35,7 +35,7 @@ use async_trait::async_trait;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, PATIENCE, Result, Storage, Transaction,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Transaction,
 };
 use readers::Readers;
 use transaction::SqliteTransaction;
@@ -60,6 +60,7 @@ pub struct SqliteStorage {
     // Before the writer, which leaves no log behind if it is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    ids: Ids,
 }
 
 impl SqliteStorage {
@@ -84,7 +85,13 @@ impl SqliteStorage {
         Ok(Self {
             readers,
             writer: Arc::new(Writer::new(connection, PATIENCE)),
+            ids: Ids::default(),
         })
+    }
+
+    /// The same, with ids from there.
+    pub fn with_ids(self, ids: Ids) -> Self {
+        Self { ids, ..self }
     }
 
     async fn open_transaction(
@@ -93,8 +100,10 @@ impl SqliteStorage {
         context: &CallContext,
     ) -> Result<Box<SqliteTransaction>> {
         let transaction = match access {
-            Access::Read => SqliteTransaction::read_only(self.readers.take().await?),
-            Access::Write => SqliteTransaction::writing(self.writer.begin().await?, context),
+            Access::Read => SqliteTransaction::read_only(self.readers.take().await?, self.ids.clone()),
+            Access::Write => {
+                SqliteTransaction::writing(self.writer.begin().await?, context, self.ids.clone())
+            }
         };
         Ok(Box::new(transaction))
     }

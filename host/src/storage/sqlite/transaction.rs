@@ -10,15 +10,15 @@ use super::{apps, boards, credentials, groups, invites, search_engines, users};
 use crate::model::{App, Provider, Timestamp, User, UserSummary};
 use crate::storage::{
     Account, AccountKey, ApiKey, AppFilter, Board, BoardSummary, CallContext, Credential, CredentialKey,
-    DashboardTransaction, Error, Group, Invite, NewInvite, NewUser, Result, SearchEngine, SecretHash,
-    Session, SessionUser, Shares, StoredApp, Transaction, UserChange, UserFilter, failed_before, new_id,
-    only_reads,
+    DashboardTransaction, Error, Group, Ids, Invite, NewInvite, NewUser, Result, SearchEngine, SecretHash,
+    Session, SessionUser, Shares, StoredApp, Transaction, UserChange, UserFilter, failed_before, only_reads,
 };
 
 pub(super) struct SqliteTransaction {
     place: Place,
     /// The session that the call came in on.
     session_id: Option<String>,
+    ids: Ids,
     failed: bool,
 }
 
@@ -28,18 +28,20 @@ enum Place {
 }
 
 impl SqliteTransaction {
-    pub fn read_only(reader: Reader) -> Self {
+    pub fn read_only(reader: Reader, ids: Ids) -> Self {
         Self {
             place: Place::Reader(reader),
             session_id: None,
+            ids,
             failed: false,
         }
     }
 
-    pub fn writing(turn: Turn, context: &CallContext) -> Self {
+    pub fn writing(turn: Turn, context: &CallContext, ids: Ids) -> Self {
         Self {
             place: Place::Writer(turn),
             session_id: context.session_id(),
+            ids,
             failed: false,
         }
     }
@@ -134,7 +136,7 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
-        let new_group_id = new_id();
+        let new_group_id = self.ids.next();
         self.write(|db| groups::grant_admin(db, id, &new_group_id))
     }
 
