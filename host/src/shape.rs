@@ -138,13 +138,9 @@ impl Shape {
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
                     _ => Some(Value::String(text.clone())),
                 };
-                let refusal = value.is_none().then(|| {
-                    format!(
-                        "must be {}, got {}",
-                        shape.unwrap_or(Self::Text).noun(),
-                        quote(&text)
-                    )
-                });
+                let refusal = value
+                    .is_none()
+                    .then(|| format!("must be {}, got another text", shape.unwrap_or(Self::Text).noun()));
                 input.insert(key.clone(), value.unwrap_or_default());
                 refusal
             };
@@ -306,7 +302,7 @@ pub(crate) fn quote(text: &str) -> String {
     }
 }
 
-/// What kind of value it is. Never the value: it may be a secret.
+/// What kind of value it is. Never a text: it may be a secret in the wrong place.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -402,8 +398,8 @@ impl Check {
 
     fn mismatch(&mut self, shape: &Shape, value: &Value) {
         let got = match (shape, value) {
-            // A choice, a date or a number that was asked for is no secret.
-            (Shape::Choice(_) | Shape::Date, Value::String(text)) => quote(text),
+            (Shape::Choice(_) | Shape::Date, Value::String(_)) => "another text".to_owned(),
+            // A number is no secret.
             (Shape::Integer | Shape::Position, Value::Number(number)) => number.to_string(),
             _ => kind(value).to_owned(),
         };

@@ -14,6 +14,9 @@ use tracing_subscriber::EnvFilter;
 
 use super::HostArgs;
 
+/// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
+const NEVER_LOGGED: &str = "ureq_proto::util=off";
+
 /// What the file may say. The keys are the names of the flags.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -120,7 +123,8 @@ impl Settings {
     pub fn start_log(&self, quietly: bool) -> anyhow::Result<()> {
         let fallback = if quietly { "warn" } else { "info" };
         let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(fallback))
-            .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?;
+            .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?
+            .add_directive(NEVER_LOGGED.parse()?);
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
