@@ -1,15 +1,13 @@
 //! Who gets in: every procedure and every REST route, called as everyone there is, and held
 //! against a table of its own.
 
-mod table;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use portico_tests::procedures::{PERMISSIONS, Row, TABLE, Target, Who, World};
 use portico_tests::{
     Answer, Client, Fixtures, NO_INPUT, PASSWORD, Portico, User, administrator, escape, trpc_query_path,
 };
 use serde_json::{Value, json};
-use table::{PERMISSIONS, Row, TABLE, Target, Who, World};
 
 /// A caller: nobody, or a user with at most one permission.
 struct Role {

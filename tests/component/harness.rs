@@ -79,7 +79,13 @@ impl Harness {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
         };
-        let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
+        let sandbox = Sandbox::new(
+            COMPONENT,
+            Some(portico_tests::cache()),
+            Limits::default(),
+            imports,
+        )
+        .unwrap();
         Self {
             sandbox,
             storage,
@@ -130,12 +136,6 @@ macro_rules! call {
     }};
 }
 pub(crate) use call;
-
-/// Where the compiled component is kept for all tests, each of which runs in a process of its own.
-fn cache() -> std::path::PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().with_file_name("portico-test-cache")
-}
 
 pub fn account(name: &str) -> NewAccount {
     NewAccount {

@@ -131,6 +131,19 @@ impl Answer {
         self
     }
 
+    /// Checks that the service says it cannot now, and by which id the log speaks of it.
+    #[track_caller]
+    pub fn assert_unavailable(&self) -> &Self {
+        self.assert_refused(503, "SERVICE_UNAVAILABLE");
+        let id = self.header("x-request-id").expect("the request's id");
+        let message = self.error()["message"].to_string();
+        assert!(
+            message.contains(id),
+            "the message does not name request {id}: {self}"
+        );
+        self
+    }
+
     /// Checks that the call was refused because of this field, and says which rule it broke.
     #[track_caller]
     pub fn assert_bad_field(&self, field: &str) -> &Self {

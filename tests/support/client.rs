@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use ureq::http;
 
 use crate::{Answer, escape};
@@ -109,6 +109,20 @@ pub trait Client {
         }
     }
 
+    /// Sends JSON to a service that has a reason to answer with a 5xx.
+    #[track_caller]
+    fn send_to_ailing(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let body = body.map(Value::to_string);
+        let headers: &[_] = match body {
+            Some(_) => &[("content-type", "application/json")],
+            None => &[],
+        };
+        match self.try_send(method, path, headers, body.as_deref().map(str::as_bytes)) {
+            Ok(answer) => answer,
+            Err(error) => panic!("{method} {path} got no answer: {error:#}"),
+        }
+    }
+
     /// Sends JSON.
     #[track_caller]
     fn send_json(&self, method: &str, path: &str, body: &Value) -> Answer {
@@ -175,6 +189,36 @@ pub struct Anonymous {
     pub(crate) door: Door,
 }
 
+impl Anonymous {
+    /// Nobody, at the door of whatever listens at this address.
+    pub fn at(address: &str) -> Self {
+        Self {
+            door: Door::new(address),
+        }
+    }
+
+    /// Signs in.
+    #[track_caller]
+    pub fn sign_in(&self, name: &str, password: &str) -> Session {
+        let body = json!({"username": name, "password": password});
+        let answer = self.post("/api/auth/sign-in", &body);
+        answer.assert_status(200);
+        let cookie = answer
+            .header("set-cookie")
+            .unwrap_or_else(|| panic!("no cookie: {answer}"));
+        let text = |pointer: &str| match answer.json().pointer(pointer).and_then(|text| text.as_str()) {
+            Some(text) => text.to_owned(),
+            None => panic!("no {pointer}: {answer}"),
+        };
+        Session {
+            door: self.door.clone(),
+            cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
+            token: text("/token"),
+            user_id: text("/user/id"),
+        }
+    }
+}
+
 impl Client for Anonymous {
     fn door(&self) -> &Door {
         &self.door
@@ -224,7 +268,8 @@ pub struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(door: &Door, key: &str) -> Self {
+    /// A program that shows this key to the service behind this door.
+    pub fn new(door: &Door, key: &str) -> Self {
         Self {
             door: door.clone(),
             key: key.to_owned(),

@@ -9,14 +9,19 @@
 mod answer;
 mod client;
 mod fixtures;
+mod namespace;
 mod portico;
+pub mod procedures;
+mod random;
 pub mod raw;
 mod stream;
 
 pub use answer::{Answer, keys};
 pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator};
-pub use portico::{Builder, Finished, Portico, binary, command, data_in, run};
+pub use namespace::{can_mount, mount_namespace};
+pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, run};
+pub use random::Random;
 pub use stream::decode_stream;
 
 /// Escapes a text for one part of a path or of a query string.

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{Anonymous, Client, Door, Key, Session};
+use crate::{Anonymous, Door, Key, Session, mount_namespace};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -29,6 +28,11 @@ pub fn binary() -> PathBuf {
         path.display()
     );
     path
+}
+
+/// Where the compiled component is kept for all tests, each of which runs in a process of its own.
+pub fn cache() -> PathBuf {
+    build_folder().join("portico-test-cache")
 }
 
 fn build_folder() -> PathBuf {
@@ -51,7 +55,7 @@ pub fn command() -> Command {
     command
         .env_remove("RUST_LOG")
         .env("PORTICO_ICON_SOURCES", "")
-        .env("PORTICO_CACHE", build_folder().join("portico-test-cache"))
+        .env("PORTICO_CACHE", cache())
         .stdin(Stdio::null());
     command
 }
@@ -68,6 +72,7 @@ pub struct Builder {
     environment: Vec<(String, String)>,
     listen: Option<String>,
     no_flags: bool,
+    before: Option<String>,
 }
 
 impl Builder {
@@ -86,6 +91,13 @@ impl Builder {
     /// No `--listen` and no `--data`: both come from elsewhere.
     pub fn without_flags(mut self) -> Self {
         self.no_flags = true;
+        self
+    }
+
+    /// Runs in a [`mount_namespace`] of its own, after this script, in which `$DATA` is the data
+    /// directory (an empty folder).
+    pub fn in_namespace(mut self, script: &str) -> Self {
+        self.before = Some(script.to_owned());
         self
     }
 
@@ -201,22 +213,12 @@ impl Portico {
     /// Signs in.
     #[track_caller]
     pub fn sign_in(&self, name: &str, password: &str) -> Session {
-        let body = json!({"username": name, "password": password});
-        let answer = self.anonymous().post("/api/auth/sign-in", &body);
-        answer.assert_status(200);
-        let cookie = answer
-            .header("set-cookie")
-            .unwrap_or_else(|| panic!("no cookie: {answer}"));
-        let text = |pointer: &str| match answer.json().pointer(pointer).and_then(|text| text.as_str()) {
-            Some(text) => text.to_owned(),
-            None => panic!("no {pointer}: {answer}"),
-        };
-        Session {
-            door: self.door.clone(),
-            cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
-            token: text("/token"),
-            user_id: text("/user/id"),
-        }
+        self.anonymous().sign_in(name, password)
+    }
+
+    /// What it has written so far.
+    pub fn log(&self) -> String {
+        self.process.text()
     }
 
     /// The id of its process.
@@ -253,6 +255,24 @@ impl Portico {
     pub fn start_again(&mut self) {
         self.process = Process::start(&self.builder, &data_in(&self.folder));
         self.door.move_to(&self.process.address);
+    }
+
+    /// Starts it again on the same data directory and ends it (SIGKILL) so long after this is true,
+    /// whether it listens by then or not.
+    pub fn kill_while_starting(&mut self, mut when: impl FnMut() -> bool, after: Duration) {
+        let mut process = Process::launch(&self.builder, &data_in(&self.folder), None);
+        let start = Instant::now();
+        while !when() {
+            assert!(
+                start.elapsed() < START,
+                "it does not come to that:\n{}",
+                process.text()
+            );
+            thread::yield_now();
+        }
+        thread::sleep(after);
+        process.kill();
+        process.wait(STOP);
     }
 
     /// Stops it and starts it again.
@@ -294,6 +314,16 @@ impl Process {
 
     #[track_caller]
     fn start(builder: &Builder, data: &Path) -> Self {
+        let (found, address) = mpsc::channel();
+        let mut process = Self::launch(builder, data, Some(found));
+        match address.recv_timeout(START) {
+            Ok(address) => process.address = address,
+            Err(_) => panic!("it does not listen:\n{}", process.text()),
+        }
+        process
+    }
+
+    fn launch(builder: &Builder, data: &Path, found: Option<mpsc::Sender<String>>) -> Self {
         let mut command = command();
         command.arg("serve");
         if !builder.no_flags {
@@ -303,13 +333,12 @@ impl Process {
         command
             .args(&builder.arguments)
             .envs(builder.environment.iter().map(|(name, value)| (name, value)));
-        let (found, address) = mpsc::channel();
-        let mut process = Self::spawn(&mut command, Some(found));
-        match address.recv_timeout(START) {
-            Ok(address) => process.address = address,
-            Err(_) => panic!("it does not listen:\n{}", process.text()),
+        if let Some(script) = &builder.before {
+            std::fs::create_dir_all(data).expect("a place to mount something");
+            command = mount_namespace(&command, script);
+            command.env("DATA", data);
         }
-        process
+        Self::spawn(&mut command, found)
     }
 
     fn text(&self) -> String {

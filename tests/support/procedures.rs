@@ -1,10 +1,10 @@
-//! Who may call what, written by hand from sections 4 and 5 of the specification, the row
+//! Every procedure: who may call it, and a valid input. Written by hand from sections 4 and 5 of the specification, the row
 //! "unspecified access" of the design and the list of the dashboard side. Nothing generates it and
 //! nothing here is read from the service: that is its worth.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use portico_tests::{Fixtures, NO_INPUT, PASSWORD, Session};
+use crate::{Fixtures, NO_INPUT, PASSWORD, Session};
 use serde_json::{Value, json};
 
 /// Every permission that a group may hold.
@@ -37,6 +37,7 @@ use Who::{Everyone, Holders, NobodyAfterOnboarding, OwnOrAdmin, SignedIn};
 const ADMIN: Who = Holders(&["admin"]);
 
 /// The user whom a call is about.
+#[expect(missing_docs, reason = "the names say it")]
 pub struct Target {
     pub id: String,
     pub name: String,
@@ -44,13 +45,16 @@ pub struct Target {
 
 /// What the inputs below refer to.
 pub struct World {
+    /// The first user.
     pub admin: Session,
-    pub public_board: String,
-    pub app: String,
+    public_board: String,
+    app: String,
     counter: AtomicU32,
+    turns: AtomicU32,
 }
 
 impl World {
+    /// An app and a board, made by this administrator.
     pub fn new(admin: Session) -> Self {
         let app = admin.app("The app");
         let public_board = admin.board("The public board", true);
@@ -59,21 +63,32 @@ impl World {
             public_board,
             app,
             counter: AtomicU32::new(0),
+            turns: AtomicU32::new(0),
         }
     }
 
+    /// True and false in turn, so that a change is one also if the same was changed before.
+    fn alternately(&self) -> bool {
+        self.turns.fetch_add(1, Ordering::Relaxed).is_multiple_of(2)
+    }
+
     /// A name that nothing has yet.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("thing-{}", self.counter.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 /// One procedure: a valid input, so that whoever passes the access check gets a 200.
 pub struct Row {
+    /// As clients call it.
     pub name: &'static str,
+    /// `query` or `mutation`.
     pub kind: &'static str,
+    /// Method and path, if it stands in REST.
     pub rest: Option<(&'static str, &'static str)>,
+    /// Who may call it.
     pub who: Who,
+    /// Makes a valid input, and whatever it refers to.
     pub input: fn(&World, &Target) -> Value,
 }
 
@@ -112,6 +127,19 @@ fn account(world: &World) -> Value {
     json!({"username": world.name(), "password": PASSWORD, "email": "new@example.com", "groupIds": []})
 }
 
+fn member_account(world: &World) -> Value {
+    let groups = [0, 1].map(|_| world.admin.group(&world.name(), &[]));
+    let mut input = account(world);
+    input["groupIds"] = json!(groups);
+    input
+}
+
+fn image(world: &World) -> Option<&'static str> {
+    world
+        .alternately()
+        .then_some("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAIBAABBAQAOw==")
+}
+
 fn registration(world: &World) -> Value {
     let invite = world.admin.invite();
     let mut input = account(world);
@@ -131,20 +159,27 @@ pub static TABLE: [Row; 49] = [
     query("user.getById", OwnOrAdmin, |_, user| json!({"userId": user.id})).rest("GET", "/api/users/{userId}"),
     mutation("user.initUser", NobodyAfterOnboarding, |world, _| account(world)),
     mutation("user.register", Everyone, |world, _| registration(world)),
-    mutation("user.create", ADMIN, |world, _| account(world)).rest("POST", "/api/users"),
-    mutation("user.setProfileImage", OwnOrAdmin, |_, user| json!({"userId": user.id, "image": null}))
+    mutation("user.create", ADMIN, |world, _| member_account(world)).rest("POST", "/api/users"),
+    mutation("user.setProfileImage", OwnOrAdmin, |world, user| json!({"userId": user.id, "image": image(world)}))
         .rest("PUT", "/api/users/profileImage"),
-    mutation("user.editProfile", OwnOrAdmin, |_, user| json!({"id": user.id, "name": user.name, "email": "e@example.com"}))
+    mutation("user.editProfile", OwnOrAdmin, |world, user|
+        json!({"id": user.id, "name": user.name, "email": format!("{}@example.com", world.name())}))
         .rest("PUT", "/api/users/profile"),
     mutation("user.changePassword", OwnOrAdmin,
         |_, user| json!({"userId": user.id, "previousPassword": PASSWORD, "password": PASSWORD})),
     mutation("user.changeHomeBoards", OwnOrAdmin,
-        |world, user| json!({"userId": user.id, "homeBoardId": world.public_board, "mobileHomeBoardId": null})),
+        |world, user| {
+            let board = world.alternately().then_some(&world.public_board);
+            json!({"userId": user.id, "homeBoardId": board, "mobileHomeBoardId": world.public_board})
+        }),
     mutation("user.changeSearchPreferences", OwnOrAdmin,
-        |_, user| json!({"userId": user.id, "defaultSearchEngineId": null, "openInNewTab": true})),
-    mutation("user.changeColorScheme", SignedIn, |_, _| json!({"colorScheme": "auto"})),
-    mutation("user.changePingIconsEnabled", OwnOrAdmin, |_, user| json!({"id": user.id, "pingIconsEnabled": true})),
-    mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |_, user| json!({"id": user.id, "firstDayOfWeek": 0})),
+        |world, user| json!({"userId": user.id, "defaultSearchEngineId": null, "openInNewTab": world.alternately()})),
+    mutation("user.changeColorScheme", SignedIn, |world, _|
+        json!({"colorScheme": if world.alternately() { "auto" } else { "light" }})),
+    mutation("user.changePingIconsEnabled", OwnOrAdmin, |world, user|
+        json!({"id": user.id, "pingIconsEnabled": world.alternately()})),
+    mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |world, user|
+        json!({"id": user.id, "firstDayOfWeek": u8::from(world.alternately())})),
     // Section 4.2
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_, _| json!({"page": 1, "pageSize": 5, "search": "a"}))
@@ -156,9 +191,9 @@ pub static TABLE: [Row; 49] = [
     mutation("app.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |_, _| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps"),
     mutation("app.createMany", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
-        |_, _| json!([{"name": "An app", "iconUrl": "/icon.svg"}])),
+        |_, _| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])),
     mutation("app.update", Holders(&["app-modify-all", "app-full-all", "admin"]),
-        |world, _| json!({"id": world.app, "name": "Another name"})).rest("PATCH", "/api/apps/{appId}"),
+        |world, _| json!({"id": world.app, "name": world.name()})).rest("PATCH", "/api/apps/{appId}"),
     mutation("app.delete", Holders(&["app-full-all", "admin"]), |world, _| json!({"id": world.admin.app("Doomed")}))
         .rest("DELETE", "/api/apps/{appId}"),
     // The dashboard side: admin only unless said.

@@ -1,0 +1,49 @@
+//! File systems that only one process sees: small disks and disks that cannot be written.
+
+use std::process::Command;
+
+/// Says that there is no way to mount anything here, and that this is all right.
+const WITHOUT: &str = "PORTICO_TEST_WITHOUT_MOUNTS";
+
+/// Whether a test may mount file systems in a namespace of its own. As root and, on most systems,
+/// as an ordinary user it may. Where it may not, the test fails with words, unless the
+/// environment says that this is known.
+#[track_caller]
+pub fn can_mount() -> bool {
+    if unshare().is_some() {
+        return true;
+    }
+    assert!(
+        std::env::var_os(WITHOUT).is_some(),
+        "`unshare --mount` does not work here (no Linux, or a container that forbids it): set {WITHOUT}=1 to go \
+         without the tests of full and read-only disks"
+    );
+    println!("skipped: nothing can be mounted here");
+    false
+}
+
+/// The same command in a namespace of its own, after this script of the shell has mounted things.
+pub fn mount_namespace(command: &Command, script: &str) -> Command {
+    let mut inside = Command::new("unshare");
+    inside
+        .args(unshare().expect("see `can_mount`"))
+        .args(["sh", "-euc", &format!("{script}\nexec \"$@\""), "sh"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => inside.env(name, value),
+            None => inside.env_remove(name),
+        };
+    }
+    inside
+}
+
+/// How `unshare` has to be called: as root of a new user namespace, or as root that one is.
+fn unshare() -> Option<&'static [&'static str]> {
+    let ways: [&[_]; 2] = [&["--map-root-user", "--mount"], &["--mount"]];
+    ways.into_iter().find(|way| {
+        let tried = Command::new("unshare").args(*way).arg("true").output();
+        tried.is_ok_and(|output| output.status.success())
+    })
+}
