@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all bench lint target component nextest clean
+.PHONY: help build run test test-all soak bench lint target component nextest clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,11 @@ test: component nextest ## everything that needs no other server; says how many 
 	cargo nextest run --workspace --no-fail-fast
 
 test-all: test ## what CI runs
+
+ROUNDS ?= 500
+soak: component nextest ## kills under load for longer: make soak ROUNDS=500
+	cargo build --bin portico
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run -p portico-tests --test durability --no-capture random_writes
 
 bench: build ## a first look at speed
 	tests/bench/first-look.sh
