@@ -223,8 +223,15 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     } else if error.code == Code::Timeout {
         warn!(procedure, request = request_id, "{}", error.message);
     }
-    if error.code == Code::InternalServerError {
-        error.message = format!("Internal server error (request {request_id})");
+    match error.code {
+        Code::InternalServerError => {
+            error.message = format!("Internal server error (request {request_id})");
+        }
+        // Reported twice where it passes two who report.
+        Code::ServiceUnavailable if !error.message.contains(request_id) => {
+            error.message = format!("{} (request {request_id})", error.message);
+        }
+        _ => {}
     }
     error
 }

@@ -41,6 +41,18 @@ impl MemoryStorage {
         Self { ids, ..self }
     }
 
+    /// What is committed at this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.committed())
+    }
+
+    fn committed(&self) -> Arc<State> {
+        self.committed
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
     async fn open(&self, access: Access, context: &CallContext) -> Result<Box<MemoryTransaction>> {
         let target = match access {
             Access::Read => None,
@@ -55,11 +67,7 @@ impl MemoryStorage {
             }
         };
         // Only now: a write transaction has to see the commit that it waited for.
-        let state = self
-            .committed
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let state = self.committed();
         Ok(Box::new(MemoryTransaction {
             state,
             target,
@@ -85,6 +93,16 @@ impl DashboardStorage for MemoryStorage {
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
         Ok(self.open(access, context).await?)
+    }
+}
+
+/// Everything that was committed at a moment. It equals another if nothing was committed in
+/// between, not even the same again.
+pub struct Snapshot(Arc<State>);
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
