@@ -252,36 +252,6 @@ fn an_address_that_is_taken_is_named() {
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_left_alone() {
-    let mut server = Portico::start();
-    administrator(&server);
-    server.stop().succeeded();
-    let files = std::fs::read_dir(server.data()).expect("the data directory");
-    let database = files
-        .map(|file| file.expect("a file").path())
-        .find(|file| std::fs::read(file).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3\0")))
-        .expect("a database");
-    // `PRAGMA user_version` is the number at offset 60 of the first page.
-    let mut bytes = std::fs::read(&database).expect("read it");
-    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
-    std::fs::write(&database, &bytes).expect("write it");
-
-    let data = server.data().to_str().expect("a text").to_owned();
-    let text = portico(&["serve", "--listen", "127.0.0.1:0", "--data", &data], "").failed();
-    assert!(
-        text.contains("9999") && text.contains("newer"),
-        "it says why:\n{text}"
-    );
-    let text = call(&server.data(), &["app.all"], "").failed();
-    assert!(text.contains("newer"), "it says why:\n{text}");
-    assert_eq!(
-        std::fs::read(&database).expect("read it"),
-        bytes,
-        "the file was touched"
-    );
-}
-
-#[test]
 fn an_open_onboarding_beyond_this_machine_is_warned_of() {
     let warned = |finished: &Finished| {
         let text = finished.text();

@@ -2,11 +2,14 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, bail};
+
+use crate::disk;
 
 /// A data directory that nobody else works on, as long as this value lives.
 pub struct DataDir {
@@ -23,9 +26,7 @@ impl DataDir {
                 .recursive(true)
                 .mode(0o700)
                 .create(path)
-                .with_context(|| {
-                    format!("cannot create the data directory {shown}; choose another one with --data")
-                })?;
+                .map_err(|error| refusal(error, &format!("cannot create the data directory {shown}")))?;
         }
         let lock_file = path.join("lock");
         let lock = OpenOptions::new()
@@ -33,9 +34,7 @@ impl DataDir {
             .truncate(false)
             .write(true)
             .open(&lock_file)
-            .with_context(|| {
-                format!("cannot write to the data directory {shown}; check who owns it, or choose another one with --data")
-            })?;
+            .map_err(|error| refusal(error, &format!("cannot write to the data directory {shown}")))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => bail!(
@@ -69,6 +68,13 @@ impl DataDir {
     pub fn icons(&self) -> PathBuf {
         self.path.join("icons")
     }
+}
+
+/// What happened, and what to do about it.
+fn refusal(error: io::Error, what: &str) -> anyhow::Error {
+    let advice = disk::advice(&error).map_or(String::new(), |advice| format!(": {advice}"));
+    let message = format!("{what}{advice}, or choose another one with --data");
+    anyhow::Error::new(error).context(message)
 }
 
 #[cfg(test)]

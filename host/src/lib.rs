@@ -4,6 +4,7 @@
 
 mod dashboard;
 pub mod data_dir;
+mod disk;
 pub mod error;
 pub mod http;
 pub mod icons;

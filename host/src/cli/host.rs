@@ -22,6 +22,7 @@ const CALL_TIME: Duration = Duration::from_secs(30);
 /// A service on a data directory, which is its own as long as it lives.
 pub struct Host {
     pub service: Arc<Service>,
+    pub storage: Arc<SqliteStorage>,
     pub data: DataDir,
 }
 
@@ -52,8 +53,12 @@ impl Host {
             Some(file) => sandbox.with_context(|| format!("cannot run the component {}", file.display()))?,
             None => sandbox?,
         };
-        let service = service(storage, sandbox).await?;
-        Ok(Self { service, data })
+        let service = service(storage.clone(), sandbox).await?;
+        Ok(Self {
+            service,
+            storage,
+            data,
+        })
     }
 }
 

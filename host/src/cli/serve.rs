@@ -91,9 +91,17 @@ async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> an
         signal().await;
         warn!("a second signal: calls that were accepted are given up");
     };
+    // Beside the first requests: the larger the database, the longer it takes.
+    let damage = async {
+        match host.storage.verify().await {
+            Ok(()) => std::future::pending().await,
+            Err(damage) => damage,
+        }
+    };
     tokio::select! {
         () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => {}
         () = signals => {}
+        damage = damage => return Err(damage),
     }
     info!("stopped");
     Ok(host)

@@ -23,9 +23,10 @@ pub(super) async fn live() -> Response {
     json_response(OK)
 }
 
-/// Storage answers and the component runs.
+/// Storage answers and takes changes, and the component runs.
 pub(super) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
     let work = async {
+        http.service.storage.check().await?;
         http.service.has_users(&id.0).await?;
         http.service
             .sandbox

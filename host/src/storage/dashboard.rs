@@ -21,6 +21,11 @@ pub trait DashboardStorage: Storage {
         access: Access,
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>>;
+
+    /// Whether changes can be kept at this moment, as far as is known without making one.
+    async fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One transaction on everything that Portico keeps.

@@ -1,4 +1,5 @@
-//! The file: kept over a restart, and refused with a clear message where it cannot be used.
+//! The file: kept over a restart, and refused with a clear message where it cannot be used. (The
+//! files that are no good are in the tests of the running service.)
 
 use std::fs;
 
@@ -143,33 +144,6 @@ async fn a_database_of_the_first_version_is_brought_to_this_one() {
 }
 
 #[tokio::test]
-async fn a_database_newer_than_the_binary_is_refused() {
-    let store = Store::sqlite();
-    let path = store.path();
-    let database = rusqlite::Connection::open(&path).unwrap();
-    database.pragma_update(None, "user_version", 1000).unwrap();
-    let message = refusal(&path);
-    assert!(
-        message.contains("version 1000") && message.contains("newer portico"),
-        "{message}"
-    );
-}
-
-#[tokio::test]
-async fn a_database_of_another_program_is_refused() {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("other.db");
-    let database = rusqlite::Connection::open(&path).unwrap();
-    database.execute_batch("CREATE TABLE user (id TEXT)").unwrap();
-    let message = refusal(&path);
-    assert!(message.contains("another program"), "{message}");
-    let tables: i64 = database
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(tables, 1, "it was left alone");
-}
-
-#[tokio::test]
 async fn a_file_that_is_no_database_is_refused() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("portico.db");
@@ -179,36 +153,6 @@ async fn a_file_that_is_no_database_is_refused() {
         assert!(message.contains("not a database"), "{message}");
         assert_eq!(fs::read(&path).unwrap(), garbage, "it was left alone");
     }
-}
-
-#[tokio::test]
-async fn an_empty_file_is_not_taken_for_a_new_database() {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("portico.db");
-    fs::write(&path, "").unwrap();
-    let message = refusal(&path);
-    assert!(
-        message.contains("empty") && message.contains("restore a backup"),
-        "{message}"
-    );
-}
-
-#[tokio::test]
-async fn a_truncated_database_is_refused() {
-    let store = Store::sqlite();
-    fill(&store).await;
-    let directory = store.close();
-    let path = directory.path().join("portico.db");
-    let whole = fs::read(&path).unwrap();
-    assert!(whole.len() > 50_000);
-    for length in [whole.len() - 4096, whole.len() / 2, 5000, 4096, 50] {
-        fs::write(&path, &whole[..length]).unwrap();
-        let message = refusal(&path);
-        assert!(message.contains("damaged"), "{length}: {message}");
-    }
-    // It was the cutting that did it.
-    fs::write(&path, &whole).unwrap();
-    SqliteStorage::open(&path).unwrap();
 }
 
 #[tokio::test]
@@ -236,14 +180,4 @@ async fn a_first_start_that_was_interrupted_is_begun_anew() {
         assert_eq!(files, ["portico.db"]);
         fs::remove_file(&path).unwrap();
     }
-}
-
-#[tokio::test]
-async fn a_log_without_its_database_is_not_taken_for_the_log_of_a_new_one() {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("portico.db");
-    fs::write(directory.path().join("portico.db-wal"), "changes").unwrap();
-    let message = refusal(&path);
-    assert!(message.contains("restore a backup"), "{message}");
-    assert!(!path.exists());
 }

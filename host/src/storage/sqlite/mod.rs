@@ -4,14 +4,14 @@
 //! - One connection writes; write transactions take turns on it and share commits (`writer.rs`).
 //! - Readers have connections of their own, which cannot write (`readers.rs`); WAL lets them see
 //!   the last commit while a write goes on.
-//! - References, uniqueness and cascades are the schema's (`migrations/`); `error.rs` alone says
-//!   what a breach of them is called.
+//! - References, uniqueness and cascades are the schema's (`migrations/`); `health.rs` alone
+//!   says what a breach of them is called.
 
 mod apps;
 mod boards;
 mod credentials;
-mod error;
 mod groups;
+mod health;
 mod invites;
 mod migrations;
 mod query;
@@ -28,15 +28,23 @@ use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use async_trait::async_trait;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+use tracing::{debug, warn};
+
+use crate::disk;
 
 use super::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Transaction,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, PATIENCE, Result, Storage,
+    Transaction,
 };
+use health::{Health, explain};
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -60,31 +68,30 @@ pub struct SqliteStorage {
     // Before the writer, which leaves no log behind if it is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    health: Arc<Health>,
     ids: Ids,
 }
 
 impl SqliteStorage {
     /// Opens the database in this file; creates it, for its owner's eyes only, if there is none.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::open_inner(path).with_context(|| format!("cannot use the database {}", path.display()))
+        Self::open_inner(path).with_context(|| cannot_use(path))
     }
 
     fn open_inner(path: &Path) -> anyhow::Result<Self> {
         // Absolute: SQLite takes a name that begins with `file:` for a URI.
         let path = std::path::absolute(path)?;
         if !path.try_exists()? {
-            create(&path)?;
+            create(&path).map_err(explain_io)?;
         }
         // SQLite would take it for a new database, and onboarding would be open to anyone.
-        ensure!(
-            std::fs::metadata(&path)?.len() > 0,
-            "the file is empty: restore a backup, or remove the file to begin anew"
-        );
+        ensure!(std::fs::metadata(&path)?.len() > 0, health::EMPTY);
         let connection = open_file(&path)?;
-        let readers = Arc::new(Readers::new(path));
+        let health = Arc::new(Health::new(path));
         Ok(Self {
-            readers,
-            writer: Arc::new(Writer::new(connection, PATIENCE)),
+            readers: Arc::new(Readers::new(health.clone())),
+            writer: Arc::new(Writer::new(connection, health.clone(), PATIENCE)),
+            health,
             ids: Ids::default(),
         })
     }
@@ -92,6 +99,18 @@ impl SqliteStorage {
     /// The same, with ids from there.
     pub fn with_ids(self, ids: Ids) -> Self {
         Self { ids, ..self }
+    }
+
+    /// Reads the whole file to see whether it is damaged: about half a second for a million
+    /// records. If it is, the error says what to do.
+    pub async fn verify(&self) -> anyhow::Result<()> {
+        let path = self.health.path().to_owned();
+        let (sender, verified) = oneshot::channel();
+        // On a thread that nobody has to wait for: whoever stops does not want to know any more.
+        thread::spawn(move || {
+            let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
+        });
+        verified.await.context("the check of the database ended early")?
     }
 
     async fn open_transaction(
@@ -125,17 +144,19 @@ impl DashboardStorage for SqliteStorage {
     ) -> Result<Box<dyn DashboardTransaction>> {
         Ok(self.open_transaction(access, context).await?)
     }
+
+    async fn check(&self) -> Result<()> {
+        let health = self.health.clone();
+        let checked = spawn_blocking(move || health.check()).await;
+        checked.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
+    }
 }
 
 /// Makes a new database under another name, and gives it its own when it is whole: whatever
 /// interrupts this, the next start begins it anew.
 fn create(path: &Path) -> anyhow::Result<()> {
     let log = with_suffix(path, "-wal");
-    ensure!(
-        !log.try_exists()?,
-        "the file is gone, but {} is there: restore a backup, or remove that as well to begin anew",
-        log.display()
-    );
+    ensure!(!log.try_exists()?, health::GONE);
     let new = with_suffix(path, ".new");
     for left_over in [new.clone(), with_suffix(&new, "-wal"), with_suffix(&new, "-shm")] {
         match std::fs::remove_file(left_over) {
@@ -159,6 +180,14 @@ fn create(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Adds what to do about it, where it is the disk that did not take a file.
+fn explain_io(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref().and_then(disk::advice) {
+        Some(advice) => error.context(advice),
+        None => error,
+    }
+}
+
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -168,10 +197,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// A connection to a file that is there, to write to it, with the newest tables.
 fn open_file(path: &Path) -> anyhow::Result<Connection> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(explain)?;
-    ensure!(
-        !connection.is_readonly("main")?,
-        "the file cannot be written: see to its permissions"
-    );
+    ensure!(!connection.is_readonly("main")?, health::READ_ONLY);
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(explain)?;
@@ -194,15 +220,23 @@ fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Says what to do about a file that SQLite cannot read.
-fn explain(error: rusqlite::Error) -> anyhow::Error {
-    let advice = match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => "the file is not a database: restore a backup, or move it away",
-        Some(ErrorCode::DatabaseCorrupt) => "the database is damaged: restore a backup",
-        Some(ErrorCode::DatabaseBusy) => "another program holds the database: stop it first",
-        Some(ErrorCode::ReadOnly) => "the file cannot be written: see to its permissions",
-        Some(ErrorCode::CannotOpen) => "the file cannot be opened: see to the permissions of its directory",
-        _ => return error.into(),
+/// Looks at every page. It keeps nothing of what it reads in memory.
+fn verify(path: &Path) -> anyhow::Result<()> {
+    let look = || {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.pragma_update(None, "mmap_size", 0)?;
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
     };
-    anyhow::Error::new(error).context(advice)
+    let start = Instant::now();
+    match look() {
+        Ok(found) if found == "ok" => debug!(micros = start.elapsed().as_micros(), "the database is sound"),
+        Ok(found) => bail!("{}: {}", health::DAMAGED, found.replace('\n', " ")),
+        Err(error) if health::is_damage(&error) => return Err(explain(error)),
+        Err(error) => warn!(%error, "the database could not be checked"),
+    }
+    Ok(())
+}
+
+fn cannot_use(path: &Path) -> String {
+    format!("cannot use the database {}", path.display())
 }

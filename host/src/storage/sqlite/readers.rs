@@ -1,6 +1,5 @@
 //! The connections that read.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags};
@@ -8,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::connect;
-use super::error::translate;
+use super::health::Health;
 use super::query::run;
 use crate::storage::{Error, PATIENCE, Result, waited_too_long};
 
@@ -17,15 +16,15 @@ pub(super) const MAX_READERS: usize = 16;
 
 /// Connections to read with, opened when they are needed and kept.
 pub(super) struct Readers {
-    path: PathBuf,
+    health: Arc<Health>,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub fn new(path: PathBuf) -> Self {
+    pub fn new(health: Arc<Health>) -> Self {
         Self {
-            path,
+            health,
             permits: Arc::new(Semaphore::new(MAX_READERS)),
             idle: Mutex::default(),
         }
@@ -38,18 +37,22 @@ impl Readers {
             .map_err(|_| waited_too_long())?
             .map_err(|_| Error::Unavailable("the storage is closed".into()))?;
         let idle = self.lock().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => {
-                connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| translate(&error))?
-            }
-        };
-        run(&connection, "BEGIN", []).map_err(|error| translate(&error))?;
+        let connection = idle.map_or_else(|| self.open(), Ok);
+        let begun = connection.and_then(|connection| {
+            run(&connection, "BEGIN", [])?;
+            Ok(connection)
+        });
+        let connection = begun.map_err(|error| self.health.translate(&error))?;
         Ok(Reader {
             connection: Some(connection),
             readers: self.clone(),
             _permit: permit,
         })
+    }
+
+    /// One more connection.
+    fn open(&self) -> rusqlite::Result<Connection> {
+        connect(self.health.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
@@ -69,6 +72,11 @@ impl Reader {
     /// None once it is broken.
     pub fn connection(&self) -> Option<&Connection> {
         self.connection.as_ref()
+    }
+
+    /// What is known of the database.
+    pub fn health(&self) -> &Health {
+        &self.readers.health
     }
 
     /// Closes a connection that failed: the next reader opens another.

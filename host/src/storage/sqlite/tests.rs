@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::query::run;
 use super::writer::Turn;
-use super::{SqliteStorage, Writer, readers};
+use super::{Health, SqliteStorage, Writer, readers};
 use crate::storage::{Error, Result};
 
 struct Store {
@@ -161,8 +161,10 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
 #[tokio::test]
 async fn a_turn_that_does_not_come_is_given_up() {
     let directory = TempDir::new().unwrap();
-    let connection = Connection::open(directory.path().join("any.db")).unwrap();
-    let writer = Arc::new(Writer::new(connection, Duration::from_millis(50)));
+    let path = directory.path().join("any.db");
+    let connection = Connection::open(&path).unwrap();
+    let health = Arc::new(Health::new(path));
+    let writer = Arc::new(Writer::new(connection, health, Duration::from_millis(50)));
     let turn = writer.begin().await.unwrap();
     let began = Instant::now();
     let late = writer.begin().await.map(drop);

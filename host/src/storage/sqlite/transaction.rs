@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use super::error::translate;
 use super::readers::Reader;
 use super::writer::Turn;
 use super::{apps, boards, credentials, groups, invites, search_engines, users};
@@ -69,10 +68,13 @@ impl SqliteTransaction {
 
     fn fail(&mut self, error: &rusqlite::Error) -> Error {
         self.failed = true;
-        if let Place::Reader(reader) = &mut self.place {
-            reader.discard();
+        match &mut self.place {
+            Place::Reader(reader) => {
+                reader.discard();
+                reader.health().translate(error)
+            }
+            Place::Writer(turn) => turn.health().translate(error),
         }
-        translate(error)
     }
 }
 

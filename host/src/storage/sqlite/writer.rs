@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::error::{translate, unavailable};
+use super::health::Health;
 use super::query::run;
 use crate::storage::{Error, Result, waited_too_long};
 
@@ -34,11 +34,13 @@ pub(super) struct Writer {
     turn: Arc<Mutex<Batch>>,
     waiting: AtomicUsize,
     patience: Duration,
+    health: Arc<Health>,
 }
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 struct Batch {
     connection: Connection,
+    health: Arc<Health>,
     /// Whether the outer transaction has begun.
     is_open: bool,
     members: Vec<Member>,
@@ -48,9 +50,10 @@ struct Batch {
 type Member = oneshot::Sender<Result<()>>;
 
 impl Writer {
-    pub fn new(connection: Connection, patience: Duration) -> Self {
+    pub fn new(connection: Connection, health: Arc<Health>, patience: Duration) -> Self {
         let batch = Batch {
             connection,
+            health: health.clone(),
             is_open: false,
             members: Vec::new(),
         };
@@ -58,6 +61,7 @@ impl Writer {
             turn: Arc::new(Mutex::new(batch)),
             waiting: AtomicUsize::new(0),
             patience,
+            health,
         }
     }
 
@@ -73,7 +77,7 @@ impl Writer {
             batch: Some(batch),
             has_savepoint: false,
         };
-        turn.open().map_err(|error| translate(&error))?;
+        turn.open().map_err(|error| self.health.translate(&error))?;
         Ok(turn)
     }
 
@@ -125,6 +129,11 @@ impl Turn {
         self.batch.as_ref().map(|batch| &batch.connection)
     }
 
+    /// What is known of the database.
+    pub fn health(&self) -> &Health {
+        &self.writer.health
+    }
+
     /// Makes the transaction durable, together with others if there are.
     pub async fn commit(mut self) -> Result<()> {
         let joined = self.join();
@@ -152,7 +161,7 @@ impl Turn {
         let Some(batch) = &mut self.batch else {
             return Err(Error::Unavailable("no turn".into()));
         };
-        run(&batch.connection, "RELEASE member", []).map_err(|error| translate(&error))?;
+        run(&batch.connection, "RELEASE member", []).map_err(|error| self.writer.health.translate(&error))?;
         self.has_savepoint = false;
         let (sender, receiver) = oneshot::channel();
         batch.members.push(sender);
@@ -217,7 +226,7 @@ impl Batch {
             && let Err(error) = run(&self.connection, "ROLLBACK TO member", [])
                 .and_then(|_| run(&self.connection, "RELEASE member", []))
         {
-            unavailable(&error);
+            self.health.unavailable(&error);
             self.roll_back();
         }
     }
@@ -226,7 +235,7 @@ impl Batch {
         if !self.connection.is_autocommit()
             && let Err(error) = run(&self.connection, "ROLLBACK", [])
         {
-            unavailable(&error);
+            self.health.unavailable(&error);
         }
     }
 
@@ -238,7 +247,7 @@ impl Batch {
         } else {
             // If SQLite has given the batch up there is nothing to commit, and it says so.
             let committed = run(&self.connection, "COMMIT", []).map(drop);
-            committed.map_err(|error| unavailable(&error))
+            committed.map_err(|error| self.health.unavailable(&error))
         };
         // Nothing left to do after a COMMIT that succeeded.
         self.roll_back();
