@@ -7,7 +7,7 @@
 //! like is known before the service has given the record an id.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use portico::COMPONENT;
@@ -129,7 +129,8 @@ impl Observer {
     /// Every fact, and the ids of records by their facts' keys. Checks on the way that the
     /// database is whole, and what must never be there is not.
     pub fn look(&self) -> (Facts, BTreeMap<String, String>) {
-        let db = open(&self.database);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let db = Connection::open_with_flags(&self.database, flags).expect("the database");
         assert_eq!(texts(&db, "PRAGMA integrity_check"), ["ok"]);
         let broken = texts(
             &db,
@@ -139,6 +140,12 @@ impl Observer {
         for (what, sql) in NEVER {
             assert!(texts(&db, sql).is_empty(), "{what}");
         }
+        // The index for searches is made of the names that are there.
+        db.execute(
+            "INSERT INTO app_search (app_search, rank) VALUES ('integrity-check', 1)",
+            [],
+        )
+        .expect("the index for searches");
         self.check_name_keys(&db);
 
         let (mut facts, mut ids) = (Facts::new(), BTreeMap::new());
@@ -174,10 +181,6 @@ impl Observer {
         let right = self.runtime.block_on(self.sandbox.name_keys(context, &names));
         assert_eq!(kept, right.expect("the name-keys"), "the name-keys of {names:?}");
     }
-}
-
-fn open(database: &Path) -> Connection {
-    Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the database")
 }
 
 fn texts(db: &Connection, sql: &str) -> Vec<String> {
