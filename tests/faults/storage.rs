@@ -181,15 +181,19 @@ ask_first! {
     delete_invite(id: &str) -> bool;
     insert_group(id: &str, name: &str, name_key: &str) -> bool;
     list_groups() -> Vec<Group>;
+    update_group(id: &str, name: &str, name_key: &str) -> bool;
     delete_group(id: &str) -> bool;
     set_group_permissions(id: &str, permissions: &[String]) -> bool;
     remove_from_group(user_id: &str, group_id: &str) -> bool;
     insert_board(board: &Board, name_key: &str) -> bool;
     list_boards() -> Vec<BoardSummary>;
     get_board(id: &str) -> Option<Board>;
+    update_board(board: &Board, name_key: &str) -> bool;
+    get_shares(id: &str) -> Option<Shares>;
     share_board(id: &str, users: &[String], groups: &[String]) -> bool;
     delete_board(id: &str) -> bool;
     insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
+    update_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
     list_search_engines() -> Vec<SearchEngine>;
     delete_search_engine(id: &str) -> bool;
 }

@@ -237,7 +237,22 @@ pub static TABLE: [Row; 49] = [
         json!({"id": world.admin.search_engine(&name, &name[name.len().saturating_sub(8)..])})
     }),
     query("onboard.currentStep", Everyone, none),
-    mutation("state.apply", ADMIN, |_, user| json!({"users": [{"name": user.name, "provider": "credentials"}]})),
+    mutation("state.apply", ADMIN, |world, user| {
+        let name = world.name();
+        let short = &name[name.len().saturating_sub(8)..];
+        json!({
+            "groups": [{"name": name, "permissions": ["app-create"]}],
+            "users": [
+                {"name": user.name, "provider": "credentials", "email": format!("{short}@example.com"), "groups": [name]},
+                {"name": name, "provider": "credentials"},
+            ],
+            "apps": [{"name": name, "href": "https://example.com/"}],
+            "searchEngines": [
+                {"name": name, "short": short, "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"},
+            ],
+            "boards": [{"name": name, "creator": user.name, "items": [{"app": name}], "sharedWith": {"groups": [name]}}],
+        })
+    }),
     query("state.export", ADMIN, none),
     mutation("user.delete", OwnOrAdmin, |_, user| json!({"userId": user.id})).rest("DELETE", "/api/users/{userId}"),
 ];
