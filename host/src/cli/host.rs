@@ -48,12 +48,16 @@ impl Host {
             random: Arc::new(SystemRandom),
         };
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
-        let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports);
-        let sandbox = match &settings.component {
-            Some(file) => sandbox.with_context(|| format!("cannot run the component {}", file.display()))?,
-            None => sandbox?,
+        let service = async {
+            let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports)?;
+            service(storage.clone(), sandbox).await
         };
-        let service = service(storage.clone(), sandbox).await?;
+        let service = match &settings.component {
+            Some(file) => service
+                .await
+                .with_context(|| format!("cannot run the component {}", file.display()))?,
+            None => service.await?,
+        };
         Ok(Self {
             service,
             storage,
@@ -62,8 +66,8 @@ impl Host {
     }
 }
 
-/// A service that keeps nothing: enough to ask what procedures there are.
-pub async fn without_data() -> anyhow::Result<Arc<Service>> {
+/// A service that keeps nothing: enough to ask a component what procedures there are.
+pub async fn without_data(component: &[u8]) -> anyhow::Result<Arc<Service>> {
     let storage = Arc::new(MemoryStorage::new());
     let imports = Imports {
         storage: storage.clone(),
@@ -71,7 +75,7 @@ pub async fn without_data() -> anyhow::Result<Arc<Service>> {
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let sandbox = Sandbox::new(COMPONENT, None, Limits::default(), imports)?;
+    let sandbox = Sandbox::new(component, None, Limits::default(), imports)?;
     service(storage, sandbox).await
 }
 

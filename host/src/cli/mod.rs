@@ -1,7 +1,8 @@
-//! The command line: `serve`, `procedures`, `call`, `recover`.
+//! The command line: one file for each command.
 
 mod call;
 mod host;
+mod inspect;
 mod procedures;
 mod recover;
 mod remote;
@@ -41,6 +42,8 @@ enum Command {
     Procedures(procedures::Procedures),
     /// Call one procedure, on the data directory or on a running host
     Call(call::Call),
+    /// Say what a component wants and offers, and whether this host can run it
+    Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, and end their sessions
     Recover(recover::Recover),
 }
@@ -77,6 +80,7 @@ pub fn run() -> anyhow::Result<()> {
         Command::Serve(serve) => serve.run(settings),
         Command::Procedures(procedures) => procedures.run(),
         Command::Call(call) => call.run(settings),
+        Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
     }
 }

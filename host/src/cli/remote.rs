@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use portico::sandbox::Kind;
+use portico::{COMPONENT, sandbox::Kind};
 use serde_json::Value;
 use ureq::Agent;
 
@@ -16,7 +16,7 @@ pub fn call(
     procedure: &str,
     input: Option<Value>,
 ) -> anyhow::Result<Option<Value>> {
-    let service = block_on(host::without_data())?;
+    let service = block_on(host::without_data(COMPONENT))?;
     // The host may be newer and know more: then it is for the host to say that a call is a query.
     let kind = service
         .table

@@ -111,12 +111,11 @@ impl Table {
             .map(|row| (row.name, row))
             .collect();
         let mut procedures = Vec::new();
+        let mut unknown = Vec::new();
         for described in described {
             let Some(row) = rows.remove(described.name.as_str()) else {
-                bail!(
-                    "the component describes {}, which this host does not know",
-                    described.name
-                );
+                unknown.push(described.name);
+                continue;
             };
             procedures.push(Procedure {
                 name: described.name,
@@ -130,8 +129,20 @@ impl Table {
                 run: row.run,
             });
         }
-        if let Some(name) = rows.keys().min() {
-            bail!("the component does not describe {name}");
+        let mut lacking: Vec<_> = rows.into_keys().collect();
+        lacking.sort_unstable();
+        let what_to_do = "run the portico that it was built for, or build it anew";
+        if !unknown.is_empty() {
+            bail!(
+                "the component describes procedures that this host does not know ({}): {what_to_do}",
+                unknown.join(", ")
+            );
+        }
+        if !lacking.is_empty() {
+            bail!(
+                "the component does not describe procedures that this host calls ({}): {what_to_do}",
+                lacking.join(", ")
+            );
         }
         procedures.extend(dashboard::procedures());
         let by_name = procedures

@@ -1,0 +1,154 @@
+//! Whether a file is a component that this host can run, in words.
+//!
+//! wasmtime refuses what does not fit as well, but what it says is hard to act on: of a component
+//! for another version of the contract it says that a resource is not implemented. So a file is
+//! compared with the world `plugin` of `wit/` before anything of it is compiled or run.
+
+mod types;
+mod world;
+
+use std::fmt::Write as _;
+
+use anyhow::bail;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use wit_parser::decoding::{DecodedWasm, decode};
+
+use self::world::{Comparison, World};
+pub use self::world::{Interface, Standing};
+
+/// What a file of WebAssembly begins with.
+const MAGIC: &[u8] = b"\0asm";
+const CORE_MODULE: [u8; 4] = [1, 0, 0, 0];
+const COMPONENT: [u8; 4] = [13, 0, 1, 0];
+
+/// What there is to say about a file.
+#[derive(Debug, Serialize)]
+pub struct Inspection {
+    /// Its length in bytes.
+    pub size: usize,
+    /// Its SHA-256 in hexadecimal digits.
+    pub sha256: String,
+    /// What it is: `component`, `core module`, `WIT package` or `unknown`.
+    pub kind: &'static str,
+    /// The contract that this host speaks.
+    pub contract: String,
+    /// What it wants, in its own order.
+    pub imports: Vec<Interface>,
+    /// What it offers in its own order, then what this host calls and does not find.
+    pub exports: Vec<Interface>,
+    /// Why this host cannot run it; empty if nothing in its type speaks against it.
+    pub problems: Vec<String>,
+}
+
+/// Looks at a file as far as that goes without running it.
+pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
+    let contract = World::contract()?;
+    let (kind, comparison) = read(file, &contract);
+    let sha256 = Sha256::digest(file).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Ok(Inspection {
+        size: file.len(),
+        sha256,
+        kind,
+        contract: contract.package(),
+        imports: comparison.imports,
+        exports: comparison.exports,
+        problems: comparison.problems,
+    })
+}
+
+/// Refuses a file that is not a component for this host.
+pub(super) fn check(file: &[u8]) -> anyhow::Result<()> {
+    let contract = World::contract()?;
+    let (_, comparison) = read(file, &contract);
+    if !comparison.problems.is_empty() {
+        bail!(
+            "it does not fit this host, portico {} with the contract {}: {}",
+            env!("CARGO_PKG_VERSION"),
+            contract.package(),
+            comparison.problems.join("; ")
+        );
+    }
+    Ok(())
+}
+
+fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
+    let refused = |kind, problem: String| {
+        let problems = vec![problem];
+        let comparison = Comparison {
+            problems,
+            ..Comparison::default()
+        };
+        (kind, comparison)
+    };
+    let encoding = match file.strip_prefix(MAGIC).and_then(<[u8]>::first_chunk) {
+        Some(encoding) => *encoding,
+        None => return refused("unknown", foreign(file)),
+    };
+    match encoding {
+        COMPONENT => {}
+        CORE_MODULE => {
+            return refused(
+                "core module",
+                "it is a core module and not a component: build it for wasm32-wasip2, or make a component of it \
+                 with `wasm-tools component new`"
+                    .into(),
+            );
+        }
+        other => {
+            return refused(
+                "unknown",
+                format!(
+                    "its encoding {other:?} is not one that this host knows: build it with current tools, or run a \
+                     newer portico"
+                ),
+            );
+        }
+    }
+    match decode(file) {
+        Ok(DecodedWasm::Component(resolve, world)) => {
+            ("component", contract.compare(&World::new(resolve, world)))
+        }
+        Ok(DecodedWasm::WitPackage(..)) => refused(
+            "WIT package",
+            "it holds only types, the contract itself, and nothing that runs: give the component".into(),
+        ),
+        Err(error) => refused("component", unreadable(file, &error)),
+    }
+}
+
+/// Something that is not WebAssembly.
+fn foreign(file: &[u8]) -> String {
+    let text = file.trim_ascii_start();
+    if file.is_empty() {
+        "the file is empty: copy it again".into()
+    } else if MAGIC.starts_with(file) || file.starts_with(MAGIC) {
+        "the file ends before it has begun: copy it again".into()
+    } else if text.starts_with(b"(component") || text.starts_with(b"(module") {
+        "it is WebAssembly's text form: make a file of bytes of it with `wasm-tools parse`".into()
+    } else if file.starts_with(b"\x7fELF") {
+        "it is a program for this kind of machine, perhaps a component that was compiled already: give the .wasm \
+         that it was made of"
+            .into()
+    } else {
+        "it is not WebAssembly: give a component, a file that begins with the bytes 00 61 73 6d".into()
+    }
+}
+
+/// A component that cannot be read to its end.
+fn unreadable(file: &[u8], error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    if text.contains("unexpected end") {
+        format!(
+            "the file ends in the middle, after {} bytes: copy it again",
+            file.len()
+        )
+    } else {
+        format!(
+            "it is not a component that can be read ({text}): is the file whole, and does its maker validate it?"
+        )
+    }
+}
