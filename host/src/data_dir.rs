@@ -56,7 +56,12 @@ impl DataDir {
 
     /// The database.
     pub fn database(&self) -> PathBuf {
-        self.path.join("portico.db")
+        Self::database_in(&self.path)
+    }
+
+    /// Where the database of a data directory is, for whoever does not need it alone.
+    pub fn database_in(path: &Path) -> PathBuf {
+        path.join("portico.db")
     }
 
     /// What can be made again: the compiled component.

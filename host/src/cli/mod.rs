@@ -1,11 +1,14 @@
 //! The command line: one file for each command.
 
+mod backup;
 mod call;
 mod host;
 mod inspect;
 mod procedures;
+mod progress;
 mod recover;
 mod remote;
+mod restore;
 mod serve;
 mod settings;
 
@@ -42,18 +45,29 @@ enum Command {
     Procedures(procedures::Procedures),
     /// Call one procedure, on the data directory or on a running host
     Call(call::Call),
+    /// Copy the database into one file, also while a host works on it
+    Backup(backup::Backup),
+    /// Put a backup in the place of the database
+    Restore(restore::Restore),
     /// Say what a component wants and offers, and whether this host can run it
     Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, and end their sessions
     Recover(recover::Recover),
 }
 
+/// Where the data is.
+#[derive(Args)]
+struct DataArgs {
+    /// The folder that holds all data; a host makes it if it is not there [default: ./data]
+    #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
 /// Where the data is, and what runs on it.
 #[derive(Args)]
 struct HostArgs {
-    /// The folder that holds all data; made if it is not there [default: ./data]
-    #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
     /// Run this component instead of the one inside the binary
     #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
     component: Option<PathBuf>,
@@ -80,6 +94,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Serve(serve) => serve.run(settings),
         Command::Procedures(procedures) => procedures.run(),
         Command::Call(call) => call.run(settings),
+        Command::Backup(backup) => backup.run(settings),
+        Command::Restore(restore) => restore.run(settings),
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
     }

@@ -102,7 +102,7 @@ impl Settings {
 
     /// Puts what the command line and the environment say over what the file says.
     pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
-        self.data = args.data.or(self.data);
+        self.data = args.data.data.or(self.data);
         self.component = args.component.or(self.component);
         self.cache = args.cache.or(self.cache);
         self.log = args.log.or(self.log);

@@ -8,6 +8,7 @@ mod nested;
 mod races;
 mod records;
 mod rights;
+mod sqlite_backups;
 mod sqlite_batches;
 mod sqlite_files;
 mod store;

@@ -99,12 +99,9 @@ async fn the_database_is_durable_and_strict() {
     assert_eq!(text(slow), "");
 }
 
-/// A database as the first version left it.
-#[tokio::test]
-async fn a_database_of_the_first_version_is_brought_to_this_one() {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("portico.db");
-    let database = rusqlite::Connection::open(&path).unwrap();
+/// Makes a database as the first version left it: two apps, on a board.
+pub fn make_first_version(path: &std::path::Path) {
+    let database = rusqlite::Connection::open(path).unwrap();
     database
         .execute_batch(include_str!(
             "../../src/storage/sqlite/migrations/0001_initial.sql"
@@ -118,7 +115,12 @@ async fn a_database_of_the_first_version_is_brought_to_this_one() {
         INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 1, 0, 'a2'), ('b', 1, 1, 'a1');
         PRAGMA user_version = 1;";
     database.execute_batch(records).unwrap();
-    drop(database);
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_to_this_one() {
+    let directory = TempDir::new().unwrap();
+    make_first_version(&directory.path().join("portico.db"));
 
     let store = Store::sqlite_in(directory);
     let filter = |contains: &str| AppFilter {

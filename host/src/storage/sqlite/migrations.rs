@@ -12,7 +12,7 @@ const MIGRATIONS: [&str; 2] = [
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
-const APPLICATION_ID: i64 = 0x5072_7463;
+pub(super) const APPLICATION_ID: i64 = 0x5072_7463;
 
 /// Runs what is missing. Refuses databases of other programs and those newer than this binary.
 pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
@@ -51,6 +51,6 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
     connection.query_row(sql, [], |row| row.get(0))
 }

@@ -8,6 +8,7 @@
 //!   says what a breach of them is called.
 
 mod apps;
+mod backup;
 mod boards;
 mod credentials;
 mod groups;
@@ -16,6 +17,7 @@ mod invites;
 mod migrations;
 mod query;
 mod readers;
+mod restore;
 mod search_engines;
 #[cfg(test)]
 mod tests;
@@ -44,7 +46,10 @@ use super::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, PATIENCE, Result, Storage,
     Transaction,
 };
+pub use backup::{Contents, Step, backup};
 use health::{Health, explain};
+pub use restore::{Restored, restore};
+
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -158,22 +163,45 @@ fn create(path: &Path) -> anyhow::Result<()> {
     let log = with_suffix(path, "-wal");
     ensure!(!log.try_exists()?, health::GONE);
     let new = with_suffix(path, ".new");
-    for left_over in [new.clone(), with_suffix(&new, "-wal"), with_suffix(&new, "-shm")] {
-        match std::fs::remove_file(left_over) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-    }
+    create_empty(&new)?;
+    // Closing it moves all that is in its log into the file.
+    open_file(&new)?.close().map_err(|(_, error)| explain(error))?;
+    put_in_place(&new, path)
+}
+
+/// Makes an empty file for its owner's eyes only, in place of what an interruption left there.
+fn create_empty(path: &Path) -> anyhow::Result<()> {
+    remove_with_companions(path)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     // SQLite gives its companions (`-wal`, `-shm`) the same mode.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&new)?;
-    // Closing it moves all that is in its log into the file.
-    open_file(&new)?.close().map_err(|(_, error)| explain(error))?;
-    File::open(&new)?.sync_all()?;
-    std::fs::rename(&new, path)?;
+    options.open(path)?;
+    Ok(())
+}
+
+/// Removes a database, and the files that SQLite may have put beside it.
+fn remove_with_companions(path: &Path) -> std::io::Result<()> {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        match std::fs::remove_file(with_suffix(path, suffix)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Gives a whole and closed database its name. Whoever looks finds what was there before, or all
+/// of the new one.
+fn put_in_place(new: &Path, path: &Path) -> anyhow::Result<()> {
+    File::open(new)?.sync_all()?;
+    std::fs::rename(new, path)?;
+    sync_folder_of(path)
+}
+
+/// Makes the names in a file's folder durable.
+fn sync_folder_of(path: &Path) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         File::open(folder)?.sync_all()?;
     }
