@@ -170,6 +170,38 @@ fn backup_and_restore_say_what_is_in_their_way() {
     assert_eq!(server.sign_in("root", PASSWORD).app_names(), ["later"]);
 }
 
+#[test]
+fn a_restored_backup_is_the_same_dashboard() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [data, other, copy] = ["data", "other", "copy.db"].map(|name| folder.path().join(name));
+    let document = json!({
+        "groups": [{"name": "admins", "permissions": ["admin"]}, {"name": "family", "permissions": ["app-create"]}],
+        "users": [
+            {"name": "ada", "provider": "credentials", "email": "a@b.example", "password": PASSWORD, "groups": ["admins"]},
+            {"name": "bob", "provider": "oidc", "groups": ["family"]},
+        ],
+        "apps": [{"name": "🦀 Crab", "iconUrl": "/i.svg"}, {"name": "ÅNGSTRÖM", "iconUrl": "/i.svg", "href": "ssh://x"}],
+        "searchEngines": [{"name": "W", "short": "w", "urlTemplate": "https://w.example/?q=%s", "iconUrl": "/w.svg"}],
+        "boards": [{"name": "Home", "creator": "ada", "items": [{"app": "🦀 Crab"}, {"bookmarks": ["ångström"]}],
+                    "sharedWith": {"users": ["ada"], "groups": ["family"]}}],
+    });
+    run(
+        command().args(["apply", "-", "--data"]).arg(&data),
+        &document.to_string(),
+    )
+    .succeeded();
+    let export = portico(&["export"], &data).succeeded();
+    portico(&["backup", text(&copy)], &data).succeeded();
+    portico(&["restore", text(&copy)], &other).succeeded();
+    assert_eq!(portico(&["export"], &other).succeeded(), export);
+    // What changed since is as it was.
+    let pruned = json!({"apps": [], "prune": true}).to_string();
+    run(command().args(["apply", "-", "--data"]).arg(&data), &pruned).succeeded();
+    assert_ne!(portico(&["export"], &data).succeeded(), export);
+    portico(&["restore", "--force", text(&copy)], &data).succeeded();
+    assert_eq!(portico(&["export"], &data).succeeded(), export);
+}
+
 /// The name of the only kind of app in a database that must be whole.
 #[track_caller]
 fn state(database: &Path) -> (String, i64) {

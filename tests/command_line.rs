@@ -28,8 +28,23 @@ fn json_of(finished: Finished) -> Value {
 #[test]
 fn the_commands_explain_themselves() {
     let text = portico(&["--help"], "").succeeded();
-    for word in ["serve", "procedures", "call", "recover"] {
+    for word in [
+        "serve",
+        "procedures",
+        "call",
+        "apply",
+        "export",
+        "backup",
+        "restore",
+        "inspect",
+        "recover",
+    ] {
         assert!(text.contains(word), "{word} is not in:\n{text}");
+    }
+    for command in ["apply", "export", "backup", "restore", "inspect"] {
+        let text = portico(&[command, "--help"], "").succeeded();
+        let example = format!("\n  portico {command} ");
+        assert!(text.contains(&example), "no example of {command}:\n{text}");
     }
     let text = portico(&["serve", "--help"], "").succeeded();
     for word in [

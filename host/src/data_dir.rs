@@ -39,7 +39,7 @@ impl DataDir {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => bail!(
                 "another portico works on the data directory {shown}: stop it first, choose another one with \
-                 --data, or talk to it with `portico call --url`"
+                 --data, or talk to it with --url"
             ),
             Err(TryLockError::Error(error)) => {
                 return Err(error).with_context(|| format!("cannot lock {}", lock_file.display()));

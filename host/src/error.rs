@@ -133,7 +133,8 @@ impl Error {
     }
 }
 
-fn issue_text(issue: &Issue) -> String {
+/// Which part of an input breaks which rule: `apps[3].href must be an absolute URL`.
+pub fn issue_text(issue: &Issue) -> String {
     let mut path = String::new();
     for segment in &issue.path {
         match segment {

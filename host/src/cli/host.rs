@@ -1,6 +1,6 @@
 //! What every command that works on data starts with.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use portico::{
@@ -67,7 +67,7 @@ impl Host {
 }
 
 /// A service that keeps nothing: enough to ask a component what procedures there are.
-pub async fn without_data(component: &[u8]) -> anyhow::Result<Arc<Service>> {
+pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::Result<Arc<Service>> {
     let storage = Arc::new(MemoryStorage::new());
     let imports = Imports {
         storage: storage.clone(),
@@ -75,7 +75,7 @@ pub async fn without_data(component: &[u8]) -> anyhow::Result<Arc<Service>> {
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let sandbox = Sandbox::new(component, None, Limits::default(), imports)?;
+    let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
     service(storage, sandbox).await
 }
 

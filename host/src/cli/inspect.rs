@@ -11,7 +11,7 @@ use portico::{
 };
 use serde_json::json;
 
-use super::{block_on, call::REQUEST_ID, host, print};
+use super::{block_on, host, print, target::REQUEST_ID};
 
 const HELP: &str = "\
 Prints size, SHA-256, imports, exports and procedures. Where this host cannot run the file, it says
@@ -67,7 +67,7 @@ impl Inspect {
 
 /// What the component itself says that it offers.
 async fn procedures_of(component: &[u8]) -> anyhow::Result<Vec<String>> {
-    let service = host::without_data(component).await?;
+    let service = host::without_data(component, None).await?;
     let described = service
         .sandbox
         .describe(Identity::operator().context(REQUEST_ID))

@@ -1,7 +1,11 @@
 //! The command line: one file for each command.
 
+mod apply;
 mod backup;
 mod call;
+mod difference;
+mod document;
+mod export;
 mod host;
 mod inspect;
 mod procedures;
@@ -11,6 +15,8 @@ mod remote;
 mod restore;
 mod serve;
 mod settings;
+mod target;
+mod yaml;
 
 use std::{
     io::{ErrorKind, Write},
@@ -45,6 +51,10 @@ enum Command {
     Procedures(procedures::Procedures),
     /// Call one procedure, on the data directory or on a running host
     Call(call::Call),
+    /// Make the dashboard what a document says: groups, users, apps, search engines, boards
+    Apply(apply::Apply),
+    /// Write the dashboard as a document that `portico apply` takes
+    Export(export::Export),
     /// Copy the database into one file, also while a host works on it
     Backup(backup::Backup),
     /// Put a backup in the place of the database
@@ -94,6 +104,8 @@ pub fn run() -> anyhow::Result<()> {
         Command::Serve(serve) => serve.run(settings),
         Command::Procedures(procedures) => procedures.run(),
         Command::Call(call) => call.run(settings),
+        Command::Apply(apply) => apply.run(settings),
+        Command::Export(export) => export.run(settings),
         Command::Backup(backup) => backup.run(settings),
         Command::Restore(restore) => restore.run(settings),
         Command::Inspect(inspect) => inspect.run(),

@@ -19,7 +19,7 @@ pub struct Procedures {
 
 impl Procedures {
     pub fn run(self) -> anyhow::Result<()> {
-        let service = block_on(host::without_data(COMPONENT))?;
+        let service = block_on(host::without_data(COMPONENT, None))?;
         if self.json {
             let rows: Vec<_> = service.table.iter().map(as_json).collect();
             return print(&serde_json::to_string_pretty(&rows)?);

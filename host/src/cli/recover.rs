@@ -13,10 +13,10 @@ use serde_json::json;
 
 use super::{
     HostArgs, block_on,
-    call::{self, REQUEST_ID},
     host::Host,
     print,
     settings::Settings,
+    target::{self, REQUEST_ID},
 };
 
 #[derive(Args)]
@@ -51,7 +51,7 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     }
     let password = host.service.secrets.password();
     let input = json!({ "userId": user.id, "password": password });
-    call::run(
+    target::run(
         &host.service,
         "user.changePassword",
         &Identity::operator(),

@@ -3,25 +3,18 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use portico::{COMPONENT, sandbox::Kind};
+use portico::sandbox::Kind;
 use serde_json::Value;
 use ureq::Agent;
-
-use super::{block_on, host};
 
 /// Calls a procedure of the host at this URL; none where it has no output.
 pub fn call(
     url: &str,
     key: Option<&str>,
     procedure: &str,
+    kind: Kind,
     input: Option<Value>,
 ) -> anyhow::Result<Option<Value>> {
-    let service = block_on(host::without_data(COMPONENT))?;
-    // The host may be newer and know more: then it is for the host to say that a call is a query.
-    let kind = service
-        .table
-        .find(procedure)
-        .map_or(Kind::Mutation, |procedure| procedure.kind);
     let address = format!("{}/api/trpc/{procedure}", url.trim_end_matches('/'));
     let agent: Agent = Agent::config_builder()
         .http_status_as_error(false)

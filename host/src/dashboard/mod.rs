@@ -13,6 +13,8 @@ mod search_engines;
 mod state;
 mod validate;
 
+pub(crate) use self::state::DOCUMENT;
+
 use crate::{
     error::{Code, Error},
     procedures::{Call, Procedure, Route, Run},

@@ -24,6 +24,9 @@ use crate::{
     storage::CallContext,
 };
 
+/// What `state.apply` takes.
+pub const DOCUMENT: Shape = dashboard::DOCUMENT;
+
 /// An answer, as JSON; `null` where the procedure has no output.
 pub type Output = String;
 

@@ -87,7 +87,7 @@ const LISTS: [Field; 5] = [
 pub(super) const STATE: Shape = Record(&LISTS);
 
 /// What `state.apply` takes.
-pub(super) const DOCUMENT: Shape = Record(&[
+pub(crate) const DOCUMENT: Shape = Record(&[
     LISTS[0],
     LISTS[1],
     LISTS[2],

@@ -16,6 +16,7 @@ mod plan;
 mod report;
 mod snapshot;
 
+pub(crate) use self::document::DOCUMENT;
 use self::{
     component::Component,
     export::Exported,
@@ -30,7 +31,7 @@ use crate::{
 };
 
 pub(super) static ROWS: &[Row] = &[
-    mutation("state.apply", document::DOCUMENT, report::REPORT, |call| {
+    mutation("state.apply", DOCUMENT, report::REPORT, |call| {
         Box::pin(apply::run(call))
     })
     .hashing()

@@ -1,0 +1,217 @@
+//! What `state.apply` answers, for people.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// Of one value, so many characters are shown.
+const LONGEST: usize = 60;
+
+/// The colours of a terminal, or none.
+#[derive(Clone, Copy)]
+pub struct Colours(pub bool);
+
+impl Colours {
+    fn paint(self, colour: u8, text: &str) -> String {
+        if self.0 {
+            format!("\x1b[{colour}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+const RED: u8 = 31;
+const GREEN: u8 = 32;
+const YELLOW: u8 = 33;
+
+/// A line for each record that is created, changed or removed, and one that sums up.
+///
+/// `asked` is the document: what it does not name is told only of the lists that it has, because
+/// nothing else could be removed.
+pub fn difference(answer: &Value, asked: &Map<String, Value>, colours: Colours) -> String {
+    let mut text = String::new();
+    let entries = |key: &str| answer[key].as_array().map(Vec::as_slice).unwrap_or_default();
+    for (key, sign, colour) in [
+        ("created", "+", GREEN),
+        ("changed", "~", YELLOW),
+        ("removed", "-", RED),
+    ] {
+        for entry in entries(key) {
+            let line = format!("{sign} {}", name_of(entry));
+            text.push_str(&colours.paint(colour, &line));
+            text.push_str(&changes_of(entry));
+            text.push('\n');
+        }
+    }
+    let count = |key| entries(key).len();
+    let (created, changed, removed) = (count("created"), count("changed"), count("removed"));
+    if created + changed + removed == 0 {
+        text.push_str("Nothing to change: ");
+    }
+    let _ = write!(
+        text,
+        "{created} created, {changed} changed, {removed} removed, {} as wanted",
+        count("unchanged")
+    );
+    text.push_str(&unnamed(&answer["unnamed"], asked));
+    text.push('\n');
+    if answer["dryRun"] == true {
+        text.push_str("Nothing was written: this was a dry run\n");
+    }
+    text
+}
+
+/// `user ada`; `user ada (oidc)`.
+fn name_of(entry: &Value) -> String {
+    let text = |key: &str| printable(entry[key].as_str().unwrap_or_default());
+    let kind = match &entry["kind"] {
+        Value::String(kind) if kind == "searchEngine" => "search engine".into(),
+        _ => text("kind"),
+    };
+    let provider = text("provider");
+    let provider = match &provider[..] {
+        "" | "credentials" => String::new(),
+        other => format!(" ({other})"),
+    };
+    format!("{kind} {}{provider}", text("name"))
+}
+
+/// One change on the same line, more of them on lines of their own.
+fn changes_of(entry: &Value) -> String {
+    let changes = entry["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut text = String::new();
+    for change in changes {
+        text.push_str(if changes.len() == 1 { "  " } else { "\n    " });
+        let field = printable(change["field"].as_str().unwrap_or_default());
+        let _ = write!(
+            text,
+            "{field}: {}",
+            change_of(&change["before"], &change["after"])
+        );
+    }
+    text
+}
+
+fn change_of(before: &Value, after: &Value) -> String {
+    let (Value::Array(old), Value::Array(new)) = (before, after) else {
+        return format!("{} -> {}", short(before), short(after));
+    };
+    let without = |some: &[Value], others: &[Value], sign: &str| {
+        let only = some.iter().filter(|item| !others.contains(item));
+        only.map(|item| format!("{sign}{}", short(item)))
+            .collect::<Vec<_>>()
+    };
+    let mut parts = without(new, old, "+");
+    parts.extend(without(old, new, "-"));
+    if parts.is_empty() {
+        return "in another order, or in another number".into();
+    }
+    parts.join(" ")
+}
+
+fn short(value: &Value) -> String {
+    let text = printable(&value.to_string());
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let beginning: String = text.chars().take(LONGEST).collect();
+    beginning + "…"
+}
+
+/// What a terminal would obey is spelled out.
+fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| {
+            let escaped = letter.is_control().then(|| letter.escape_unicode());
+            let itself = (!letter.is_control()).then_some(letter);
+            escaped.into_iter().flatten().chain(itself)
+        })
+        .collect()
+}
+
+/// `; 3 apps and 1 group are not in the document (--prune removes them)`.
+fn unnamed(unnamed: &Value, asked: &Map<String, Value>) -> String {
+    let mut parts = Vec::new();
+    let mut all = 0;
+    for (list, one) in [
+        ("groups", "group"),
+        ("users", "user"),
+        ("apps", "app"),
+        ("searchEngines", "search engine"),
+        ("boards", "board"),
+    ] {
+        let count = unnamed[list].as_u64().unwrap_or_default();
+        if count > 0 && asked.get(list).is_some_and(|list| !list.is_null()) {
+            all += count;
+            parts.push(format!("{count} {one}{}", if count == 1 { "" } else { "s" }));
+        }
+    }
+    let (is, them) = if all == 1 { ("is", "it") } else { ("are", "them") };
+    match &parts[..] {
+        [] => String::new(),
+        [.., last] if parts.len() > 1 => {
+            let first = parts[..parts.len() - 1].join(", ");
+            format!("; {first} and {last} {is} not in the document (--prune removes {them})")
+        }
+        [only, ..] => format!("; {only} {is} not in the document (--prune removes {them})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked() -> Map<String, Value> {
+        json!({"apps": [], "groups": []}).as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn every_change_is_told_in_a_line_or_a_few() {
+        let answer = json!({
+            "dryRun": true,
+            "created": [{"kind": "app", "id": null, "name": "Jellyfin"}],
+            "changed": [
+                {"kind": "user", "id": "1", "name": "ada", "provider": "credentials",
+                 "changes": [{"field": "email", "before": "a@b", "after": null}]},
+                {"kind": "user", "id": "2", "name": "bob", "provider": "oidc", "changes": [
+                    {"field": "groups", "before": ["old", "all"], "after": ["all", "new"]},
+                    {"field": "image", "before": "x".repeat(500), "after": null},
+                    {"field": "items", "before": [1, 2], "after": [2, 1]}]}],
+            "removed": [{"kind": "searchEngine", "id": "3", "name": "old\u{1b}[2J"}],
+            "unchanged": [{"kind": "app", "id": "4", "name": "x"}],
+            "unnamed": {"groups": 1, "users": 7, "apps": 3, "searchEngines": 0, "boards": 0},
+        });
+        let expected = format!(
+            "+ app Jellyfin\n\
+             ~ user ada  email: \"a@b\" -> null\n\
+             ~ user bob (oidc)\n    groups: +\"new\" -\"old\"\n    image: \"{}… -> null\n    \
+             items: in another order, or in another number\n\
+             - search engine old\\u{{1b}}[2J\n\
+             1 created, 2 changed, 1 removed, 1 as wanted; 1 group and 3 apps are not in the document (--prune \
+             removes them)\n\
+             Nothing was written: this was a dry run\n",
+            "x".repeat(59)
+        );
+        assert_eq!(difference(&answer, &asked(), Colours(false)), expected);
+        let coloured = difference(&answer, &asked(), Colours(true));
+        assert!(
+            coloured.starts_with("\u{1b}[32m+ app Jellyfin\u{1b}[0m\n\u{1b}[33m~ user ada\u{1b}[0m  email")
+        );
+    }
+
+    #[test]
+    fn no_change_is_said_too() {
+        let answer = json!({
+            "dryRun": false, "created": [], "changed": [], "removed": [], "unchanged": [{}, {}],
+            "unnamed": {"groups": 0, "users": 0, "apps": 1, "searchEngines": 0, "boards": 0},
+        });
+        assert_eq!(
+            difference(&answer, &asked(), Colours(false)),
+            "Nothing to change: 0 created, 0 changed, 0 removed, 2 as wanted; 1 app is not in the document (--prune \
+             removes it)\n"
+        );
+    }
+}
