@@ -17,7 +17,7 @@ pub(crate) use self::state::DOCUMENT;
 
 use crate::{
     error::{Code, Error},
-    procedures::{Call, Procedure, Route, Run},
+    procedures::{Call, MOST_VALUES, Procedure, Route, Run},
     sandbox::{Access, Kind},
     shape::{Shape, required},
     storage::{self, ADMIN, Constraint, DashboardTransaction},
@@ -46,6 +46,7 @@ struct Row {
     public: bool,
     hashes: bool,
     large: bool,
+    values: usize,
     input: Shape,
     output: Shape,
     route: Option<Route>,
@@ -59,6 +60,7 @@ const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row
         public: false,
         hashes: false,
         large: false,
+        values: MOST_VALUES,
         input,
         output,
         route: None,
@@ -82,8 +84,13 @@ impl Row {
         Self { hashes: true, ..self }
     }
 
-    const fn large(self) -> Self {
-        Self { large: true, ..self }
+    /// With so many values of JSON.
+    const fn large(self, values: usize) -> Self {
+        Self {
+            large: true,
+            values,
+            ..self
+        }
     }
 
     const fn at(self, method: &'static str, path: &'static str) -> Self {
@@ -108,6 +115,7 @@ impl Row {
             output: self.output,
             route: self.route,
             large: self.large,
+            values: self.values,
             run: self.run,
         }
     }

@@ -60,7 +60,7 @@ pub(super) async fn sign_in(
 async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<Response, Error> {
     let service = &http.service;
     let (parts, body) = request.into_parts();
-    let input = read_json(http, &parts.headers, body, InputLimit::new(&http.limits, false)).await?;
+    let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await?;
     let input = SIGN_IN.check(input)?;
     let credentials: Credentials = serde_json::from_value(input).map_err(Error::internal)?;
 

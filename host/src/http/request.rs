@@ -25,6 +25,7 @@ use crate::{
     error::{Code, Error},
     identity::{self, Identity},
     model::Timestamp,
+    procedures::{self, Procedure},
     secrets::{Random, SystemRandom},
     service::report,
     storage::{self, Authentication, Credential},
@@ -48,19 +49,26 @@ pub(super) struct InputLimit {
 }
 
 impl InputLimit {
-    /// An app has about eight values.
-    pub fn new(limits: &HttpLimits, large: bool) -> Self {
-        if large {
-            Self {
-                bytes: limits.large_body,
-                values: 1_000_000,
-            }
-        } else {
-            Self {
-                bytes: limits.body,
-                values: 100_000,
-            }
+    /// Of what is no procedure.
+    pub fn small(limits: &HttpLimits) -> Self {
+        Self {
+            bytes: limits.body,
+            values: procedures::MOST_VALUES,
         }
+    }
+
+    /// Of calls of these procedures together.
+    pub fn of<'a>(limits: &HttpLimits, procedures: impl IntoIterator<Item = &'a Procedure>) -> Self {
+        procedures
+            .into_iter()
+            .fold(Self::small(limits), |limit, procedure| Self {
+                bytes: if procedure.large {
+                    limits.large_body
+                } else {
+                    limit.bytes
+                },
+                values: limit.values.max(procedure.values),
+            })
     }
 }
 

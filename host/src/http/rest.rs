@@ -109,7 +109,7 @@ async fn call(
     } else if parts.method == Method::DELETE {
         Ok(None)
     } else {
-        let limit = InputLimit::new(&http.limits, procedure.large);
+        let limit = InputLimit::of(&http.limits, [procedure]);
         read_json(http, &parts.headers, body, limit).await
     };
     let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));

@@ -62,8 +62,13 @@ pub struct Procedure {
     pub route: Option<Route>,
     /// Whether its input may be as large as the larger of the two limits.
     pub large: bool,
+    /// The most values of JSON in its input.
+    pub values: usize,
     pub(crate) run: Run,
 }
+
+/// Values of JSON in one input. A thousand apps have about ten thousand.
+pub(crate) const MOST_VALUES: usize = 100_000;
 
 /// What the host knows of a procedure of the component.
 struct Row {
@@ -129,6 +134,7 @@ impl Table {
                 output: row.output,
                 route: row.route,
                 large: row.large,
+                values: MOST_VALUES,
                 run: row.run,
             });
         }

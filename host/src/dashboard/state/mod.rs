@@ -30,12 +30,15 @@ use crate::{
     storage::Access,
 };
 
+/// Values of JSON in a document. An app has about eight.
+const MOST_VALUES: usize = 1_000_000;
+
 pub(super) static ROWS: &[Row] = &[
     mutation("state.apply", DOCUMENT, report::REPORT, |call| {
         Box::pin(apply::run(call))
     })
     .hashing()
-    .large(),
+    .large(MOST_VALUES),
     query("state.export", Nothing, document::STATE, |call| {
         Box::pin(export(call))
     }),

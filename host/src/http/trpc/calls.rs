@@ -153,9 +153,9 @@ impl Calls {
 
     /// Only who may make a call that takes many records at once may send as much.
     fn input_limit(&self, http: &Shared) -> InputLimit {
-        let mut permitted = self.calls.iter().filter(|call| call.refusal.is_none());
-        let is_large = |call: &Call| http.service.table.find(&call.name).is_some_and(|row| row.large);
-        InputLimit::new(&http.limits, permitted.any(is_large))
+        let permitted = self.calls.iter().filter(|call| call.refusal.is_none());
+        let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
+        InputLimit::of(&http.limits, procedures)
     }
 
     /// The calls, in order.
