@@ -111,6 +111,11 @@ fn queries_are_got_and_mutations_are_posted() {
     wrong("GET", "app.create", "POST");
     wrong("PUT", "app.create", "POST");
     wrong("DELETE", "app.delete", "POST");
+    // It comes before the content type, too.
+    for method in ["PUT", "TRACE", "OPTIONS"] {
+        let answer = server.anonymous().send(method, "/api/trpc/app.all", &[], None);
+        answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
+    }
     // HEAD is how clients ask whether somebody is there: anything, anyone.
     for procedure in ["app.all", "app.create", "app.nope"] {
         let answer = server

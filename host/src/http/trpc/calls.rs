@@ -68,7 +68,8 @@ impl Calls {
         let path = path.strip_suffix('/').unwrap_or(path);
         let path = decode(path)
             .map_err(|_| Error::new(Code::BadRequest, format!("Invalid URL-encoding in path {path:?}")))?;
-        if parts.method != Method::GET {
+        // Another method is refused as such, whatever comes with it.
+        if parts.method == Method::POST {
             check_content_type(parts)?;
         }
         let pairs = query_pairs(parts.uri.query())?;
