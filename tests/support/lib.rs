@@ -10,6 +10,7 @@ mod answer;
 mod client;
 mod fixtures;
 mod namespace;
+pub mod node;
 mod portico;
 pub mod procedures;
 mod random;
