@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench lint target component nextest clean
+.PHONY: help build run test test-all soak bench lint target component nextest swagger-ui clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ bench: build ## a first look at speed
 lint: component ## formatting and clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+swagger-ui: ## another version of the viewer at /api/docs: make swagger-ui VERSION=5.35.0
+	host/assets/swagger-ui/renew.sh $(VERSION)
 
 clean: ## removes what was built; ./data stays
 	rm -rf target dist

@@ -1,13 +1,28 @@
-//! Finds the component that the host carries inside.
+//! Finds the component that the host carries inside, and the contract's words for the description.
 
-use std::{env, path::PathBuf};
+#[path = "build/words.rs"]
+mod words;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 fn main() {
-    let manifest = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    let component = PathBuf::from(manifest).join("../dist/portico.wasm");
-    println!("cargo:rerun-if-changed={}", component.display());
-    if !component.exists() {
+    let folder = |name: &str| PathBuf::from(env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}")));
+    let manifest = folder("CARGO_MANIFEST_DIR");
+    component(&manifest.join("../dist/portico.wasm"));
+
+    let wit = manifest.join("../wit");
+    println!("cargo:rerun-if-changed={}", wit.display());
+    let words = words::of_contract(&wit).expect("read wit/");
+    fs::write(folder("OUT_DIR").join("words.rs"), words).expect("write words.rs");
+}
+
+fn component(file: &Path) {
+    println!("cargo:rerun-if-changed={}", file.display());
+    if !file.exists() {
         println!("cargo::error=dist/portico.wasm is not there: build it first, with `make component`");
     }
-    println!("cargo:rustc-env=PORTICO_COMPONENT_FILE={}", component.display());
+    println!("cargo:rustc-env=PORTICO_COMPONENT_FILE={}", file.display());
 }

@@ -10,6 +10,7 @@ pub mod http;
 pub mod icons;
 pub mod identity;
 pub mod model;
+pub mod openapi;
 pub mod procedures;
 pub mod sandbox;
 pub mod secrets;

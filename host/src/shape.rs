@@ -1,8 +1,9 @@
 //! The shapes of inputs and outputs: which keys there are, and what type each has.
 //!
-//! A shape says what JSON can say. Bounds and rules (how long, how many, which URLs) are the
-//! component's. One shape serves every transport: it checks JSON bodies, reads query strings, finds
-//! the dates that superjson marks, and describes a procedure to people.
+//! A shape says what JSON can say. Bounds and rules (how long, how many, which URLs) belong to
+//! whoever runs the procedure: a shape may state a bound, for the description, and does not check it.
+//! One shape serves every transport: it checks JSON bodies, reads query strings, finds the dates that
+//! superjson marks, and describes a procedure to people and in OpenAPI.
 //!
 //! Nothing is coerced: `"5"` is no number and `2.5` no integer; `5.0` is 5, as JSON has one kind of
 //! number. Unknown keys are ignored.
@@ -49,6 +50,25 @@ pub enum Shape {
     Nullable(&'static Shape),
     /// This or nothing.
     Optional(&'static Shape),
+    /// This, which has a name of its own in the description.
+    Named(&'static str, &'static Shape),
+    /// This within a bound, which the procedure holds and not the shape.
+    Bounded(&'static Shape, Bound),
+}
+
+/// What a value keeps to beyond its type.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// So many characters (Unicode scalar values), from and to.
+    Length(u32, u32),
+    /// A number from and to.
+    Range(i32, i32),
+    /// A number of at least this.
+    From(i32),
+    /// So many entries, from and to.
+    Count(u32, u32),
+    /// A text in which this regular expression is found, in the form of ECMAScript.
+    Pattern(&'static str),
 }
 
 /// A key of an object.
@@ -60,6 +80,15 @@ pub struct Field {
     pub shape: Shape,
     /// Whether it may be absent.
     pub optional: bool,
+    /// What it means. Where this is empty, the contract (`wit/`) says it.
+    pub about: &'static str,
+}
+
+impl Field {
+    /// The same with this as its meaning.
+    pub const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
 }
 
 /// A key that must be there.
@@ -68,6 +97,7 @@ pub const fn required(name: &'static str, shape: Shape) -> Field {
         name,
         shape,
         optional: false,
+        about: "",
     }
 }
 
@@ -77,11 +107,22 @@ pub const fn optional(name: &'static str, shape: Shape) -> Field {
         name,
         shape,
         optional: true,
+        about: "",
     }
 }
 
+/// The key `id` of a record.
+pub const ID_FIELD: Field = required("id", Shape::Text).about("Which record: its id.");
 /// `{id}`.
-pub const ID: Shape = Shape::Record(&[required("id", Shape::Text)]);
+pub const ID: Shape = Shape::Named("Reference", &Shape::Record(&[ID_FIELD]));
+/// `{id, name}`.
+pub const NAMED: Shape = Shape::Named(
+    "Named",
+    &Shape::Record(&[
+        required("id", Shape::Text).about("The id."),
+        required("name", Shape::Text).about("The name."),
+    ]),
+);
 /// A text or null.
 pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
 /// Who vouches for a user.
@@ -89,16 +130,40 @@ pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
 /// A date or null.
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 /// `{query, limit?}`.
-pub const SEARCH: Shape = Shape::Record(&[required("query", Shape::Text), optional("limit", Shape::Integer)]);
+pub const SEARCH: Shape = Shape::Named(
+    "Search",
+    &Shape::Record(&[
+        required("query", Shape::Text).about("What the name contains; an empty text fits every name."),
+        optional("limit", Shape::Bounded(&Shape::Integer, Bound::Range(1, 100)))
+            .about("How many to answer at most; 10 if absent."),
+    ]),
+);
 
 impl Shape {
+    /// The shape without its name and its bounds.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.plain(),
+            shape => shape,
+        }
+    }
+
+    /// The keys of an object, also of one that may be absent.
+    pub fn fields(&self) -> Option<&'static [Field]> {
+        match self.plain() {
+            Self::Record(fields) => Some(fields),
+            Self::Optional(shape) => shape.fields(),
+            _ => None,
+        }
+    }
+
     /// Checks an input and brings it into the form that Rust's types are read from.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
         let mut check = Check {
             path: Vec::new(),
             issues: Vec::new(),
         };
-        let value = match (self, input) {
+        let value = match (self.plain(), input) {
             (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
             (_, None) => {
                 check.refuse(format!("is required: {}", self.noun()));
@@ -119,9 +184,8 @@ impl Shape {
     /// Reads an input from the keys and values of a query string: numbers are decimal digits,
     /// booleans `true` or `false`, and no key comes twice.
     pub fn read_query(&self, pairs: Vec<(String, String)>) -> Result<Option<Value>, Error> {
-        let fields = match self {
-            Self::Record(fields) | Self::Optional(Self::Record(fields)) => *fields,
-            _ => return Ok(None),
+        let Some(fields) = self.fields() else {
+            return Ok(None);
         };
         let mut input = Map::new();
         let mut issues = Vec::new();
@@ -132,7 +196,7 @@ impl Shape {
                 let shape = fields
                     .iter()
                     .find(|field| field.name == key)
-                    .map(|field| field.shape);
+                    .map(|field| *field.shape.plain());
                 let value = match shape {
                     Some(Self::Integer | Self::Position) => read_integer(&text),
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
@@ -162,7 +226,7 @@ impl Shape {
 
     /// Whether a value of this shape can hold a date.
     pub fn has_dates(&self) -> bool {
-        match self {
+        match self.plain() {
             Self::Date => true,
             Self::List(shape) | Self::Nullable(shape) | Self::Optional(shape) => shape.has_dates(),
             Self::Either(one, other) => one.has_dates() || other.has_dates(),
@@ -176,7 +240,7 @@ impl Shape {
 
     /// Hands the path of every date in a value of this shape to `found`.
     pub fn each_date(&self, value: &Value, path: &mut Vec<String>, found: &mut impl FnMut(&[String])) {
-        match (self, value) {
+        match (self.plain(), value) {
             (Self::Date, Value::String(_)) => found(path),
             (Self::List(shape), Value::Array(items)) if shape.has_dates() => {
                 for (index, item) in items.iter().enumerate() {
@@ -227,6 +291,15 @@ impl Shape {
             Self::Anything => "anything".into(),
             Self::Nullable(shape) => format!("{}|null", shape.describe()),
             Self::Optional(shape) => format!("{} or none", shape.describe()),
+            Self::Named(_, shape) => shape.describe(),
+            Self::Bounded(shape, bound) => match bound {
+                Bound::Range(from, to) => format!("{from}..{to}"),
+                Bound::From(from) => format!("{from}.."),
+                Bound::Length(0, to) | Bound::Count(0, to) => format!("{} ..{to}", shape.describe()),
+                Bound::Length(from, to) => format!("{} {from}..{to}", shape.describe()),
+                Bound::Count(from, to) => format!("{} {from}..{to}", shape.describe()),
+                Bound::Pattern(_) => shape.describe(),
+            },
         }
     }
 
@@ -258,7 +331,7 @@ impl Shape {
             Self::Either(one, other) => format!("{} or {}", one.noun(), other.noun()),
             Self::Anything => "anything".into(),
             Self::Nullable(shape) => format!("{} or null", shape.noun()),
-            Self::Optional(shape) => shape.noun(),
+            Self::Optional(shape) | Self::Named(_, shape) | Self::Bounded(shape, _) => shape.noun(),
         }
     }
 }
@@ -330,6 +403,7 @@ impl Check {
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
+        let shape = shape.plain();
         match (shape, &mut *value) {
             (Shape::Text, Value::String(_))
             | (Shape::Boolean, Value::Bool(_))
@@ -514,6 +588,18 @@ mod tests {
             &mut |path| found.push(path.join(".")),
         );
         assert_eq!(found, ["1.at"]);
+    }
+
+    #[test]
+    fn a_name_and_a_bound_are_told_and_not_held() {
+        const NAME: Shape = Shape::Named("Name", &Shape::Bounded(&Shape::Text, Bound::Length(1, 3)));
+        const NAMES: Shape = Shape::Bounded(&Shape::List(&NAME), Bound::Count(0, 2));
+        assert_eq!(NAMES.describe(), "[text 1..3] ..2");
+        assert!(NAMES.check(Some(json!(["", "abcdef", "c"]))).is_ok());
+        assert_eq!(
+            refusal(NAMES, json!([5])),
+            "Input validation failed: [0] must be a text, got a number"
+        );
     }
 
     #[test]

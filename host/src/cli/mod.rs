@@ -8,6 +8,7 @@ mod document;
 mod export;
 mod host;
 mod inspect;
+mod openapi;
 mod procedures;
 mod progress;
 mod recover;
@@ -49,6 +50,9 @@ enum Command {
     Serve(serve::Serve),
     /// List every procedure: name, who may call it, REST route, input
     Procedures(procedures::Procedures),
+    /// Print the description of the HTTP interface in OpenAPI 3.1, as JSON
+    #[command(name = "openapi")]
+    OpenApi(openapi::OpenApi),
     /// Call one procedure, on the data directory or on a running host
     Call(call::Call),
     /// Make the dashboard what a document says: groups, users, apps, search engines, boards
@@ -103,6 +107,7 @@ pub fn run() -> anyhow::Result<()> {
     match cli.command {
         Command::Serve(serve) => serve.run(settings),
         Command::Procedures(procedures) => procedures.run(),
+        Command::OpenApi(openapi) => openapi.run(),
         Command::Call(call) => call.run(settings),
         Command::Apply(apply) => apply.run(settings),
         Command::Export(export) => export.run(settings),

@@ -34,6 +34,7 @@ impl Procedures {
                 "{name:<32}{kind:<10}{access:<24}{}",
                 route.unwrap_or_default()
             ))?;
+            print(&format!("    {}", procedure.summary()))?;
             print(&format!("    {input} -> {output}"))
         })
     }
@@ -66,6 +67,7 @@ fn as_json(procedure: &Procedure) -> Value {
     };
     json!({
         "name": procedure.name,
+        "about": procedure.about,
         "kind": kind(procedure),
         "access": access,
         "rest": procedure.route,

@@ -4,13 +4,13 @@
 
 use serde::Deserialize;
 
-use super::{Row, found, free, mutation, query, referred, validate::Fields};
+use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
 use crate::{
-    error::Error,
+    error::{Code, Error},
     procedures::{ById, Call, Created, Output, json},
     shape::{
-        Field, ID, NULLABLE_TEXT,
-        Shape::{self, Boolean, List, Nothing, Record, Tagged, Text},
+        Bound, Field, ID, NULLABLE_TEXT,
+        Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
         required,
     },
     storage::{Access, Authentication, Board, BoardItem, BoardSummary},
@@ -18,16 +18,24 @@ use crate::{
 
 const MOST_ITEMS: usize = 1000;
 
-const ITEMS: Shape = List(&Tagged(&[
-    ("app", &[required("appId", Text)]),
-    ("bookmarks", &[required("appIds", List(&Text))]),
-]));
+const ITEMS: Shape = List(&Named(
+    "BoardItem",
+    &Tagged(&[
+        ("app", &[required("appId", Text).about("Which app: its id.")]),
+        (
+            "bookmarks",
+            &[required("appIds", List(&Text)).about("Which apps, in this order: their ids.")],
+        ),
+    ]),
+));
+
+const SHARES: Shape = Bounded(&List(&Text), Bound::Count(0, MOST_ITEMS as u32));
 
 const SUMMARY: [Field; 4] = [
-    required("id", Text),
-    required("name", Text),
-    required("isPublic", Boolean),
-    required("creatorId", NULLABLE_TEXT),
+    required("id", Text).about("The board's id."),
+    required("name", Text).about("The board's name, which no other has."),
+    required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+    required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
 ];
 
 #[derive(Deserialize)]
@@ -46,40 +54,57 @@ struct Share {
     groups: Vec<String>,
 }
 
-const BOARD: Shape = Record(&[
-    SUMMARY[0],
-    SUMMARY[1],
-    SUMMARY[2],
-    SUMMARY[3],
-    required("items", ITEMS),
-]);
+const BOARD: Shape = Named(
+    "Board",
+    &Record(&[
+        SUMMARY[0],
+        SUMMARY[1],
+        SUMMARY[2],
+        SUMMARY[3],
+        required("items", ITEMS).about("What stands on it, in this order."),
+    ]),
+);
 
 pub(super) static ROWS: &[Row] = &[
-    query("board.getAll", Nothing, List(&Record(&SUMMARY)), |call| {
-        Box::pin(get_all(call))
-    }),
-    query("board.byId", ID, BOARD, |call| Box::pin(by_id(call))).public(),
+    query(
+        "board.getAll",
+        Nothing,
+        List(&Named("BoardSummary", &Record(&SUMMARY))),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All boards without what stands on them, by name."),
+    query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
+        .public()
+        .about("A board, for whoever may view it. `NOT_FOUND`: there is none, or the caller may not view it.")
+        .refuses(&[Code::NotFound]),
     mutation(
         "board.create",
         Record(&[
-            required("name", Text),
-            required("isPublic", Boolean),
-            required("items", ITEMS),
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other board has it."),
+            required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+            required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
+                .about("What stands on it, in this order; bookmarks of at most as many apps."),
         ]),
         ID,
         |call| Box::pin(create(call)),
-    ),
+    )
+    .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "board.share",
         Record(&[
-            required("boardId", Text),
-            required("users", List(&Text)),
-            required("groups", List(&Text)),
+            required("boardId", Text).about("Which board: its id."),
+            required("users", SHARES).about("Who may view it from now on: ids of users."),
+            required("groups", SHARES).about("Whose members may view it from now on: ids of groups."),
         ]),
         Nothing,
         |call| Box::pin(share(call)),
-    ),
-    mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call))),
+    )
+    .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
+    .refuses(&[Code::NotFound]),
+    mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes a board. It is nobody's home board any more.")
+        .refuses(&[Code::NotFound]),
 ];
 
 /// The name of a board, trimmed.

@@ -4,21 +4,20 @@
 
 use serde::Deserialize;
 
-use super::{NAMED, Row, found, free, mutation, query, referred, validate::Fields};
+use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
 use crate::{
     error::{Code, Error},
-    model::PathSegment,
     procedures::{ById, Call, Created, Output, json},
     shape::{
-        ID,
-        Shape::{self, List, Nothing, Record, Text},
+        ID, NAMED,
+        Shape::{self, Choice, List, Named, Nothing, Record, Text},
         required,
     },
     storage::{Access, DashboardTransaction},
 };
 
 /// What a group may hold.
-const PERMISSIONS: [&str; 7] = [
+pub(super) const PERMISSIONS: [&str; 7] = [
     "admin",
     "app-create",
     "app-modify-all",
@@ -28,7 +27,13 @@ const PERMISSIONS: [&str; 7] = [
     "board-full-all",
 ];
 
-const MEMBERSHIP: Shape = Record(&[required("groupId", Text), required("userId", Text)]);
+const MEMBERSHIP: Shape = Named(
+    "Membership",
+    &Record(&[
+        required("groupId", Text).about("Which group: its id."),
+        required("userId", Text).about("Which user: their id."),
+    ]),
+);
 
 #[derive(Deserialize)]
 struct Create {
@@ -53,33 +58,54 @@ pub(super) static ROWS: &[Row] = &[
     query(
         "group.getAll",
         Nothing,
-        List(&Record(&[
-            required("id", Text),
-            required("name", Text),
-            required("permissions", List(&Text)),
-            required("members", List(&NAMED)),
-        ])),
+        List(&Named(
+            "Group",
+            &Record(&[
+                required("id", Text).about("The group's id."),
+                required("name", Text).about("The group's name, which no other has."),
+                required("permissions", List(&Text)).about("What its members may do."),
+                required("members", List(&NAMED)).about("The users in it."),
+            ]),
+        )),
         |call| Box::pin(get_all(call)),
-    ),
+    )
+    .about("All groups with their permissions and members, by name."),
     mutation(
         "group.createGroup",
-        Record(&[required("name", Text)]),
+        Record(&[
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other group has it.")
+        ]),
         ID,
         |call| Box::pin(create(call)),
-    ),
-    mutation("group.deleteGroup", ID, Nothing, |call| Box::pin(delete(call))),
+    )
+    .about("Makes a group without permissions and members, and answers its id.")
+    .refuses(&[Code::Conflict]),
+    mutation("group.deleteGroup", ID, Nothing, |call| Box::pin(delete(call)))
+        .about(
+            "Deletes a group: its members lose what it permitted. `CONFLICT`: no administrator would remain.",
+        )
+        .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "group.savePermissions",
-        Record(&[required("groupId", Text), required("permissions", List(&Text))]),
+        Record(&[
+            required("groupId", Text).about("Which group: its id."),
+            required("permissions", List(&Choice(&PERMISSIONS))).about("What its members may do, all of it."),
+        ]),
         Nothing,
         |call| Box::pin(save_permissions(call)),
-    ),
+    )
+    .about("Sets what the members of a group may do. `CONFLICT`: no administrator would remain.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     mutation("group.addMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(add_member(call))
-    }),
+    })
+    .about("Adds a user to a group; one who is in it already stays.")
+    .refuses(&[Code::NotFound]),
     mutation("group.removeMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(remove_member(call))
-    }),
+    })
+    .about("Removes a user from a group. `CONFLICT`: no administrator would remain.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
 /// The name of a group, trimmed.
@@ -88,16 +114,7 @@ pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
 }
 
 /// What a group permits: in order, each once.
-pub(super) fn check_permissions(fields: &mut Fields, mut permissions: Vec<String>) -> Vec<String> {
-    for (index, permission) in permissions.iter().enumerate() {
-        if !PERMISSIONS.contains(&permission.as_str()) {
-            let place = [
-                PathSegment::Field("permissions".into()),
-                PathSegment::Index(index as u32),
-            ];
-            fields.refuse_at(place, format!("must be one of {}", PERMISSIONS.join(", ")));
-        }
-    }
+pub(super) fn in_order(mut permissions: Vec<String>) -> Vec<String> {
     permissions.sort();
     permissions.dedup();
     permissions
@@ -137,9 +154,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
 
 async fn save_permissions(mut call: Call) -> Result<Output, Error> {
     let input: SavePermissions = call.input()?;
-    let mut fields = Fields::default();
-    let permissions = check_permissions(&mut fields, input.permissions);
-    fields.check()?;
+    let permissions = in_order(input.permissions);
 
     let mut transaction = call.begin(Access::Write).await?;
     let guard = AdministratorGuard::before(&mut *transaction).await?;

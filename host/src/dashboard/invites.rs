@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{NAMED, Row, found, mutation, query};
+use super::{Row, found, mutation, query};
 use crate::{
-    error::Error,
+    error::{Code, Error},
     procedures::{ById, Call, Output, json},
     shape::{
-        ID,
-        Shape::{Date, List, Nothing, Nullable, Record, Text},
+        ID, NAMED,
+        Shape::{Date, List, Named, Nothing, Nullable, Record, Text},
         required,
     },
     storage::{Access, NewInvite},
@@ -31,22 +31,36 @@ pub(super) static ROWS: &[Row] = &[
     query(
         "invite.getAll",
         Nothing,
-        List(&Record(&[
-            required("id", Text),
-            required("expirationDate", Date),
-            required("creator", Nullable(&NAMED)),
-        ])),
+        List(&Named(
+            "Invite",
+            &Record(&[
+                required("id", Text).about("The invite's id."),
+                required("expirationDate", Date).about("Until when somebody can register with it."),
+                required("creator", Nullable(&NAMED)).about("The user who made it; null for the operator."),
+            ]),
+        )),
         |call| Box::pin(get_all(call)),
     )
+    .about("All invites that were not used, without their secrets.")
     .at("GET", "/api/invites"),
     mutation(
         "invite.createInvite",
-        Record(&[required("expirationDate", Date)]),
-        Record(&[required("id", Text), required("token", Text)]),
+        Record(&[required("expirationDate", Date)
+            .about("Until when somebody can register with it. A date that is past is taken, too.")]),
+        Named(
+            "CreatedInvite",
+            &Record(&[
+                required("id", Text).about("The invite's id."),
+                required("token", Text).about("The invite's secret, shown only here."),
+            ]),
+        ),
         |call| Box::pin(create(call)),
     )
+    .about("Makes an invite: it lets one person register, until it expires.")
     .at("POST", "/api/invites"),
     mutation("invite.deleteInvite", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes an invite: nobody can register with it any more.")
+        .refuses(&[Code::NotFound])
         .at("DELETE", "/api/invites/{id}"),
 ];
 

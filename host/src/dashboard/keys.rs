@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Row, found, mutation, query, referred, validate::Fields};
+use super::{LABEL, Row, found, mutation, query, referred, validate::Fields};
 use crate::{
-    error::Error,
+    error::{Code, Error},
     procedures::{Call, Output, json},
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT,
-        Shape::{Date, List, Nothing, Optional, Record, Text},
+        Shape::{Date, List, Named, Nothing, Optional, Record, Text},
         optional, required,
     },
     storage::{Access, ApiKey},
@@ -43,32 +43,46 @@ pub(super) static ROWS: &[Row] = &[
     query(
         "apiKeys.getAll",
         Nothing,
-        List(&Record(&[
-            required("id", Text),
-            required("name", NULLABLE_TEXT),
-            required("userId", Text),
-            required("createdAt", Date),
-            required("expiresAt", NULLABLE_DATE),
-            required("lastUsedAt", NULLABLE_DATE),
-        ])),
+        List(&Named(
+            "ApiKey",
+            &Record(&[
+                required("id", Text).about("The key's id: what stands before its dot."),
+                required("name", NULLABLE_TEXT).about("What it is for, if somebody said so."),
+                required("userId", Text).about("Whose it is: it may do what this user may do."),
+                required("createdAt", Date).about("When it was made."),
+                required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
+                required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
+            ]),
+        )),
         |call| Box::pin(get_all(call)),
-    ),
+    )
+    .about("All API keys, without their secrets."),
     mutation(
         "apiKeys.create",
         Optional(&Record(&[
-            optional("userId", Text),
-            optional("name", Text),
-            optional("expiresAt", Date),
+            optional("userId", Text).about("Whose it is; the caller's own if absent."),
+            optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed."),
+            optional("expiresAt", Date).about("When it ends; never if absent."),
         ])),
-        Record(&[required("id", Text), required("apiKey", Text)]),
+        Named(
+            "CreatedApiKey",
+            &Record(&[
+                required("id", Text).about("The key's id."),
+                required("apiKey", Text).about("The key, shown only here."),
+            ]),
+        ),
         |call| Box::pin(create(call)),
-    ),
+    )
+    .about("Makes an API key. It may do what its user may do, at every moment.")
+    .refuses(&[Code::NotFound]),
     mutation(
         "apiKeys.delete",
-        Record(&[required("apiKeyId", Text)]),
+        Record(&[required("apiKeyId", Text).about("Which key: its id.")]),
         Nothing,
         |call| Box::pin(delete(call)),
-    ),
+    )
+    .about("Deletes an API key: it opens nothing from now on.")
+    .refuses(&[Code::NotFound]),
 ];
 
 async fn get_all(call: Call) -> Result<Output, Error> {

@@ -19,11 +19,12 @@ use crate::{
     error::{Code, Error},
     procedures::{Call, MOST_VALUES, Procedure, Route, Run},
     sandbox::{Access, Kind},
-    shape::{Shape, required},
+    shape::{Bound, Shape},
     storage::{self, ADMIN, Constraint, DashboardTransaction},
 };
 
-const NAMED: Shape = Shape::Record(&[required("id", Shape::Text), required("name", Shape::Text)]);
+/// A name of something, or another text on one line. [`validate::Fields::label`] holds it.
+const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
 
 /// Every procedure of the dashboard side.
 pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
@@ -42,6 +43,7 @@ pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
 /// A procedure of the dashboard side.
 struct Row {
     name: &'static str,
+    about: &'static str,
     kind: Kind,
     public: bool,
     hashes: bool,
@@ -50,12 +52,14 @@ struct Row {
     input: Shape,
     output: Shape,
     route: Option<Route>,
+    refusals: &'static [Code],
     run: Run,
 }
 
 const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
     Row {
         name,
+        about: "",
         kind: Kind::Query,
         public: false,
         hashes: false,
@@ -64,6 +68,7 @@ const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row
         input,
         output,
         route: None,
+        refusals: &[],
         run,
     }
 }
@@ -78,6 +83,14 @@ const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> 
 impl Row {
     const fn public(self) -> Self {
         Self { public: true, ..self }
+    }
+
+    const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    const fn refuses(self, refusals: &'static [Code]) -> Self {
+        Self { refusals, ..self }
     }
 
     const fn hashing(self) -> Self {
@@ -108,6 +121,7 @@ impl Row {
         };
         Procedure {
             name: self.name.into(),
+            about: self.about,
             kind: self.kind,
             access,
             hashes: self.hashes,
@@ -116,6 +130,7 @@ impl Row {
             route: self.route,
             large: self.large,
             values: self.values,
+            refusals: self.refusals,
             run: self.run,
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     procedures::{Call, Output, json},
     shape::{
-        Shape::{Choice, Nothing, Record},
+        Shape::{Choice, Named, Nothing, Record},
         required,
     },
 };
@@ -20,10 +20,15 @@ struct CurrentStep {
 pub(super) static ROWS: &[Row] = &[query(
     "onboard.currentStep",
     Nothing,
-    Record(&[required("current", Choice(&["user", "finish"]))]),
+    Named(
+        "CurrentStep",
+        &Record(&[required("current", Choice(&["user", "finish"]))
+            .about("`user`: the first user has to be created; `finish`: there is one.")]),
+    ),
     |call| Box::pin(current_step(call)),
 )
-.public()];
+.public()
+.about("How far the first setup has come.")];
 
 async fn current_step(call: Call) -> Result<Output, Error> {
     let is_over = call.service.has_users(&call.request_id).await?;

@@ -2,17 +2,26 @@
 
 use serde::Deserialize;
 
-use super::{Row, found, free, mutation, query, validate::Fields};
+use super::{LABEL, Row, found, free, mutation, query, validate::Fields};
 use crate::{
-    error::Error,
+    error::{Code, Error},
     procedures::{ById, Call, Created, Output, json},
     shape::{
-        ID, NULLABLE_TEXT,
-        Shape::{List, Nothing, Record, Text},
+        Bound, ID, NULLABLE_TEXT,
+        Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
         optional, required,
     },
     storage::{Access, SearchEngine},
 };
+
+const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
+const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
+/// The shortest is `http://%s`.
+const URL_TEMPLATE: Shape = Bounded(
+    &Bounded(&Text, Bound::Length(9, 2048)),
+    Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
+);
+const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,29 +38,38 @@ pub(super) static ROWS: &[Row] = &[
     query(
         "searchEngine.getAll",
         Nothing,
-        List(&Record(&[
-            required("id", Text),
-            required("name", Text),
-            required("short", Text),
-            required("urlTemplate", Text),
-            required("iconUrl", Text),
-            required("description", NULLABLE_TEXT),
-        ])),
+        List(&Named(
+            "SearchEngine",
+            &Record(&[
+                required("id", Text).about("The search engine's id."),
+                required("name", Text).about("Its name, which no other has."),
+                required("short", Text).about("What people type to choose it, which no other has."),
+                required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
+                required("iconUrl", Text).about("Where its icon is."),
+                required("description", NULLABLE_TEXT).about("What it is."),
+            ]),
+        )),
         |call| Box::pin(get_all(call)),
-    ),
+    )
+    .about("All search engines, by name."),
     mutation(
         "searchEngine.create",
         Record(&[
-            required("name", Text),
-            required("short", Text),
-            required("urlTemplate", Text),
-            required("iconUrl", Text),
-            optional("description", NULLABLE_TEXT),
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other has it."),
+            required("short", SHORT).about("1 to 8 characters on one line, trimmed; no other has it."),
+            required("urlTemplate", URL_TEMPLATE)
+                .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+            required("iconUrl", URL).about("1 to 2,048 characters on one line, trimmed."),
+            optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
         ]),
         ID,
         |call| Box::pin(create(call)),
-    ),
-    mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call))),
+    )
+    .about("Makes a search engine and answers its id.")
+    .refuses(&[Code::Conflict]),
+    mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes a search engine. It is nobody's default any more.")
+        .refuses(&[Code::NotFound]),
 ];
 
 /// A search engine that keeps all rules, its texts trimmed.

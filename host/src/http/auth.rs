@@ -21,18 +21,60 @@ use crate::{
     sandbox::{self, Kind},
     service::{hash, report},
     shape::{
-        Shape::{self, Choice, Record, Text},
+        NAMED, NULLABLE_DATE, NULLABLE_TEXT,
+        Shape::{self, Choice, Date, List, Named, Record, Text},
         optional, required,
     },
     storage::{Access, AccountKey, Authentication, Session, SessionUser},
     time,
 };
 
-const SIGN_IN: Shape = Record(&[
-    required("username", Text),
-    required("password", Text),
-    optional("provider", Choice(&["credentials"])),
-]);
+/// What signing in takes. Any username and password may be tried: no bound is told from no user.
+pub(crate) const SIGN_IN: Shape = Named(
+    "SignIn",
+    &Record(&[
+        required("username", Text).about("The username, in any case."),
+        required("password", Text).about("The password."),
+        optional("provider", Choice(&["credentials"])).about("Who vouches for the user."),
+    ]),
+);
+
+/// What signing in answers.
+pub(crate) const SIGNED_IN: Shape = Named(
+    "SignedIn",
+    &Record(&[
+        required("token", Text).about("The session's token, also in the cookie. It is shown only here."),
+        required("expiresAt", Date).about("When the session ends."),
+        required("user", NAMED).about("Who signed in."),
+    ]),
+);
+
+/// What the session's route answers.
+pub(crate) const CURRENT_SESSION: Shape = Named(
+    "CurrentSession",
+    &Record(&[
+        required(
+            "user",
+            Named(
+                "SessionUser",
+                &Record(&[
+                    required("id", Text).about("The user's id."),
+                    required("name", Text).about("The user's name."),
+                    required("email", NULLABLE_TEXT).about("The user's email."),
+                    required("image", NULLABLE_TEXT).about("The user's image: a data URI or a URL."),
+                    required("provider", Choice(&["credentials", "oidc", "ldap"]))
+                        .about("Who vouches for the user."),
+                    required("colorScheme", Choice(&["light", "dark", "auto"]))
+                        .about("How the dashboard looks to the user."),
+                    required("permissions", List(&Text))
+                        .about("What the user may do, as the groups of the user have it."),
+                ]),
+            ),
+        )
+        .about("Who is signed in."),
+        required("expiresAt", NULLABLE_DATE).about("When the session or the key ends; null = never."),
+    ]),
+);
 
 #[derive(Deserialize)]
 struct Credentials {

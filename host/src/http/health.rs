@@ -14,7 +14,17 @@ use crate::{
     error::{Code, Error},
     identity::Identity,
     service::report,
+    shape::{
+        Shape::{self, Choice, Named, Record},
+        required,
+    },
 };
+
+/// What an answer says where all is well.
+pub(crate) const HEALTH: Shape = Named(
+    "Health",
+    &Record(&[required("status", Choice(&["ok"])).about("That all is well.")]),
+);
 
 const OK: &str = r#"{"status":"ok"}"#;
 

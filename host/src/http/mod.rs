@@ -1,14 +1,15 @@
-//! HTTP: procedure calls, REST, sign-in and health.
+//! HTTP: procedure calls, REST, sign-in, health, and the description of it all.
 //!
 //! Invariants:
-//! - Every answer under `/api` is JSON, also the refusals.
+//! - Every answer under `/api` is JSON, also the refusals; only the page at `/api/docs` is not.
 //! - Credentials are looked at first, then the permission, then the body.
 //! - Everything that comes in is bounded ([`HttpLimits`]); secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
-mod auth;
+pub(crate) mod auth;
+mod docs;
 mod error;
-mod health;
+pub(crate) mod health;
 mod request;
 mod rest;
 mod server;
@@ -16,7 +17,7 @@ mod trpc;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -80,6 +81,8 @@ struct Http {
     limits: HttpLimits,
     /// When the use of which key was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
+    /// The description, from when it is first asked for.
+    document: OnceLock<docs::File>,
 }
 
 type Shared = Arc<Http>;
@@ -90,6 +93,7 @@ pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
         service,
         limits,
         noted: Mutex::default(),
+        document: OnceLock::new(),
     });
     let mut router = Router::new()
         .route("/api/trpc", any(trpc::handle))
@@ -99,7 +103,10 @@ pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
         .route("/api/auth/session", get(auth::session).fallback(only_get))
         .route("/api/health/live", get(health::live).fallback(only_get))
-        .route("/api/health/ready", get(health::ready).fallback(only_get));
+        .route("/api/health/ready", get(health::ready).fallback(only_get))
+        .route("/api/openapi", get(docs::document).fallback(only_get))
+        .route("/api/docs", get(docs::page).fallback(only_get))
+        .route("/api/docs/{file}", get(docs::part).fallback(only_get));
     for (path, methods) in rest::routes(&shared.service.table) {
         router = router.route(path, methods);
     }

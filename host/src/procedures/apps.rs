@@ -4,45 +4,61 @@ use serde::{Deserialize, Serialize};
 
 use super::{ById, Row, Search, component, row};
 use crate::{
+    error::Code,
     model::{App, AppChange, AppDraft, AppInput},
     shape::{
-        Field, ID, NULLABLE_TEXT, SEARCH,
-        Shape::{self, Integer, List, Nothing, Position, Record, Text},
+        Bound, Field, ID, NULLABLE_TEXT, SEARCH,
+        Shape::{self, Bounded, Integer, List, Named, Nothing, Nullable, Position, Record, Text},
         optional, required,
     },
 };
 
-const APP: Shape = Record(&[
-    required("id", Text),
-    required("name", Text),
-    required("description", NULLABLE_TEXT),
-    required("iconUrl", Text),
-    required("href", NULLABLE_TEXT),
-    required("pingUrl", NULLABLE_TEXT),
-]);
+// Bounds are the component's: here they are stated for the description, and a test holds them true.
+const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
+const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
+const LINK: Shape = Bounded(&Text, Bound::Length(0, 8192));
+const HREF: Shape = Nullable(&LINK);
+const PING_URL: Shape = Nullable(&Bounded(
+    &LINK,
+    Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?$"),
+));
 
-const CREATED: Shape = Record(&[
-    required("appId", Text),
+const APP_FIELDS: [Field; 6] = [
     required("id", Text),
     required("name", Text),
     required("description", NULLABLE_TEXT),
     required("iconUrl", Text),
     required("href", NULLABLE_TEXT),
     required("pingUrl", NULLABLE_TEXT),
-]);
+];
+
+const APP: Shape = Named("App", &Record(&APP_FIELDS));
+
+const CREATED: Shape = {
+    let [id, name, description, icon_url, href, ping_url] = APP_FIELDS;
+    let app_id = required("appId", Text).about("The id once more, where clients look for it.");
+    Named(
+        "CreatedApp",
+        &Record(&[app_id, id, name, description, icon_url, href, ping_url]),
+    )
+};
 
 const fn input(icon_url: Field) -> [Field; 5] {
     [
-        required("name", Text),
+        required("name", NAME),
         icon_url,
-        optional("description", NULLABLE_TEXT),
-        optional("href", NULLABLE_TEXT),
-        optional("pingUrl", NULLABLE_TEXT),
+        optional("description", DESCRIPTION),
+        optional("href", HREF),
+        optional("pingUrl", PING_URL),
     ]
 }
 
-const APP_INPUT: &[Field] = &input(required("iconUrl", Text));
-const APP_DRAFT: &[Field] = &input(optional("iconUrl", NULLABLE_TEXT));
+const APP_INPUT: Shape = Named("AppInput", &Record(&input(required("iconUrl", ICON_URL))));
+const APP_DRAFT: Shape = Named(
+    "AppDraft",
+    &Record(&input(optional("iconUrl", Nullable(&ICON_URL)))),
+);
 
 /// A new app says its id twice: clients of the reference system look for `appId`.
 #[derive(Serialize)]
@@ -82,11 +98,17 @@ pub(super) static ROWS: &[Row] = &[
     row(
         "app.getPaginated",
         Record(&[
-            required("page", Position),
-            required("pageSize", Integer),
-            optional("search", Text),
+            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many apps a page has."),
+            optional("search", Text).about("What the name contains, trimmed; an empty text fits every name."),
         ]),
-        Record(&[required("items", List(&APP)), required("totalCount", Integer)]),
+        Named(
+            "AppPage",
+            &Record(&[
+                required("items", List(&APP)),
+                required("totalCount", Bounded(&Position, Bound::From(0))),
+            ]),
+        ),
         component!(portico_dashboard_apps.call_get_paginated(input: Page =>
             input.page, input.page_size, input.search.as_deref())),
     )
@@ -111,23 +133,24 @@ pub(super) static ROWS: &[Row] = &[
         APP,
         component!(portico_dashboard_apps.call_by_id(input: ById => &input.id)),
     )
-    .at("GET", "/api/apps/{id}"),
+    .at("GET", "/api/apps/{id}")
+    .refuses(&[Code::NotFound]),
     row(
         "app.byIds",
-        List(&Text),
+        Bounded(&List(&Text), Bound::Count(0, 1000)),
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     ),
     row(
         "app.create",
-        Record(APP_INPUT),
+        APP_INPUT,
         CREATED,
         component!(portico_dashboard_apps.call_create(input: AppInput => &input), |app| Created::from(app)),
     )
     .at("POST", "/api/apps"),
     row(
         "app.createMany",
-        List(&Record(APP_DRAFT)),
+        Bounded(&List(&APP_DRAFT), Bound::Count(1, 1000)),
         List(&CREATED),
         component!(
             portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),
@@ -137,18 +160,22 @@ pub(super) static ROWS: &[Row] = &[
     .large(),
     row(
         "app.update",
-        Record(&[
-            required("id", Text),
-            optional("name", Text),
-            optional("iconUrl", Text),
-            optional("description", NULLABLE_TEXT),
-            optional("href", NULLABLE_TEXT),
-            optional("pingUrl", NULLABLE_TEXT),
-        ]),
+        Named(
+            "AppChange",
+            &Record(&[
+                required("id", Text),
+                optional("name", NAME),
+                optional("iconUrl", ICON_URL),
+                optional("description", DESCRIPTION),
+                optional("href", HREF),
+                optional("pingUrl", PING_URL),
+            ]),
+        ),
         Nothing,
         component!(portico_dashboard_apps.call_update(input: AppChange => &input)),
     )
-    .at("PATCH", "/api/apps/{id}"),
+    .at("PATCH", "/api/apps/{id}")
+    .refuses(&[Code::NotFound]),
     row(
         "app.delete",
         ID,

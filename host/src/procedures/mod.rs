@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use crate::{
     dashboard,
-    error::Error,
+    error::{Code, Error},
     identity::Identity,
     model::Caller,
+    openapi::{self, words},
     sandbox::{Access, Described, Instance, Kind},
     service::Service,
     shape::Shape,
@@ -48,6 +49,8 @@ pub struct Route {
 pub struct Procedure {
     /// As clients call it.
     pub name: String,
+    /// What it does: of the component's, what the contract says.
+    pub about: &'static str,
     /// Query or mutation.
     pub kind: Kind,
     /// Who may call it.
@@ -64,7 +67,16 @@ pub struct Procedure {
     pub large: bool,
     /// The most values of JSON in its input.
     pub values: usize,
+    /// How it may refuse a good input of a caller who may call it.
+    pub refusals: &'static [Code],
     pub(crate) run: Run,
+}
+
+impl Procedure {
+    /// What it does, in its first sentence and without the stop.
+    pub fn summary(&self) -> &'static str {
+        openapi::summary(self.about)
+    }
 }
 
 /// Values of JSON in one input. A thousand apps have about ten thousand.
@@ -77,6 +89,7 @@ struct Row {
     output: Shape,
     route: Option<Route>,
     large: bool,
+    refusals: &'static [Code],
     run: Run,
 }
 
@@ -87,6 +100,7 @@ const fn row(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
         output,
         route: None,
         large: false,
+        refusals: &[],
         run,
     }
 }
@@ -101,6 +115,10 @@ impl Row {
 
     const fn large(self) -> Self {
         Self { large: true, ..self }
+    }
+
+    const fn refuses(self, refusals: &'static [Code]) -> Self {
+        Self { refusals, ..self }
     }
 }
 
@@ -126,6 +144,7 @@ impl Table {
                 continue;
             };
             procedures.push(Procedure {
+                about: words::about(&described.name).unwrap_or_default(),
                 name: described.name,
                 kind: described.kind,
                 access: described.access,
@@ -135,6 +154,7 @@ impl Table {
                 route: row.route,
                 large: row.large,
                 values: MOST_VALUES,
+                refusals: row.refusals,
                 run: row.run,
             });
         }

@@ -4,53 +4,86 @@ use serde::Deserialize;
 
 use super::{Created, Row, Search, component, row};
 use crate::{
+    error::Code,
     model::{
         ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
     },
     shape::{
-        ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-        Shape::{self, Boolean, Choice, Integer, List, Nothing, Optional, Record, Text},
+        Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+        Shape::{
+            self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
+        },
         optional, required,
     },
 };
 
-const USER_ID: Shape = Record(&[required("userId", Text)]);
+// Bounds are the component's: here they are stated for the description, and a test holds them true.
+const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
+const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
+const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
+/// The shortest is `a@b`.
+const REQUIRED_EMAIL: Shape = Bounded(
+    &Bounded(&Text, Bound::Length(3, 254)),
+    Bound::Pattern("^[^@]+@[^@]+$"),
+);
+const IMAGE: Shape = Bounded(
+    &Bounded(&Text, Bound::Length(0, 350_000)),
+    Bound::Pattern(r"^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*$"),
+);
+const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));
 
-const USER: Shape = Record(&[
-    required("id", Text),
-    required("name", Text),
-    required("email", NULLABLE_TEXT),
-    required("emailVerified", NULLABLE_DATE),
-    required("image", NULLABLE_TEXT),
-    required("provider", PROVIDER),
-    required("homeBoardId", NULLABLE_TEXT),
-    required("mobileHomeBoardId", NULLABLE_TEXT),
-    required("firstDayOfWeek", Integer),
-    required("pingIconsEnabled", Boolean),
-    required("defaultSearchEngineId", NULLABLE_TEXT),
-    required("openSearchInNewTab", Boolean),
-]);
+const WHOSE: Field = required("userId", Text).about("Whose: the user's id.");
+const WHOSE_ID: Field = required("id", Text).about("Whose: the user's id.");
 
-const SUMMARIES: Shape = List(&Record(&[
-    required("id", Text),
-    required("name", Text),
-    required("email", NULLABLE_TEXT),
-    required("emailVerified", NULLABLE_DATE),
-    required("image", NULLABLE_TEXT),
-]));
+const USER_ID: Shape = Named("UserReference", &Record(&[WHOSE]));
 
-const OPTIONS: Shape = List(&Record(&[
-    required("id", Text),
-    required("name", Text),
-    required("image", NULLABLE_TEXT),
-]));
+const USER: Shape = Named(
+    "User",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("emailVerified", NULLABLE_DATE),
+        required("image", NULLABLE_TEXT),
+        required("provider", PROVIDER),
+        required("homeBoardId", NULLABLE_TEXT),
+        required("mobileHomeBoardId", NULLABLE_TEXT),
+        required("firstDayOfWeek", DAY_OF_WEEK),
+        required("pingIconsEnabled", Boolean),
+        required("defaultSearchEngineId", NULLABLE_TEXT),
+        required("openSearchInNewTab", Boolean),
+    ]),
+);
 
-const MATCHES: Shape = List(&Record(&[
-    required("id", Text),
-    required("name", Text),
-    required("email", NULLABLE_TEXT),
-    required("image", NULLABLE_TEXT),
-]));
+const SUMMARIES: Shape = List(&Named(
+    "UserSummary",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("emailVerified", NULLABLE_DATE),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
+
+const OPTIONS: Shape = List(&Named(
+    "UserOption",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
+
+const MATCHES: Shape = List(&Named(
+    "UserMatch",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,7 +159,9 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/users"),
     row(
         "user.selectable",
-        Optional(&Record(&[optional("excludeExternalProviders", Boolean)])),
+        Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
+            "Whether to leave only users of the provider `credentials`; false if absent.",
+        )])),
         OPTIONS,
         component!(portico_dashboard_users.call_selectable(input: Option<Selectable> =>
             input.unwrap_or_default().exclude_external_providers)),
@@ -145,36 +180,47 @@ pub(super) static ROWS: &[Row] = &[
         USER,
         component!(portico_dashboard_users.call_get_by_id(input: ForUser => &input.user_id)),
     )
-    .at("GET", "/api/users/{userId}"),
+    .at("GET", "/api/users/{userId}")
+    .refuses(&[Code::NotFound]),
     row(
         "user.initUser",
-        Record(&[
-            required("username", Text),
-            required("password", Text),
-            optional("email", Text),
-        ]),
+        Named(
+            "NewAccount",
+            &Record(&[
+                required("username", USERNAME),
+                required("password", PASSWORD),
+                optional("email", EMAIL),
+            ]),
+        ),
         ID,
         component!(portico_dashboard_users.call_init_user(input: NewAccount => &input), |id| Created { id }),
     ),
     row(
         "user.register",
-        Record(&[
-            required("username", Text),
-            required("password", Text),
-            required("email", Text),
-            required("inviteId", Text),
-            required("token", Text),
-        ]),
+        Named(
+            "Registration",
+            &Record(&[
+                required("username", USERNAME),
+                required("password", PASSWORD),
+                required("email", REQUIRED_EMAIL).about(
+                    "As HTML's email field accepts it, non-ASCII allowed, trimmed; at most 254 characters.",
+                ),
+                required("inviteId", Text),
+                required("token", Text),
+            ]),
+        ),
         ID,
         component!(portico_dashboard_users.call_register(input: Registration => &input), |id| Created { id }),
-    ),
+    )
+    .refuses(&[Code::Forbidden, Code::Conflict]),
     row(
         "user.create",
         Record(&[
-            required("username", Text),
-            required("password", Text),
-            optional("email", Text),
-            required("groupIds", List(&Text)),
+            required("username", USERNAME),
+            required("password", PASSWORD),
+            optional("email", EMAIL),
+            required("groupIds", Bounded(&List(&Text), Bound::Count(0, 1000)))
+                .about("The groups that the user is a member of: their ids."),
         ]),
         ID,
         component!(
@@ -182,84 +228,112 @@ pub(super) static ROWS: &[Row] = &[
             |id| Created { id }
         ),
     )
-    .at("POST", "/api/users"),
+    .at("POST", "/api/users")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     row(
         "user.setProfileImage",
-        Record(&[required("userId", Text), required("image", NULLABLE_TEXT)]),
+        Record(&[
+            WHOSE,
+            required("image", Nullable(&IMAGE)).about("The image as a data URI; null removes it."),
+        ]),
         Nothing,
         component!(portico_dashboard_users.call_set_profile_image(input: SetImage =>
             &input.user_id, input.image.as_deref())),
     )
-    .at("PUT", "/api/users/profileImage"),
+    .at("PUT", "/api/users/profileImage")
+    .refuses(&[Code::NotFound]),
     row(
         "user.editProfile",
-        Record(&[
-            required("id", Text),
-            required("name", Text),
-            optional("email", NULLABLE_TEXT),
-        ]),
+        Named(
+            "ProfileChange",
+            &Record(&[
+                WHOSE_ID,
+                required("name", USERNAME),
+                optional("email", Nullable(&EMAIL)).about(
+                    "The email; null and an empty text remove it, absent leaves it as it was. One that \
+                            differs resets `emailVerified`.",
+                ),
+            ]),
+        ),
         Nothing,
         component!(portico_dashboard_users.call_edit_profile(input: ProfileChange => &input)),
     )
-    .at("PUT", "/api/users/profile"),
+    .at("PUT", "/api/users/profile")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     row(
         "user.changePassword",
-        Record(&[
-            required("userId", Text),
-            optional("previousPassword", Text),
-            required("password", Text),
-        ]),
+        Named(
+            "PasswordChange",
+            &Record(&[
+                WHOSE,
+                optional("previousPassword", Text),
+                required("password", PASSWORD),
+            ]),
+        ),
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
-    ),
+    )
+    .refuses(&[Code::NotFound, Code::Conflict]),
     row(
         "user.changeHomeBoards",
         Record(&[
-            required("userId", Text),
+            WHOSE,
             required("homeBoardId", NULLABLE_TEXT),
             required("mobileHomeBoardId", NULLABLE_TEXT),
         ]),
         Nothing,
         component!(portico_dashboard_users.call_change_home_boards(input: ChangeHomeBoards =>
             &input.user_id, &input.boards)),
-    ),
+    )
+    .refuses(&[Code::NotFound]),
     row(
         "user.changeSearchPreferences",
         Record(&[
-            required("userId", Text),
+            WHOSE,
             required("defaultSearchEngineId", NULLABLE_TEXT),
             required("openInNewTab", Boolean),
         ]),
         Nothing,
         component!(portico_dashboard_users.call_change_search_preferences(input: ChangeSearchPreferences =>
             &input.user_id, &input.preferences)),
-    ),
+    )
+    .refuses(&[Code::NotFound]),
     row(
         "user.changeColorScheme",
         Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
         Nothing,
         component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
             input.color_scheme)),
-    ),
+    )
+    .refuses(&[Code::NotFound]),
     row(
         "user.changePingIconsEnabled",
-        Record(&[required("id", Text), required("pingIconsEnabled", Boolean)]),
+        Record(&[
+            WHOSE_ID,
+            required("pingIconsEnabled", Boolean).about("Whether apps show the state of their ping."),
+        ]),
         Nothing,
         component!(portico_dashboard_users.call_change_ping_icons_enabled(input: ChangePingIcons =>
             &input.id, input.ping_icons_enabled)),
-    ),
+    )
+    .refuses(&[Code::NotFound]),
     row(
         "user.changeFirstDayOfWeek",
-        Record(&[required("id", Text), required("firstDayOfWeek", Integer)]),
+        Record(&[
+            WHOSE_ID,
+            required("firstDayOfWeek", DAY_OF_WEEK).about("0 = Sunday to 6 = Saturday."),
+        ]),
         Nothing,
         component!(portico_dashboard_users.call_change_first_day_of_week(input: ChangeFirstDay =>
             &input.id, input.first_day_of_week)),
-    ),
+    )
+    .refuses(&[Code::NotFound]),
     row(
         "user.delete",
         USER_ID,
         Nothing,
         component!(portico_dashboard_users.call_delete(input: ForUser => &input.user_id)),
     )
-    .at("DELETE", "/api/users/{userId}"),
+    .at("DELETE", "/api/users/{userId}")
+    .refuses(&[Code::Conflict]),
 ];

@@ -9,7 +9,7 @@ use crate::{
     model::{PathSegment, Provider, TextChange, Timestamp},
     shape::{
         Field, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
-        Shape::{self, Boolean, Either, List, Nullable, Record, Text},
+        Shape::{self, Boolean, Choice, Either, List, Nullable, Record, Text},
         optional, required,
     },
     storage::SearchEngine,
@@ -29,7 +29,7 @@ const APP_NAME: Shape = Either(&Text, &Record(&[required("id", Text), optional("
 
 const GROUPS: Shape = List(&Record(&[
     required("name", Text),
-    optional("permissions", List(&Text)),
+    optional("permissions", List(&Choice(&groups::PERMISSIONS))),
 ]));
 const USERS: Shape = List(&Record(&[
     required("name", Text),
@@ -246,7 +246,7 @@ impl Document {
             fields.enter("groups", index);
             group.name = groups::check_name(fields, &group.name);
             let permissions = group.permissions.take();
-            group.permissions = permissions.map(|all| groups::check_permissions(fields, all));
+            group.permissions = permissions.map(|all| groups::in_order(all));
         }
         for (index, engine) in self.search_engines.iter_mut().flatten().enumerate() {
             fields.enter("searchEngines", index);

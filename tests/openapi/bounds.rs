@@ -1,0 +1,355 @@
+//! Every bound that the document states is true: what is just within is taken, what is just beyond is
+//! refused with an error that names the field.
+
+use portico_tests::{Answer, Client, Fixtures, Key, MISSING, PASSWORD, Portico, administrator, escape};
+use serde_json::{Value, json};
+
+use super::{document, operations, resolved};
+
+/// A bound of one value of an input.
+struct Bound {
+    /// Where the value is: names of fields, positions in lists.
+    path: Vec<String>,
+    /// `maxLength` and so on.
+    rule: String,
+    limit: Value,
+}
+
+/// Every bound in a schema of an input.
+fn bounds(document: &Value, schema: &Value, path: &mut Vec<String>, found: &mut Vec<Bound>) {
+    const RULES: [&str; 8] = [
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "pattern",
+        "enum",
+    ];
+    let schema = resolved(document, schema);
+    for rule in RULES {
+        if let Some(limit) = schema.get(rule) {
+            found.push(Bound {
+                path: path.clone(),
+                rule: rule.to_owned(),
+                limit: limit.clone(),
+            });
+        }
+    }
+    let mut descend = |step: &str, schema: &Value| {
+        path.push(step.to_owned());
+        bounds(document, schema, path, found);
+        path.pop();
+    };
+    if let Some(items) = schema.get("items") {
+        descend("0", items);
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        descend(name, property);
+    }
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        for schema in schema[choice].as_array().into_iter().flatten() {
+            bounds(document, schema, path, found);
+        }
+    }
+}
+
+/// What the inputs are about.
+struct World {
+    admin: Key,
+    user: String,
+    group: String,
+    board: String,
+    app: String,
+}
+
+impl World {
+    fn new(server: &Portico) -> Self {
+        let root = administrator(server);
+        Self {
+            admin: root.key_of(&root.user_id),
+            user: root.user("alice").id,
+            group: root.group("group", &[]),
+            board: root.board("board", true),
+            app: root.app("app"),
+        }
+    }
+
+    /// An input that is taken.
+    fn input(&self, procedure: &str) -> Value {
+        let account = json!({"username": "bob", "password": PASSWORD, "email": "bob@example.com"});
+        let with = |mut input: Value, more: Value| {
+            input
+                .as_object_mut()
+                .expect("an object")
+                .extend(more.as_object().expect("an object").clone());
+            input
+        };
+        let app = json!({"name": "app", "iconUrl": "/icon.svg"});
+        match procedure {
+            "user.search" | "app.search" => json!({"query": ""}),
+            "user.initUser" => account,
+            // The invite comes after the bounds: that there is none costs nothing to find out.
+            "user.register" => with(account, json!({"inviteId": MISSING, "token": "x"})),
+            "user.create" => with(account, json!({"groupIds": [self.group]})),
+            "user.setProfileImage" => json!({"userId": self.user, "image": text("image", 98)}),
+            "user.editProfile" => json!({"id": self.user, "name": "alice"}),
+            "user.changePassword" => json!({"userId": self.user, "password": PASSWORD}),
+            "user.changeColorScheme" => json!({"colorScheme": "auto"}),
+            "user.changeFirstDayOfWeek" => json!({"id": self.user, "firstDayOfWeek": 1}),
+            "app.getPaginated" => json!({"page": 1, "pageSize": 10}),
+            "app.byIds" => json!([self.app]),
+            "app.create" => app,
+            "app.createMany" => json!([app]),
+            "app.update" => with(app, json!({"id": self.app})),
+            "apiKeys.create" => json!({}),
+            "group.createGroup" => json!({"name": "a group"}),
+            "group.savePermissions" => json!({"groupId": self.group, "permissions": ["app-create"]}),
+            "board.create" => {
+                json!({"name": "a board", "isPublic": true, "items": [{"kind": "app", "appId": self.app}]})
+            }
+            "board.share" => json!({"boardId": self.board, "users": [self.user], "groups": [self.group]}),
+            "searchEngine.create" => json!({
+                "name": "an engine", "short": "e", "urlTemplate": "https://x.example/%s", "iconUrl": "/icon.svg",
+            }),
+            other => panic!("{other} states bounds: say here which input it takes"),
+        }
+    }
+}
+
+/// A text of so many characters that is good for this field, as far as so many can be.
+fn text(field: &str, length: usize) -> String {
+    let (start, end) = match field {
+        "href" | "pingUrl" => ("https://x.example/", ""),
+        "urlTemplate" => ("http://%s", ""),
+        "email" => ("", "@b"),
+        "image" => ("data:image/png;base64,iVBORw0KGgoA", ""),
+        _ => ("", ""),
+    };
+    // Where any character may be, it counts as one, however many bytes it has.
+    let filler = if start.is_empty() && end.is_empty() {
+        "ü"
+    } else {
+        "a"
+    };
+    match length.checked_sub(start.len() + end.len()) {
+        Some(rest) => format!("{start}{}{end}", filler.repeat(rest)),
+        None => filler.repeat(length),
+    }
+}
+
+/// Values just within a bound, and just beyond it.
+fn values(bound: &Bound, present: &Value) -> (Vec<Value>, Value) {
+    let field = bound.path.last().map_or("", String::as_str);
+    let number = || usize::try_from(bound.limit.as_i64().expect("a number")).expect("not negative");
+    let of_length = |length: usize| Value::from(text(field, length));
+    let of_items = |count: usize| {
+        // A name in a list of choices can only be repeated.
+        let item = present.get(0).cloned().unwrap_or_default();
+        Value::from(vec![item; count])
+    };
+    match &*bound.rule {
+        "maxLength" => (vec![of_length(number())], of_length(number() + 1)),
+        "minLength" => (vec![of_length(number())], of_length(number() - 1)),
+        "maximum" => (vec![bound.limit.clone()], json!(number() + 1)),
+        "minimum" => (
+            vec![bound.limit.clone()],
+            json!(bound.limit.as_i64().expect("a number") - 1),
+        ),
+        "maxItems" => (vec![of_items(number())], of_items(number() + 1)),
+        "minItems" => (vec![of_items(number())], of_items(number() - 1)),
+        "pattern" => (vec![of_length(98)], json!("ftp nothing")),
+        "enum" => (bound.limit.as_array().expect("choices").clone(), json!("another")),
+        rule => panic!("{rule}"),
+    }
+}
+
+/// Whether what is just within cannot be good for another reason: an image is in base64, which after
+/// this head never comes to 350,000 characters.
+fn is_never_good(field: &str, rule: &str) -> bool {
+    (field, rule) == ("image", "maxLength")
+}
+
+fn put(input: &Value, path: &[String], value: Value) -> Value {
+    let mut input = input.clone();
+    let mut place = &mut input;
+    for step in path {
+        place = match place {
+            Value::Array(items) => &mut items[step.parse::<usize>().expect("a position")],
+            object => &mut object[step.as_str()],
+        };
+    }
+    *place = value;
+    input
+}
+
+fn get<'a>(input: &'a Value, path: &[String]) -> &'a Value {
+    path.iter().fold(input, |value, step| match value {
+        Value::Array(items) => &items[step.parse::<usize>().expect("a position")],
+        object => &object[step.as_str()],
+    })
+}
+
+#[track_caller]
+fn assert_beyond(answer: &Answer, bound: &Bound) {
+    match bound.path.first() {
+        Some(field) => answer.assert_bad_field(field),
+        None => answer.assert_bad_input(),
+    };
+    if ["maxLength", "maxItems", "maximum", "minimum"].contains(&&*bound.rule) {
+        assert!(
+            answer.text().contains("got "),
+            "refused for another reason? {answer}"
+        );
+    }
+}
+
+#[track_caller]
+fn assert_within(answer: &Answer, bound: &Bound) {
+    let field = bound.path.last().map_or("", String::as_str);
+    if answer.status == 400 {
+        assert!(is_never_good(field, &bound.rule), "{}: {answer}", bound.rule);
+        assert!(!answer.text().contains("characters, got"), "{answer}");
+    }
+}
+
+#[test]
+fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
+    let server = Portico::start();
+    let document = document(&server);
+    let world = World::new(&server);
+    let untouched = Portico::start();
+    let mut tried = 0;
+    for (method, path, operation) in operations(&document) {
+        let Some(procedure) = path.strip_prefix("/api/trpc/") else {
+            continue;
+        };
+        let mut found = Vec::new();
+        for schema in [
+            "/requestBody/content/application~1json/schema",
+            "/parameters/0/content/application~1json/schema",
+        ] {
+            if let Some(schema) = operation.pointer(schema) {
+                bounds(&document, schema, &mut Vec::new(), &mut found);
+            }
+        }
+        for bound in found {
+            let input = world.input(procedure);
+            let (within, beyond) = values(&bound, get(&input, &bound.path));
+            let send = |input: &Value| match (procedure, method) {
+                ("user.initUser", _) => untouched.anonymous().mutate(procedure, input),
+                (_, "get") => world.admin.query(procedure, input),
+                _ => world.admin.mutate(procedure, input),
+            };
+            for value in within {
+                let input = put(&input, &bound.path, value);
+                if procedure == "user.initUser" {
+                    // It works once: something else is wrong, so that it stays to be tried.
+                    let other = if bound.path == ["email"] {
+                        "username"
+                    } else {
+                        "email"
+                    };
+                    let input = put(&input, &[other.to_owned()], json!("@"));
+                    let answer = send(&input);
+                    answer.assert_bad_field(other);
+                    assert_eq!(
+                        answer.error()["data"]["zodError"]["fieldErrors"]
+                            .as_object()
+                            .map(|all| all.len()),
+                        Some(1),
+                        "{answer}"
+                    );
+                } else {
+                    assert_within(&send(&input), &bound);
+                }
+            }
+            assert_beyond(&send(&put(&input, &bound.path, beyond)), &bound);
+            tried += 1;
+        }
+    }
+    assert!(tried > 60, "only {tried} bounds were found");
+}
+
+#[test]
+fn every_stated_bound_of_a_query_string_is_where_it_is_stated() {
+    let server = Portico::start();
+    let document = document(&server);
+    let world = World::new(&server);
+    let mut tried = 0;
+    for (_, path, operation) in operations(&document) {
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            if parameter["in"] != "query" || parameter.get("content").is_some() {
+                continue;
+            }
+            let mut found = Vec::new();
+            let name = parameter["name"].as_str().expect("a name").to_owned();
+            bounds(
+                &document,
+                &parameter["schema"],
+                &mut vec![name.clone()],
+                &mut found,
+            );
+            for bound in found {
+                let send = |value: &Value| {
+                    let mut query = json!({"query": "", "page": 1, "pageSize": 1});
+                    query[&name] = value.clone();
+                    let pairs = query.as_object().expect("an object").iter();
+                    let pairs: Vec<_> = pairs
+                        .map(|(name, value)| {
+                            let text = value
+                                .as_str()
+                                .map_or_else(|| value.to_string(), ToOwned::to_owned);
+                            format!("{name}={}", escape(&text))
+                        })
+                        .collect();
+                    world.admin.get(&format!("{path}?{}", pairs.join("&")))
+                };
+                let (within, beyond) = values(&bound, &Value::Null);
+                for value in within {
+                    send(&value).assert_status(200);
+                }
+                assert_beyond(&send(&beyond), &bound);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 5, "only {tried} bounds were found");
+}
+
+#[test]
+fn rest_states_the_same_inputs_as_procedure_calls() {
+    let server = Portico::start();
+    let document = document(&server);
+    let schema = "/requestBody/content/application~1json/schema";
+    let mut compared = 0;
+    for (_, path, operation) in operations(&document) {
+        let (Some(rest), false) = (
+            operation.pointer(schema),
+            path.starts_with("/api/trpc") || path.starts_with("/api/auth"),
+        ) else {
+            continue;
+        };
+        let id = operation["operationId"].as_str().expect("an id");
+        let id = format!("call{}{}", id[..1].to_uppercase(), &id[1..]);
+        let (_, _, call) = operations(&document)
+            .find(|(_, _, operation)| operation["operationId"] == *id)
+            .unwrap_or_else(|| panic!("{id}"));
+        let call = call
+            .pointer(schema)
+            .or(call.pointer("/parameters/0/content/application~1json/schema"));
+        let call = call.unwrap_or_else(|| panic!("{id} has no input"));
+        let properties = |schema: &Value| resolved(&document, schema)["properties"].clone();
+        let mut of_call = properties(call);
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            of_call
+                .as_object_mut()
+                .expect("an object")
+                .remove(parameter["name"].as_str().expect("a name"));
+        }
+        assert_eq!(properties(rest), of_call, "{path}");
+        compared += 1;
+    }
+    assert!(compared >= 7, "only {compared} inputs were compared");
+}
