@@ -2,6 +2,7 @@
 //! programs can use it.
 
 mod bounds;
+mod clients;
 mod describe;
 mod docs;
 mod refusals;
