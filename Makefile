@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench lint target component nextest swagger-ui clean
+.PHONY: help build run test test-all soak bench lint target component nextest packages swagger-ui clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,7 +31,20 @@ test: component nextest ## everything that needs no other server; says how many 
 	cargo build --bin portico
 	cargo nextest run --workspace --no-fail-fast
 
-test-all: test ## what CI runs
+test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs, or long
+	cargo nextest run --workspace --no-fail-fast --run-ignored only
+
+packages: # programs that tests need, from Debian's packages
+	@tests/install.sh chromium chromium
+	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
+
+# Python packages that tests need, in the versions that the files name.
+requirements := $(wildcard tests/*/requirements.txt)
+
+target/python/installed: $(requirements)
+	python3 -m venv --clear target/python
+	target/python/bin/pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(requirements))
+	@touch $@
 
 ROUNDS ?= 500
 soak: component nextest ## kills under load for longer: make soak ROUNDS=500

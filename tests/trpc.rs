@@ -112,7 +112,7 @@ fn queries_are_got_and_mutations_are_posted() {
     wrong("PUT", "app.create", "POST");
     wrong("DELETE", "app.delete", "POST");
     // It comes before the content type, too.
-    for method in ["PUT", "TRACE", "OPTIONS"] {
+    for method in ["POST", "PUT", "TRACE", "OPTIONS"] {
         let answer = server.anonymous().send(method, "/api/trpc/app.all", &[], None);
         answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
     }

@@ -6,6 +6,7 @@ mod clients;
 mod describe;
 mod docs;
 mod refusals;
+mod schemathesis;
 
 use portico_tests::{Client, Portico};
 use serde_json::Value;

@@ -58,6 +58,7 @@ impl Operations {
             "GET" => parameters.extend(others.iter().map(|field| self.parameter("query", field, scope))),
             "DELETE" => {}
             _ => {
+                let needs_body = others.iter().any(|field| !field.optional);
                 let schema = if in_path.is_empty() {
                     self.input(procedure)
                 } else {
@@ -71,7 +72,8 @@ impl Operations {
                         schema
                     })
                 };
-                operation["requestBody"] = body(schema, procedure);
+                // Where the path says all that is needed, nothing more need come.
+                operation["requestBody"] = body(schema, in_path.is_empty() || needs_body);
                 codes.push(Code::UnsupportedMediaType);
             }
         }
@@ -115,7 +117,15 @@ impl Operations {
                     "content": { JSON: { "schema": schema } },
                 }]);
             }
-            (_, Kind::Mutation) => operation["requestBody"] = body(self.input(procedure), procedure),
+            (input, Kind::Mutation) => {
+                let required = !matches!(input, Shape::Optional(_));
+                let mut body = body(self.input(procedure), required);
+                if !required {
+                    body["description"] =
+                        "May be empty; the header `content-type` is needed even then.".into();
+                }
+                operation["requestBody"] = body;
+            }
         }
         if procedure.kind == Kind::Mutation {
             codes.push(Code::UnsupportedMediaType);
@@ -150,7 +160,7 @@ impl Operations {
         });
         if !matches!(endpoint.input, Shape::Nothing) {
             let schema = self.schemas.of(&endpoint.input, endpoint.id);
-            operation["requestBody"] = json!({ "required": true, "content": { JSON: { "schema": schema } } });
+            operation["requestBody"] = body(schema, true);
         }
         let output = match endpoint.output {
             Shape::Nothing => None,
@@ -285,13 +295,8 @@ fn name_of(input: &Shape) -> Option<&'static str> {
     }
 }
 
-fn body(schema: Value, procedure: &Procedure) -> Value {
-    let mut body = json!({ "required": true, "content": { JSON: { "schema": schema } } });
-    if matches!(procedure.input, Shape::Optional(_)) {
-        body["required"] = false.into();
-        body["description"] = "May be empty; the header `content-type` is needed even then.".into();
-    }
-    body
+fn body(schema: Value, required: bool) -> Value {
+    json!({ "required": required, "content": { JSON: { "schema": schema } } })
 }
 
 /// The schema with what it means at this place.

@@ -80,7 +80,7 @@ impl Schemas {
             Shape::Text => json!({ "type": "string" }),
             Shape::Boolean => json!({ "type": "boolean" }),
             Shape::Integer => json!({ "type": "integer", "format": "int32" }),
-            Shape::Position => json!({ "type": "integer", "format": "int64" }),
+            Shape::Position => json!({ "type": "integer" }),
             Shape::Date => json!({ "type": "string", "format": "date-time" }),
             Shape::Choice(choices) => json!({ "type": "string", "enum": choices }),
             Shape::List(shape) => json!({ "type": "array", "items": self.of(shape, scope) }),

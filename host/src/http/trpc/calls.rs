@@ -68,10 +68,6 @@ impl Calls {
         let path = path.strip_suffix('/').unwrap_or(path);
         let path = decode(path)
             .map_err(|_| Error::new(Code::BadRequest, format!("Invalid URL-encoding in path {path:?}")))?;
-        // Another method is refused as such, whatever comes with it.
-        if parts.method == Method::POST {
-            check_content_type(parts)?;
-        }
         let pairs = query_pairs(parts.uri.query())?;
         let query = |name: &str| {
             pairs
@@ -99,6 +95,10 @@ impl Calls {
         if is_of(Kind::Query) && is_of(Kind::Mutation) {
             let message = "Cannot mix procedure types in call: query, mutation";
             return Err(Error::new(Code::BadRequest, message));
+        }
+        // A wrong method is refused as such, whatever comes with it.
+        if parts.method == Method::POST && !is_of(Kind::Query) {
+            check_content_type(parts)?;
         }
         Ok(Self {
             is_batch,
