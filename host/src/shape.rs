@@ -315,6 +315,7 @@ impl Shape {
             Self::Record(_) | Self::Tagged(_) => value.is_object(),
             Self::Either(one, other) => one.is_kind_of(value) || other.is_kind_of(value),
             Self::Nullable(shape) | Self::Optional(shape) => value.is_null() || shape.is_kind_of(value),
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.is_kind_of(value),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `portico openapi`.
 
 use clap::Args;
-use portico::openapi;
+use portico::{COMPONENT, openapi};
 
 use super::{block_on, host, print};
 
@@ -10,7 +10,7 @@ pub struct OpenApi {}
 
 impl OpenApi {
     pub fn run(self) -> anyhow::Result<()> {
-        let service = block_on(host::without_data())?;
+        let service = block_on(host::without_data(COMPONENT, None))?;
         print(&serde_json::to_string_pretty(&openapi::document(&service.table))?)
     }
 }

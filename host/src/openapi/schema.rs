@@ -76,7 +76,7 @@ impl Schemas {
     pub fn of(&mut self, shape: &Shape, scope: &str) -> Value {
         match shape {
             // Whatever comes is not looked at.
-            Shape::Nothing => json!({}),
+            Shape::Nothing | Shape::Anything => json!({}),
             Shape::Text => json!({ "type": "string" }),
             Shape::Boolean => json!({ "type": "boolean" }),
             Shape::Integer => json!({ "type": "integer", "format": "int32" }),
@@ -97,6 +97,7 @@ impl Schemas {
                 };
                 json!({ "oneOf": kinds.iter().map(of_kind).collect::<Vec<_>>() })
             }
+            Shape::Either(one, other) => json!({ "anyOf": [self.of(one, scope), self.of(other, scope)] }),
             Shape::Nullable(shape) => or_null(self.of(shape, scope)),
             Shape::Optional(shape) => self.of(shape, scope),
             Shape::Named(name, shape) => self.add(name, |schemas| {
