@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench lint target component nextest packages swagger-ui clean
+.PHONY: help build run test test-all soak bench lint target component hostile nextest packages swagger-ui clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,13 +21,16 @@ component: target ## dist/portico.wasm
 	@cmp -s target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
 
+hostile: target # a component that misbehaves, for the tests of the sandbox
+	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
+
 target: # the target that the component is compiled for
 	@rustup target list --installed | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
 
 nextest:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
 
-test: component nextest ## everything that needs no other server; says how many tests ran
+test: component hostile nextest ## everything that needs no other server; says how many tests ran
 	cargo build --bin portico
 	cargo nextest run --workspace --no-fail-fast
 

@@ -1,0 +1,210 @@
+//! The ways to misbehave, by name: `hostile:NAME`, or `hostile:NAME:ARGUMENT`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::hint::black_box;
+
+use crate::bindings::icons;
+use crate::bindings::log::{self, Level};
+use crate::bindings::storage::{self, Access, AppFilter, Transaction};
+use crate::bindings::types::{App, Error, ErrorCode};
+use crate::bindings::wasi::{clocks::wall_clock, random::random};
+use crate::ordinary::{app, failure, stored};
+use crate::secret;
+
+const MIB: usize = 1 << 20;
+/// Filters nothing.
+const EVERY_APP: AppFilter = AppFilter {
+    name_contains: None,
+    offset: 0,
+    limit: None,
+};
+
+/// What it answers, if it gets that far.
+pub enum Answer {
+    One(Result<App, Error>),
+    Many(Vec<App>),
+}
+
+/// Misbehaves if the text asks for it.
+pub fn of(text: &str) -> Option<Answer> {
+    let request = text.strip_prefix("hostile:")?;
+    let (name, argument) = request.split_once(':').unwrap_or((request, ""));
+    let number = argument.parse().unwrap_or(0_u64);
+    let count = number as usize;
+    match name {
+        "loop" => spin(),
+        "loop-over-storage" => loop_over_storage(),
+        "loop-over-lists" => loop_over_lists(),
+        "wait" => wait(),
+        "loop-in-write" => loop_in_write(argument),
+        "lists-in-write" => lists_in_write(argument),
+        "begin-twice" => begin_twice(argument),
+        "handles" => handles(),
+        "memory" => memory(),
+        "hold" => hold(count, 200),
+        "recursion" => drop(black_box(recursion(black_box(1)))),
+        "panic" => panic!("as asked: {argument}"),
+        "trap-in-write" => trap_in_write(argument),
+        "trap-after-commit" => trap_after_commit(argument),
+        "log" => log_flood(count, "a line among many"),
+        "log-huge" => log_flood(count, &"x".repeat(50 * MIB)),
+        "log-forged" => log::write(Level::Info, "\n2026-01-01 ERROR forged \u{1b}[2J"),
+        "random" => drop(random::get_random_bytes(number)),
+        "long-error" => return Some(Answer::One(Err(failure(ErrorCode::Conflict, &long(count))))),
+        "answer" => return Some(Answer::One(Ok(app("answer", &long(count))))),
+        "escapes" => return Some(Answer::One(Ok(app("answer", &"\u{1}".repeat(count))))),
+        "many" => return Some(Answer::Many(vec![empty(); count])),
+        "aliases" => return Some(Answer::Many(aliases(count))),
+        "not-text" => return Some(Answer::One(Ok(app("answer", &not_text())))),
+        "hide" => secret::hide(argument),
+        "look" => return Some(Answer::One(Ok(app("look", &secret::find())))),
+        "look-in-memory" => return Some(Answer::One(Ok(app("look", &secret::search())))),
+        "hide-and-trap" => {
+            secret::hide(argument);
+            panic!("with a secret in memory");
+        }
+        _ => panic!("there is no such misbehaviour: {text}"),
+    }
+    Some(Answer::One(Ok(app("done", name))))
+}
+
+fn long(mebibytes: usize) -> String {
+    "x".repeat(mebibytes * MIB)
+}
+
+fn spin() -> ! {
+    loop {
+        black_box(());
+    }
+}
+
+fn begin(access: Access) -> Transaction {
+    storage::begin(access).expect("a transaction")
+}
+
+/// A write transaction in which an app of this name was inserted.
+fn writing(name: &str) -> Transaction {
+    let transaction = begin(Access::Write);
+    let inserted = transaction.insert_apps(&[stored(app(name, name))]);
+    inserted.expect("a new app");
+    transaction
+}
+
+fn loop_over_storage() {
+    loop {
+        drop(begin(Access::Read));
+    }
+}
+
+fn loop_over_lists() {
+    let transaction = begin(Access::Read);
+    loop {
+        drop(black_box(transaction.list_apps(&EVERY_APP)));
+    }
+}
+
+/// Waits for icons, again and again.
+fn wait() {
+    loop {
+        drop(icons::find(&[String::from("Jellyfin")]));
+    }
+}
+
+fn loop_in_write(name: &str) {
+    let _transaction = writing(name);
+    spin();
+}
+
+fn lists_in_write(name: &str) {
+    let transaction = writing(name);
+    loop {
+        drop(black_box(transaction.list_apps(&EVERY_APP)));
+    }
+}
+
+fn begin_twice(name: &str) {
+    let _first = writing(name);
+    drop(storage::begin(Access::Write));
+}
+
+fn handles() {
+    loop {
+        core::mem::forget(begin(Access::Read));
+    }
+}
+
+fn memory() {
+    let mut kept = Vec::new();
+    loop {
+        kept.push(vec![1_u8; MIB]);
+        black_box(&kept);
+    }
+}
+
+/// Uses this much memory for so many milliseconds.
+fn hold(mebibytes: usize, milliseconds: u64) {
+    let kept = vec![1_u8; mebibytes * MIB];
+    let now = || {
+        let now = wall_clock::now();
+        now.seconds * 1000 + u64::from(now.nanoseconds / 1_000_000)
+    };
+    let end = now() + milliseconds;
+    while now() < end {
+        // Not so often that the host ends it.
+        for _ in 0..1_000_000 {
+            black_box(&kept);
+        }
+    }
+}
+
+#[expect(unconditional_recursion, reason = "that is the point")]
+fn recursion(depth: u64) -> u64 {
+    black_box(recursion(black_box(depth + 1))) + depth
+}
+
+fn trap_in_write(name: &str) {
+    let _transaction = writing(name);
+    panic!("in the middle of a write");
+}
+
+fn trap_after_commit(name: &str) {
+    let first = writing(name);
+    Transaction::commit(first).expect("a commit");
+    trap_in_write(&format!("{name}-second"));
+}
+
+fn log_flood(lines: usize, line: &str) {
+    for _ in 0..lines {
+        log::write(Level::Error, line);
+    }
+}
+
+/// As little as an app can be.
+fn empty() -> App {
+    App {
+        icon_url: String::new(),
+        ..app("", "")
+    }
+}
+
+/// So many apps, the name of each of them being the same mebibyte of memory.
+#[expect(unsafe_code, reason = "safe Rust cannot share a string's memory")]
+fn aliases(count: usize) -> Vec<App> {
+    let shared = core::mem::ManuallyDrop::new("x".repeat(MIB));
+    let one = || {
+        // SAFETY: none for a program that goes on: each of these would free the same memory. This
+        // one is over when it has answered.
+        let name = unsafe { String::from_raw_parts(shared.as_ptr().cast_mut(), MIB, MIB) };
+        App { name, ..empty() }
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+#[expect(unsafe_code, reason = "safe Rust cannot make such a string")]
+fn not_text() -> String {
+    // SAFETY: none; nobody in here reads it as text.
+    unsafe { String::from_utf8_unchecked(vec![0xff, 0xfe, 0xc0]) }.to_string()
+}

@@ -1,0 +1,59 @@
+//! A secret left in memory, and the search for one that somebody else left.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// What secrets begin with; each byte one higher, so that the mark itself is nowhere in the file.
+const MARK: [u8; 8] = *b"ijeefo>>";
+/// A place that outlives a call, if an instance does.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Leaves the secret in the heap, many times, and counts in a static.
+pub fn hide(secret: &str) {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    for _ in 0..64 {
+        let mut bytes: Vec<u8> = MARK.iter().map(|byte| byte - 1).collect();
+        bytes.extend(secret.bytes());
+        bytes.resize(4096, b'.');
+        core::mem::forget(core::hint::black_box(bytes));
+    }
+}
+
+/// What is there of others: empty, if nothing is.
+pub fn find() -> String {
+    let calls = CALLS.load(Ordering::Relaxed);
+    if calls > 0 {
+        return format!("{calls} calls before this one in a static");
+    }
+    search()
+}
+
+/// The first secret in all of memory.
+#[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "it reads what it does not own")]
+pub fn search() -> String {
+    /// How much of what follows the mark is read.
+    const LENGTH: usize = 32;
+    const PAGE: usize = 65_536;
+    let end = core::arch::wasm32::memory_size::<0>() * PAGE;
+    for start in 1..end - MARK.len() - LENGTH {
+        let byte = |offset: usize| {
+            // SAFETY: in linear memory, which is all readable; others may write to it only while
+            // they run, and nobody else does.
+            unsafe { core::ptr::with_exposed_provenance::<u8>(start + offset).read_volatile() }
+        };
+        if (0..MARK.len()).all(|offset| byte(offset) == MARK[offset] - 1) {
+            let found: Vec<u8> = (0..LENGTH).map(|offset| byte(MARK.len() + offset)).collect();
+            return String::from_utf8_lossy(&found).into_owned();
+        }
+    }
+    String::new()
+}
+
+/// There is no such memory here.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn search() -> String {
+    String::new()
+}

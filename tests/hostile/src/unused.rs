@@ -1,0 +1,98 @@
+//! The rest of the contract, which the tests of the sandbox do not call.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::Plugin;
+use crate::bindings::exports::portico::dashboard::{names, sign_in, users};
+use crate::bindings::types::{
+    Caller, ColorScheme, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange,
+    Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+};
+use crate::ordinary::failure;
+
+pub fn unused<T>() -> Result<T, Error> {
+    Err(failure(ErrorCode::Internal, "not in this component"))
+}
+
+impl users::Guest for Plugin {
+    fn get_all(_: Caller) -> Result<Vec<UserSummary>, Error> {
+        unused()
+    }
+
+    fn selectable(_: Caller, _: Option<bool>) -> Result<Vec<UserOption>, Error> {
+        unused()
+    }
+
+    fn search(_: Caller, _: String, _: Option<i32>) -> Result<Vec<UserMatch>, Error> {
+        unused()
+    }
+
+    fn get_by_id(_: Caller, _: Id) -> Result<User, Error> {
+        unused()
+    }
+
+    fn init_user(_: Caller, _: NewAccount) -> Result<Id, Error> {
+        unused()
+    }
+
+    fn register(_: Caller, _: Registration) -> Result<Id, Error> {
+        unused()
+    }
+
+    fn create(_: Caller, _: NewAccount, _: Vec<Id>) -> Result<Id, Error> {
+        unused()
+    }
+
+    fn set_profile_image(_: Caller, _: Id, _: Option<String>) -> Result<(), Error> {
+        unused()
+    }
+
+    fn edit_profile(_: Caller, _: ProfileChange) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_password(_: Caller, _: PasswordChange) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_home_boards(_: Caller, _: Id, _: HomeBoards) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_search_preferences(_: Caller, _: Id, _: SearchPreferences) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_color_scheme(_: Caller, _: ColorScheme) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_ping_icons_enabled(_: Caller, _: Id, _: bool) -> Result<(), Error> {
+        unused()
+    }
+
+    fn change_first_day_of_week(_: Caller, _: Id, _: i32) -> Result<(), Error> {
+        unused()
+    }
+
+    fn delete(_: Caller, _: Id) -> Result<(), Error> {
+        unused()
+    }
+}
+
+impl sign_in::Guest for Plugin {
+    fn password(_: String, _: String) -> Result<sign_in::SignedIn, Error> {
+        unused()
+    }
+
+    fn external(_: sign_in::Identity) -> Result<sign_in::SignedIn, Error> {
+        unused()
+    }
+}
+
+impl names::Guest for Plugin {
+    fn keys(names: Vec<String>) -> Vec<String> {
+        names.iter().map(|name| name.to_lowercase()).collect()
+    }
+}
