@@ -168,7 +168,13 @@ impl Service {
             identity = identity::renew(&*self.storage, &identity, request_id, now).await?;
             self.authorise(procedure, &identity, request_id).await?;
         }
+        let limits = self.sandbox.limits();
         let running = (procedure.run)(Call {
+            longest_answer: if procedure.output.holds_list() {
+                limits.transfer
+            } else {
+                limits.record
+            },
             service: self.clone(),
             identity,
             request_id: request_id.into(),

@@ -157,6 +157,28 @@ impl Shape {
         }
     }
 
+    /// Whether there is a list in it: then it has no length of its own.
+    pub fn holds_list(&self) -> bool {
+        match self {
+            Self::List(_) | Self::Anything => true,
+            Self::Record(fields) => fields.iter().any(|field| field.shape.holds_list()),
+            Self::Tagged(kinds) => {
+                let mut fields = kinds.iter().flat_map(|(_, fields)| *fields);
+                fields.any(|field| field.shape.holds_list())
+            }
+            Self::Either(one, other) => one.holds_list() || other.holds_list(),
+            Self::Nullable(shape) | Self::Optional(shape) => shape.holds_list(),
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.holds_list(),
+            Self::Nothing
+            | Self::Text
+            | Self::Boolean
+            | Self::Integer
+            | Self::Position
+            | Self::Date
+            | Self::Choice(_) => false,
+        }
+    }
+
     /// Checks an input and brings it into the form that Rust's types are read from.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
         let mut check = Check {

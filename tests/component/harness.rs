@@ -132,7 +132,8 @@ macro_rules! call {
     ($harness:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {{
         let mut instance = $harness.enter().await;
         let (plugin, store) = instance.parts();
-        portico::sandbox::answer(plugin.$interface().$function(store, $($argument),*).await)
+        let answer = plugin.$interface().$function(store, $($argument),*).await;
+        instance.answer(answer)
     }};
 }
 pub(crate) use call;

@@ -1,6 +1,12 @@
 //! What every command that works on data starts with.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use portico::{
@@ -30,8 +36,9 @@ impl Host {
     /// Opens the data directory and starts the component on it.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let component = match &settings.component {
-            Some(file) => std::fs::read(file)
-                .with_context(|| format!("cannot read the component {}", file.display()))?,
+            Some(file) => {
+                read(file).with_context(|| format!("cannot read the component {}", file.display()))?
+            }
             None => COMPONENT.to_vec(),
         };
         let data = DataDir::open(&settings.data())?;
@@ -64,6 +71,14 @@ impl Host {
             data,
         })
     }
+}
+
+/// The whole file; of one that is too long for a component, enough to see that.
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let longest = Limits::default().file as u64;
+    File::open(file)?.take(longest + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A service that keeps nothing: enough to ask a component what procedures there are.

@@ -18,7 +18,7 @@ use crate::{
     error::{Code, Error},
     identity::{Identity, SESSION_COOKIE},
     model::{Provider, Timestamp},
-    sandbox::{self, Kind},
+    sandbox::Kind,
     service::{hash, report},
     shape::{
         NAMED, NULLABLE_DATE, NULLABLE_TEXT,
@@ -119,7 +119,8 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
             let mut instance = service.sandbox.enter(context).await?;
             let (plugin, store) = instance.parts();
             let sign_in = plugin.portico_dashboard_sign_in();
-            let user = sandbox::answer(sign_in.call_password(store, username, password).await)?;
+            let answer = sign_in.call_password(store, username, password).await;
+            let user = instance.answer(answer)?;
             Ok((user, before))
         }
     };

@@ -7,7 +7,7 @@
 mod apps;
 mod users;
 
-use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+use std::{collections::HashMap, future::Future, io, pin::Pin, sync::Arc};
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -200,6 +200,8 @@ pub(crate) struct Call {
     pub request_id: String,
     /// Checked against the procedure's shape.
     pub input: Value,
+    /// How long the component's answer may be as JSON, in bytes.
+    pub longest_answer: usize,
 }
 
 impl Call {
@@ -218,6 +220,16 @@ impl Call {
     /// On whose behalf transactions run.
     pub fn context(&self) -> CallContext {
         self.identity.context(&self.request_id)
+    }
+
+    /// What the component answered, as JSON.
+    pub fn json<T: Serialize>(&self, value: &T) -> Result<Output, Error> {
+        let mut output = Bounded {
+            bytes: Vec::new(),
+            most: self.longest_answer,
+        };
+        serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
+        String::from_utf8(output.bytes).map_err(Error::internal)
     }
 
     /// A fresh instance of the component.
@@ -246,6 +258,27 @@ pub(crate) struct Search {
     pub limit: Option<i32>,
 }
 
+/// Takes so many bytes and no more.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.most - self.bytes.len() {
+            let message = format!("the component's answer is longer than {} bytes", self.most);
+            return Err(io::Error::other(message));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A value as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
     serde_json::to_string(value).map_err(Error::internal)
@@ -267,8 +300,8 @@ macro_rules! component {
                 let mut instance = call.enter().await?;
                 let (plugin, store) = instance.parts();
                 let answer = plugin.$interface().$function(store, call.caller(), $($argument),*).await;
-                let $answer = $crate::sandbox::answer(answer)?;
-                $crate::procedures::json(&$output)
+                let $answer = instance.answer(answer)?;
+                call.json(&$output)
             })
         }
     };

@@ -8,7 +8,7 @@ use wasmtime::{
     Cache, CacheConfig, Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
 };
 
-use super::{Limits, TICK};
+use super::limits::{Limits, TICK};
 
 /// A core instance for the component itself, one for each of its adapters, and one to spare.
 pub(super) const CORE_INSTANCES: u32 = 4;

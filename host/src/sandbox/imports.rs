@@ -3,11 +3,13 @@
 //! Everything here is a straight hand-over. What storage refuses is an answer that the component
 //! sees; a handle that it must not have, or a number beyond reason, ends its call.
 
+use std::time::Instant;
+
 use tracing::{debug, error, info, warn};
-use wasmtime::{bail, component::Resource};
+use wasmtime::{bail, component::Resource, ensure};
 
 use super::{
-    State,
+    State, Stop,
     bindings::{
         portico::dashboard::{icons, log, storage},
         wasi::{clocks::wall_clock, random::random},
@@ -24,34 +26,40 @@ use crate::{
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 type Handle = Resource<OpenTransaction>;
 
-/// More than any hash, key or id needs.
-const MOST_RANDOM_BYTES: u64 = 4096;
-/// What the log takes of one message, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
-
 impl State {
     fn transaction(&mut self, handle: &Handle) -> wasmtime::Result<&mut dyn Transaction> {
         Ok(&mut *self.table.get_mut(handle)?.0)
+    }
+
+    fn end(&mut self, handle: Handle) -> wasmtime::Result<OpenTransaction> {
+        self.budget.writes_since = None;
+        Ok(self.table.delete(handle)?)
     }
 }
 
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
-        match self.imports.storage.begin(access, &self.context).await {
-            Ok(transaction) => Ok(Ok(self.table.push(OpenTransaction(transaction))?)),
-            Err(error) => Ok(Err(error)),
+        // It would wait for itself, or take the connections that others wait for.
+        ensure!(self.table.is_empty(), Stop::SecondTransaction);
+        let transaction = match self.imports.storage.begin(access, &self.context).await {
+            Ok(transaction) => transaction,
+            Err(error) => return Ok(Err(error)),
+        };
+        if access == Access::Write {
+            self.budget.writes_since = Some(Instant::now());
         }
+        Ok(Ok(self.table.push(OpenTransaction(transaction))?))
     }
 }
 
 impl storage::HostTransaction for State {
     async fn commit(&mut self, this: Handle) -> Answer<()> {
-        let OpenTransaction(transaction) = self.table.delete(this)?;
+        let OpenTransaction(transaction) = self.end(this)?;
         Ok(transaction.commit().await)
     }
 
     async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {
-        self.table.delete(this)?;
+        self.end(this)?;
         Ok(())
     }
 
@@ -178,12 +186,16 @@ impl icons::Host for State {
 
 impl log::Host for State {
     async fn write(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
-        if self.log_messages_left == 0 {
+        ensure!(message.len() <= self.limits.record, Stop::LongMessage);
+        let Some(left) = self.budget.log_messages.checked_sub(1) else {
             return Ok(());
-        }
-        self.log_messages_left -= 1;
-        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+        };
+        self.budget.log_messages = left;
         let request = &self.context.request_id;
+        if left == 0 {
+            warn!(target: "portico::component", %request, "no more messages of this call than this one");
+        }
+        message.truncate(message.floor_char_boundary(self.limits.log_message));
         match level {
             log::Level::Debug => debug!(target: "portico::component", %request, "{}", message.escape_debug()),
             log::Level::Info => info!(target: "portico::component", %request, "{}", message.escape_debug()),
@@ -213,8 +225,9 @@ impl wall_clock::Host for State {
 
 impl random::Host for State {
     async fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
-        if len > MOST_RANDOM_BYTES {
-            bail!("{len} random bytes asked for; at most {MOST_RANDOM_BYTES} at once");
+        let most = self.limits.random_bytes;
+        if len > most as u64 {
+            bail!("{len} random bytes asked for; at most {most} at once");
         }
         let mut bytes = vec![0; len as usize];
         self.imports.random.fill(&mut bytes);

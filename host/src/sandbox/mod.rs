@@ -3,31 +3,41 @@
 //! Invariants:
 //! - Every call gets a fresh instance, which ends with the call: nothing of one caller's call is
 //!   visible in another caller's.
-//! - Memory, tables, handles, processor time, log lines and the size of what crosses the boundary
-//!   are limited ([`Limits`]). A call that goes beyond ends alone, with an error; its transaction
-//!   rolls back, because it is dropped with the instance.
-//! - The processor time that counts is the component's own: the clock stands while a call waits
-//!   for its turn, for storage or for an icon.
+//! - Memory, tables, transactions, time, calls of the host, log lines and the size of what crosses
+//!   the boundary are limited ([`Limits`]). A call that goes beyond ends alone, with an error; its
+//!   transaction rolls back, because it is dropped with the instance.
+//! - Memory is bounded over all calls, too: large ones wait for each other (`memory.rs`).
+//! - The processor time that counts is the component's own: that clock stands while a call waits
+//!   for its turn, for storage or for an icon. Another one runs from its beginning to its end.
 
 pub mod bindings;
 mod engine;
 mod imports;
 pub mod inspect;
+mod limits;
+mod memory;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
+use async_trait::async_trait;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use wasmtime::{
-    Engine, Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline,
+    CallHook, Engine, ResourceLimiter, ResourceLimiterAsync, Store, StoreLimits, StoreLimitsBuilder,
+    UpdateDeadline,
     component::{Component, HasSelf, Linker, ResourceTable},
 };
 
 pub use self::bindings::exports::portico::dashboard::procedures::{Access, Kind, Procedure as Described};
-use self::bindings::{Plugin, PluginPre};
+pub use self::limits::Limits;
+use self::{
+    bindings::{Plugin, PluginPre},
+    limits::{Budget, Stop, trapped},
+    memory::{Memory, Share},
+};
 use crate::{
     error::{Code, Error},
     icons::Icons,
@@ -36,45 +46,6 @@ use crate::{
     storage::{CallContext, Storage},
     time::Clock,
 };
-
-/// One tick of the clock that counts a call's processor time.
-const TICK: Duration = Duration::from_millis(10);
-
-/// How far a call may go.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// Linear memory of one instance, in bytes.
-    pub memory: usize,
-    /// Processor time of one call.
-    pub time: Duration,
-    /// Calls that run at once; more wait.
-    pub instances: u32,
-    /// How long a call waits for its turn before it is refused.
-    pub wait: Duration,
-    /// What may cross from the component to the host in one call of an import or an answer, in bytes.
-    pub transfer: usize,
-    /// Log messages of one call; the rest is dropped.
-    pub log_messages: u32,
-    /// Entries of each table of one instance.
-    pub table_elements: usize,
-    /// Handles (transactions) that one call may hold at once.
-    pub handles: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            memory: 256 << 20,
-            time: Duration::from_secs(5),
-            instances: 128,
-            wait: Duration::from_secs(10),
-            transfer: 256 << 20,
-            log_messages: 32,
-            table_elements: 20_000,
-            handles: 16,
-        }
-    }
-}
 
 /// What the component gets from its host.
 #[derive(Clone)]
@@ -96,6 +67,7 @@ pub struct Sandbox {
     imports: Imports,
     limits: Limits,
     turns: Arc<Semaphore>,
+    memory: Arc<Memory>,
 }
 
 /// What one instance has of its host.
@@ -103,22 +75,51 @@ pub struct State {
     imports: Imports,
     context: CallContext,
     table: ResourceTable,
-    store_limits: StoreLimits,
-    ticks_left: u32,
-    log_messages_left: u32,
+    counts: StoreLimits,
+    budget: Budget,
+    share: Share,
+    limits: Limits,
 }
 
-/// Why a call was stopped: it used up its processor time.
-#[derive(Debug)]
-struct OutOfTime;
+/// Decides whether an instance may grow.
+#[async_trait]
+impl ResourceLimiterAsync for State {
+    async fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let may_wait = self.budget.writes_since.is_none();
+        self.share.fit(desired, may_wait).await?;
+        Ok(true)
+    }
 
-impl std::fmt::Display for OutOfTime {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("the call used up its processor time")
+    async fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        self.counts.table_growing(current, desired, maximum)
+    }
+
+    fn instances(&self) -> usize {
+        self.counts.instances()
+    }
+
+    fn tables(&self) -> usize {
+        self.counts.tables()
+    }
+
+    fn memories(&self) -> usize {
+        self.counts.memories()
+    }
+
+    fn table_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.counts.table_grow_failed(error)
     }
 }
-
-impl std::error::Error for OutOfTime {}
 
 impl Sandbox {
     /// Compiles a component, or takes it from the cache of compiled ones.
@@ -131,6 +132,11 @@ impl Sandbox {
         limits: Limits,
         imports: Imports,
     ) -> anyhow::Result<Self> {
+        ensure!(
+            component.len() <= limits.file,
+            "the file has more than {} bytes, too many for a component: is it the right one?",
+            limits.file
+        );
         // The one inside fits (a test holds it), and looking takes milliseconds of every start.
         if component != crate::COMPONENT {
             inspect::check(component)?;
@@ -151,6 +157,7 @@ impl Sandbox {
             engine,
             plugin,
             imports,
+            memory: Memory::new(&limits),
             limits,
             turns,
         })
@@ -185,38 +192,49 @@ impl Sandbox {
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(self.limits.handles);
         let state = State {
             imports: Imports {
                 storage,
                 ..self.imports.clone()
             },
             context,
-            table,
-            store_limits: StoreLimitsBuilder::new()
-                .memory_size(self.limits.memory)
+            table: ResourceTable::new(),
+            counts: StoreLimitsBuilder::new()
                 .table_elements(self.limits.table_elements)
                 .memories(1)
                 .tables(engine::TABLES as usize)
                 .instances(engine::CORE_INSTANCES as usize)
                 .trap_on_grow_failure(true)
                 .build(),
-            ticks_left: (self.limits.time.as_millis() / TICK.as_millis()) as u32,
-            log_messages_left: self.limits.log_messages,
+            budget: Budget::new(&self.limits),
+            share: self.memory.share(),
+            limits: self.limits.clone(),
         };
         let mut store = Store::new(&self.engine, state);
-        store.limiter(|state| &mut state.store_limits);
-        store.set_hostcall_fuel(self.limits.transfer);
+        store.limiter_async(|state| state);
+        store.call_hook(|mut store, hook| {
+            if matches!(hook, CallHook::CallingHost) {
+                store.data_mut().budget.count_host_call()?;
+            }
+            if hook.entering_host() {
+                let transfer = store.data().share.transfer();
+                store.set_hostcall_fuel(transfer);
+            }
+            Ok(())
+        });
         // A tick is only seen while the component runs, so waiting costs one tick at most.
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| {
-            let state = store.data_mut();
-            state.ticks_left = state.ticks_left.checked_sub(1).ok_or(OutOfTime)?;
+            store.data_mut().budget.count_tick()?;
             Ok(UpdateDeadline::Yield(1))
         });
         let plugin = self.plugin.instantiate_async(&mut store).await.map_err(trapped)?;
         Ok(Instance { store, plugin, turn })
+    }
+
+    /// How far a call may go.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The procedures that the component offers.
@@ -270,19 +288,25 @@ impl Instance {
     pub fn leave(self) -> Turn {
         self.turn
     }
-}
 
-/// The answer of a call: its value, its refusal, or why it never came to an end.
-pub fn answer<T>(answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
-    Ok(answer.map_err(trapped)??)
-}
 
-fn trapped(error: wasmtime::Error) -> Error {
-    if error.downcast_ref::<OutOfTime>().is_some() {
-        return Error::new(
-            Code::Timeout,
-            "The call took more processor time than it may have",
-        );
+    /// The answer of a call: its value, its refusal, or why it never came to an end.
+    pub fn answer<T>(&self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
+        answer.map_err(trapped)?.map_err(|refusal| {
+            if length(&refusal) > self.store.data().limits.record {
+                return trapped(Stop::LongRefusal.into());
+            }
+            refusal.into()
+        })
     }
-    Error::internal(anyhow::Error::from(error).context("the component failed"))
+}
+
+/// The bytes in the texts of a refusal.
+fn length(refusal: &model::Error) -> usize {
+    let segment = |segment: &model::PathSegment| match segment {
+        model::PathSegment::Field(name) => name.len(),
+        model::PathSegment::Index(_) => 0,
+    };
+    let issue = |issue: &model::Issue| issue.message.len() + issue.path.iter().map(segment).sum::<usize>();
+    refusal.message.len() + refusal.issues.iter().map(issue).sum::<usize>()
 }

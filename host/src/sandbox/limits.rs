@@ -1,0 +1,182 @@
+//! How far a call may go, and what ends one that goes further. `docs/sandbox.md` says it to people.
+
+use std::{
+    fmt,
+    num::NonZero,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::error::{Code, Error};
+
+/// How far a call may go. Sizes are in bytes.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Processor time of one call: the component's own, not what storage and icons take.
+    pub time: Duration,
+    /// From the beginning of a call to its end, whatever it waits for.
+    pub duration: Duration,
+    /// How long a call may hold a write transaction, during which all others wait to write. Less
+    /// than they wait for their turn.
+    pub write_time: Duration,
+    /// Calls that run at once; more wait.
+    pub instances: u32,
+    /// How long a call waits for its turn, or for memory, before it is refused.
+    pub wait: Duration,
+    /// Linear memory of one instance.
+    pub memory: usize,
+    /// Linear memory that every call has without asking. An ordinary call needs no more.
+    pub small: usize,
+    /// Linear memory of a medium call. One that hashes a password needs 20 MiB.
+    pub medium: usize,
+    /// Medium calls at once; more wait.
+    pub medium_calls: u32,
+    /// Calls at once that are larger than that; more wait.
+    pub large_calls: u32,
+    /// What may cross from the component to the host in one call of an import, and in an answer.
+    /// Less for a call with little memory: twice the memory that its size allows.
+    pub transfer: usize,
+    /// An answer without a list in it, as JSON; the texts of a refusal; a message for the log.
+    pub record: usize,
+    /// How often one call may call its host.
+    pub host_calls: u32,
+    /// Log messages of one call; the rest is dropped.
+    pub log_messages: u32,
+    /// What the log takes of one message; the rest is cut off.
+    pub log_message: usize,
+    /// Random bytes that one call of the import gives.
+    pub random_bytes: usize,
+    /// Entries of each table of one instance.
+    pub table_elements: usize,
+    /// The file of a component.
+    pub file: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get) as u32;
+        Self {
+            time: Duration::from_secs(5),
+            duration: Duration::from_secs(30),
+            write_time: Duration::from_secs(5),
+            instances: 128,
+            wait: Duration::from_secs(10),
+            memory: 256 << 20,
+            small: 2 << 20,
+            medium: 32 << 20,
+            // Each core hashes one password; no less room must be left for others.
+            medium_calls: 16.max(2 * cores),
+            large_calls: 3,
+            transfer: 256 << 20,
+            record: 4 << 20,
+            // The most that an honest call needs is 6,000: a user in 1,000 groups, tried six times.
+            host_calls: 20_000,
+            log_messages: 32,
+            log_message: 2000,
+            random_bytes: 4096,
+            table_elements: 20_000,
+            file: 16 << 20,
+        }
+    }
+}
+
+/// Why the host ended a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Time,
+    Duration,
+    WriteTime,
+    HostCalls,
+    Memory,
+    NoMemoryLeft,
+    LongRefusal,
+    LongMessage,
+    SecondTransaction,
+}
+
+impl Stop {
+    fn message(self) -> &'static str {
+        match self {
+            Self::Time => "The call took more processor time than it may have",
+            Self::Duration => "The call took too long",
+            Self::WriteTime => "The call kept others from writing for too long",
+            Self::HostCalls => "the component called its host too often",
+            Self::Memory => "the component asked for more memory than a call may have",
+            Self::NoMemoryLeft => "Too many large calls at once; try again in a moment",
+            Self::LongRefusal => "the component's refusal is too long",
+            Self::LongMessage => "the component's message for the log is too long",
+            Self::SecondTransaction => "the component began a transaction while it held another",
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.message())
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// What came of a call that did not come to its end.
+pub(super) fn trapped(error: wasmtime::Error) -> Error {
+    match error.downcast_ref::<Stop>() {
+        Some(stop @ (Stop::Time | Stop::Duration | Stop::WriteTime)) => {
+            Error::new(Code::Timeout, stop.message())
+        }
+        Some(stop @ Stop::NoMemoryLeft) => Error::new(Code::ServiceUnavailable, stop.message()),
+        _ => Error::internal(anyhow::Error::from(error).context("the component failed")),
+    }
+}
+
+/// What is left to one call.
+pub(super) struct Budget {
+    began: Instant,
+    duration: Duration,
+    write_time: Duration,
+    /// Since when it holds a write transaction.
+    pub writes_since: Option<Instant>,
+    ticks: u32,
+    host_calls: u32,
+    /// Messages that the log still takes.
+    pub log_messages: u32,
+}
+
+/// One tick of the clock that counts a call's processor time.
+pub(super) const TICK: Duration = Duration::from_millis(10);
+
+impl Budget {
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            began: Instant::now(),
+            duration: limits.duration,
+            write_time: limits.write_time,
+            writes_since: None,
+            ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
+            host_calls: limits.host_calls,
+            log_messages: limits.log_messages,
+        }
+    }
+
+    /// Counts a tick in which the component ran.
+    pub fn count_tick(&mut self) -> Result<(), Stop> {
+        self.ticks = self.ticks.checked_sub(1).ok_or(Stop::Time)?;
+        self.look_at_the_clock()
+    }
+
+    /// Counts a call of the host.
+    pub fn count_host_call(&mut self) -> Result<(), Stop> {
+        self.host_calls = self.host_calls.checked_sub(1).ok_or(Stop::HostCalls)?;
+        self.look_at_the_clock()
+    }
+
+    fn look_at_the_clock(&self) -> Result<(), Stop> {
+        if self.began.elapsed() > self.duration {
+            return Err(Stop::Duration);
+        }
+        match self.writes_since {
+            Some(since) if since.elapsed() > self.write_time => Err(Stop::WriteTime),
+            _ => Ok(()),
+        }
+    }
+}
