@@ -275,6 +275,13 @@ impl Portico {
         process.wait(STOP);
     }
 
+    /// Starts it again on the same data directory, with these arguments from now on.
+    #[track_caller]
+    pub fn start_again_with(&mut self, arguments: &[&str]) {
+        self.builder.arguments = arguments.iter().map(ToString::to_string).collect();
+        self.start_again();
+    }
+
     /// Stops it and starts it again.
     #[track_caller]
     pub fn restart(&mut self) {
@@ -287,7 +294,7 @@ struct Process {
     child: Child,
     stdout: Arc<Mutex<String>>,
     stderr: Arc<Mutex<String>>,
-    ended: mpsc::Receiver<()>,
+    ended: Mutex<mpsc::Receiver<()>>,
     address: String,
 }
 
@@ -307,7 +314,7 @@ impl Process {
             child,
             stdout,
             stderr,
-            ended,
+            ended: Mutex::new(ended),
             address: String::new(),
         }
     }
@@ -369,7 +376,8 @@ impl Process {
     #[track_caller]
     fn wait(&mut self, limit: Duration) -> Finished {
         // Both pipes end with the process; only then is what it wrote complete.
-        if self.ended.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+        let ended = self.ended.get_mut().expect("the lock").recv_timeout(limit);
+        if ended == Err(mpsc::RecvTimeoutError::Timeout) {
             panic!("it does not end:\n{}", self.text());
         }
         let status = self.child.wait().expect("wait for it");

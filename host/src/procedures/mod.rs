@@ -140,7 +140,8 @@ impl Table {
         let mut unknown = Vec::new();
         for described in described {
             let Some(row) = rows.remove(described.name.as_str()) else {
-                unknown.push(described.name);
+                let name = described.name.chars().take(100);
+                unknown.push(name.flat_map(char::escape_debug).collect::<String>());
                 continue;
             };
             procedures.push(Procedure {
@@ -164,7 +165,7 @@ impl Table {
         if !unknown.is_empty() {
             bail!(
                 "the component describes procedures that this host does not know ({}): {what_to_do}",
-                unknown.join(", ")
+                unknown[..unknown.len().min(10)].join(", ")
             );
         }
         if !lacking.is_empty() {

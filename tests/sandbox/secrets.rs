@@ -1,0 +1,103 @@
+//! What one caller's call leaves behind, no other caller's call finds: not in memory, not after a
+//! trap, not under load. Asked for each pair of callers, because whoever keeps instances warm may
+//! answer differently for a user's own next call, and must not for anybody else's.
+
+use std::sync::Arc;
+
+use portico::sandbox::{Limits, Sandbox};
+use portico_tests::Client;
+
+use crate::{
+    harness::{by_id, by_id_in, context, hostile},
+    service::{Hostile, ask},
+};
+
+/// Who calls after whom.
+pub const PAIRS: [(Option<&str>, Option<&str>); 4] = [
+    (Some("ada"), Some("grace")),
+    (Some("ada"), None),
+    (None, Some("ada")),
+    (None, None),
+];
+
+/// Few enough that every call gets the place of the one before it.
+fn crowded(instances: u32) -> Limits {
+    Limits {
+        instances,
+        ..Limits::default()
+    }
+}
+
+async fn found(sandbox: &Sandbox, user: Option<&str>) -> String {
+    let app = by_id(sandbox, user, "hostile:look").await.expect("an answer");
+    app.name
+}
+
+/// The probe is worth something only if it finds what is there.
+#[tokio::test]
+async fn the_probe_finds_a_secret_in_an_instance_that_is_used_twice() {
+    let sandbox = hostile(crowded(1));
+    let mut instance = sandbox.enter(context(Some("ada"))).await.unwrap();
+    by_id_in(&mut instance, "hostile:hide:canary").await.unwrap();
+    let app = by_id_in(&mut instance, "hostile:look").await.unwrap();
+    assert_eq!(app.name, "1 calls before this one in a static");
+    let memory = by_id_in(&mut instance, "hostile:look-in-memory").await.unwrap();
+    assert!(memory.name.starts_with("canary"), "{}", memory.name);
+}
+
+#[tokio::test]
+async fn what_a_call_leaves_in_memory_nobody_else_finds() {
+    let sandbox = hostile(crowded(1));
+    for (first, second) in PAIRS {
+        for misbehaviour in ["hide", "hide-and-trap"] {
+            // It may end with a trap.
+            let _ = by_id(&sandbox, first, &format!("hostile:{misbehaviour}:canary")).await;
+            assert_eq!(found(&sandbox, second).await, "", "{first:?} then {second:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn under_load_nobody_finds_anything_of_others() {
+    let sandbox = Arc::new(hostile(crowded(3)));
+    let calls: Vec<_> = (0..600)
+        .map(|number| {
+            let sandbox = sandbox.clone();
+            tokio::spawn(async move {
+                let user = format!("user {number}");
+                let misbehaviour = match number % 4 {
+                    0 => "hide:canary",
+                    1 => "hide-and-trap:canary",
+                    _ => return found(&sandbox, Some(&user)).await,
+                };
+                let _ = by_id(&sandbox, Some(&user), &format!("hostile:{misbehaviour}")).await;
+                String::new()
+            })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), "");
+    }
+}
+
+#[test]
+fn over_http_no_caller_finds_what_another_left() {
+    let hostile = Hostile::start();
+    let nobody = hostile.server.anonymous();
+    let found = |caller: &dyn Client| {
+        let answer = caller.try_send("GET", "/api/apps/hostile:look", &[], None);
+        let answer = answer.expect("an answer").json();
+        answer["name"].as_str().expect("a name").to_owned()
+    };
+    for misbehaviour in ["hide:canary", "hide-and-trap:canary"] {
+        for _ in 0..10 {
+            ask(&hostile.ada.key, misbehaviour);
+            assert_eq!(found(&hostile.grace), "");
+            assert_eq!(found(&nobody), "");
+            let path = format!("/api/apps/hostile:{misbehaviour}");
+            nobody.try_send("GET", &path, &[], None).expect("an answer");
+            assert_eq!(found(&hostile.grace), "");
+            assert_eq!(found(&nobody), "");
+        }
+    }
+}
