@@ -21,7 +21,7 @@ use portico::{
     icons::NoIcons,
     identity::{self, Identity},
     model::Timestamp,
-    sandbox::{self, Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in},
+    sandbox::{Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in},
     secrets::{Random, Secrets},
     service::{Service, report},
     storage::{Access, Authentication, DashboardStorage, Ids, memory::MemoryStorage, sqlite::SqliteStorage},
@@ -242,7 +242,7 @@ impl Side {
             .portico_dashboard_sign_in()
             .call_external(store, &identity)
             .await;
-        let user = sandbox::answer(answer).map_err(|error| report(error, "external", id))?;
+        let user = instance.answer(answer).map_err(|error| report(error, "external", id))?;
         Ok(json!({"id": user.id, "name": user.name}).to_string())
     }
 

@@ -289,7 +289,6 @@ impl Instance {
         self.turn
     }
 
-
     /// The answer of a call: its value, its refusal, or why it never came to an end.
     pub fn answer<T>(&self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
         answer.map_err(trapped)?.map_err(|refusal| {

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::Plugin;
-use crate::bindings::exports::portico::dashboard::{names, sign_in, users};
+use crate::bindings::exports::portico::dashboard::{names, sign_in, state, users};
 use crate::bindings::types::{
     Caller, ColorScheme, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange,
     Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
@@ -94,5 +94,31 @@ impl sign_in::Guest for Plugin {
 impl names::Guest for Plugin {
     fn keys(names: Vec<String>) -> Vec<String> {
         names.iter().map(|name| name.to_lowercase()).collect()
+    }
+}
+
+impl state::Guest for Plugin {
+    fn check_users(_: Caller, _: Vec<state::WantedUser>) -> Result<(), Error> {
+        unused()
+    }
+
+    fn check_apps(_: Caller, _: Vec<state::WantedApp>) -> Result<(), Error> {
+        unused()
+    }
+
+    fn hash_password(_: Caller, _: String) -> Result<String, Error> {
+        unused()
+    }
+
+    fn find_icons(_: Caller, _: Vec<String>) -> Result<Vec<String>, Error> {
+        unused()
+    }
+
+    fn put_users(_: Caller, _: Vec<state::WantedUser>) -> Result<Vec<Id>, Error> {
+        unused()
+    }
+
+    fn put_apps(_: Caller, _: Vec<state::WantedApp>) -> Result<Vec<Id>, Error> {
+        unused()
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     model::{Id, Issue, PathSegment},
     procedures::Call,
     sandbox::{
-        self, Instance, Turn,
+        Instance, Turn,
         bindings::exports::portico::dashboard::state::{WantedApp, WantedUser},
     },
     storage::Storage,
@@ -34,6 +34,7 @@ macro_rules! ask {
         let mut instance = $self.enter().await?;
         let (plugin, store) = instance.parts();
         let answer = plugin.$interface().$function(store, $($argument),*).await;
+        let answer = instance.answer(answer);
         $self.turn = Some(instance.leave());
         answer
     }};
@@ -65,8 +66,11 @@ impl<'a> Component<'a> {
     /// Learns the keys of names that are not known yet.
     pub async fn learn(&mut self, keys: &mut Keys, names: Vec<String>) -> Result<(), Error> {
         for names in names.chunks(MOST_NAMES) {
-            let answer = ask!(self, portico_dashboard_names.call_keys(names));
-            keys.learn(names.to_vec(), sandbox::answer(answer.map(Ok))?);
+            let mut instance = self.enter().await?;
+            let (plugin, store) = instance.parts();
+            let answer = plugin.portico_dashboard_names().call_keys(store, names).await;
+            keys.learn(names.to_vec(), instance.answer(answer.map(Ok))?);
+            self.turn = Some(instance.leave());
         }
         Ok(())
     }
@@ -76,7 +80,7 @@ impl<'a> Component<'a> {
         let caller = self.call.caller();
         for (index, users) in users.chunks(MOST).enumerate() {
             let answer = ask!(self, portico_dashboard_state.call_check_users(caller, users));
-            note(fields, sandbox::answer(answer), "users", index * MOST)?;
+            note(fields, answer, "users", index * MOST)?;
         }
         Ok(())
     }
@@ -86,17 +90,14 @@ impl<'a> Component<'a> {
         let caller = self.call.caller();
         for (index, apps) in apps.chunks(MOST).enumerate() {
             let answer = ask!(self, portico_dashboard_state.call_check_apps(caller, apps));
-            note(fields, sandbox::answer(answer), "apps", index * MOST)?;
+            note(fields, answer, "apps", index * MOST)?;
         }
         Ok(())
     }
 
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
         let caller = self.call.caller();
-        sandbox::answer(ask!(
-            self,
-            portico_dashboard_state.call_hash_password(caller, password)
-        ))
+        ask!(self, portico_dashboard_state.call_hash_password(caller, password))
     }
 
     /// For each name an icon, or the default one.
@@ -105,7 +106,7 @@ impl<'a> Component<'a> {
         let mut icons = Vec::with_capacity(names.len());
         for names in names.chunks(MOST) {
             let answer = ask!(self, portico_dashboard_state.call_find_icons(caller, names));
-            icons.extend(sandbox::answer(answer)?);
+            icons.extend(answer?);
         }
         Ok(icons)
     }
@@ -115,7 +116,6 @@ impl<'a> Component<'a> {
         let mut ids = Vec::with_capacity(users.len());
         for (index, users) in users.chunks(MOST).enumerate() {
             let answer = ask!(self, portico_dashboard_state.call_put_users(caller, users));
-            let answer = sandbox::answer(answer);
             ids.extend(answer.map_err(|error| placed(error, "users", index * MOST))?);
         }
         Ok(ids)
@@ -126,7 +126,6 @@ impl<'a> Component<'a> {
         let mut ids = Vec::with_capacity(apps.len());
         for (index, apps) in apps.chunks(MOST).enumerate() {
             let answer = ask!(self, portico_dashboard_state.call_put_apps(caller, apps));
-            let answer = sandbox::answer(answer);
             ids.extend(answer.map_err(|error| placed(error, "apps", index * MOST))?);
         }
         Ok(ids)
@@ -135,10 +134,11 @@ impl<'a> Component<'a> {
     pub async fn delete_users(&mut self, ids: &[Id]) -> Result<(), Error> {
         for ids in ids.chunks(MOST) {
             let mut instance = self.enter().await?;
-            let (plugin, store) = instance.parts();
-            let users = plugin.portico_dashboard_users();
             for id in ids {
-                sandbox::answer(users.call_delete(&mut *store, self.call.caller(), id).await)?;
+                let (plugin, store) = instance.parts();
+                let users = plugin.portico_dashboard_users();
+                let answer = users.call_delete(store, self.call.caller(), id).await;
+                instance.answer(answer)?;
             }
             self.turn = Some(instance.leave());
         }
@@ -148,10 +148,11 @@ impl<'a> Component<'a> {
     pub async fn delete_apps(&mut self, ids: &[Id]) -> Result<(), Error> {
         for ids in ids.chunks(MOST) {
             let mut instance = self.enter().await?;
-            let (plugin, store) = instance.parts();
-            let apps = plugin.portico_dashboard_apps();
             for id in ids {
-                sandbox::answer(apps.call_delete(&mut *store, self.call.caller(), id).await)?;
+                let (plugin, store) = instance.parts();
+                let apps = plugin.portico_dashboard_apps();
+                let answer = apps.call_delete(store, self.call.caller(), id).await;
+                instance.answer(answer)?;
             }
             self.turn = Some(instance.leave());
         }
