@@ -29,7 +29,7 @@ use axum::{
     routing::{any, get, post},
 };
 
-pub use self::server::serve;
+pub use self::{request::RequestId, server::serve};
 use crate::{
     error::{Code, Error},
     model::Timestamp,
@@ -110,10 +110,14 @@ pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
     for (path, methods) in rest::routes(&shared.service.table) {
         router = router.route(path, methods);
     }
-    router
-        .fallback(unknown_path)
-        .with_state(shared.clone())
-        .layer(middleware::from_fn_with_state(shared, request::around))
+    let limits = shared.limits.clone();
+    surround(router.fallback(unknown_path).with_state(shared), &limits)
+}
+
+/// What stands around every request of [`router`], for routes beside it: an id (the extension
+/// [`RequestId`]), a bounded head, the log, headers for safety, and an answer even if a handler panics.
+pub fn surround(router: Router, limits: &HttpLimits) -> Router {
+    router.layer(middleware::from_fn_with_state(limits.head, request::around))
 }
 
 async fn only_get(request: Request) -> Response {

@@ -74,21 +74,20 @@ impl InputLimit {
 
 /// The id of a request, in its answer's headers and in every line of the log about it.
 #[derive(Clone)]
-pub(super) struct RequestId(pub Arc<str>);
+pub struct RequestId(pub Arc<str>);
 
 /// What happens around every request: an id, the log, headers for safety, and an answer even if
 /// its handler panics.
-pub(super) async fn around(State(http): State<Shared>, mut request: Request, next: Next) -> Response {
+///
+/// The state is the largest head, in bytes.
+pub(super) async fn around(State(largest): State<usize>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = RequestId(request_id(request.headers()));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
     let answer = async {
-        if head_size(&request) > http.limits.head {
-            let message = format!(
-                "Request line and headers are larger than {} bytes",
-                http.limits.head
-            );
+        if head_size(&request) > largest {
+            let message = format!("Request line and headers are larger than {largest} bytes");
             return error::at(&path, Error::new(Code::PayloadTooLarge, message));
         }
         next.run(request).await
