@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench lint target component hostile nextest packages swagger-ui clean
+.PHONY: help build run test test-all soak bench bench-check wrk lint target component hostile nextest packages swagger-ui clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,8 +54,16 @@ soak: component nextest ## kills under load for longer: make soak ROUNDS=500
 	cargo build --bin portico
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run -p portico-tests --test durability --no-capture random_writes
 
-bench: build ## a first look at speed
-	tests/bench/first-look.sh
+bench: build wrk ## speed, beside the same work without a component; ROWS=by-id,search for some rows
+	cargo build --release --package portico-bench
+	target/release/bench --rows "$(ROWS)"
+
+bench-check: build wrk ## the same in two minutes; fails where a target is missed by more than twice
+	cargo build --release --package portico-bench
+	target/release/bench --quick --rows "$(ROWS)"
+
+wrk: # what makes the load
+	@tests/install.sh wrk wrk
 
 lint: component ## formatting and clippy
 	cargo fmt --all --check

@@ -1,0 +1,191 @@
+//! The data that is measured on, written through the library.
+
+use std::{fs, path::Path, sync::Arc};
+
+use argon2::{Algorithm, Argon2, Params, PasswordHasher, Version};
+use portico::{
+    data_dir::DataDir,
+    identity::Identity,
+    model::{App, ColorScheme, Provider, User},
+    secrets::{Secrets, SystemRandom},
+    storage::{Access, ApiKey, DashboardStorage, NewUser, StoredApp, sqlite::SqliteStorage},
+    time::{Clock, SystemClock},
+};
+use unicode_normalization::UnicodeNormalization;
+
+/// The password of every user.
+pub const PASSWORD: &str = "correct horse";
+
+/// A word in every app's name, in one of a thousand names, in exactly one, and in none.
+pub const COMMON: &str = "service";
+pub const RARE: &str = "jellyfin";
+pub const ONCE: &str = "quetzal";
+pub const NEVER: &str = "xylophone";
+
+/// Apps of one transaction while seeding.
+const CHUNK: usize = 5_000;
+
+/// What was written.
+pub struct Data {
+    /// The ids of the apps, in no order.
+    pub apps: Vec<String>,
+    /// An API key of each user. Each user may create apps.
+    pub keys: Vec<String>,
+    /// The name of each user.
+    pub users: Vec<String>,
+}
+
+/// Fills a new data directory.
+pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
+    let data = DataDir::open(path)?;
+    let storage = SqliteStorage::open(&data.database())?;
+    tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
+}
+
+/// A copy of a data directory that nobody works on.
+pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+async fn fill(storage: &SqliteStorage, apps: usize, users: usize) -> anyhow::Result<Data> {
+    let context = Identity::operator().context("seed");
+    let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
+    let id = || secrets.id(clock.now());
+    let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
+
+    let mut transaction = storage
+        .begin_dashboard(Access::Write, &context)
+        .await
+        .map_err(refused)?;
+    let group = id();
+    transaction
+        .insert_group(&group, "editors", "editors")
+        .await
+        .map_err(refused)?;
+    let permissions = ["app-create".to_owned()];
+    transaction
+        .set_group_permissions(&group, &permissions)
+        .await
+        .map_err(refused)?;
+    let hash = hash(PASSWORD)?;
+    let (mut keys, mut names) = (Vec::new(), Vec::new());
+    for number in 0..users {
+        let user = user(id(), format!("user {number}"), hash.clone());
+        transaction.insert_user(&user).await.map_err(refused)?;
+        transaction
+            .add_to_group(&user.user.id, &group)
+            .await
+            .map_err(refused)?;
+        let issued = secrets.api_key();
+        let key = ApiKey {
+            id: issued.id,
+            name: None,
+            user_id: user.user.id,
+            created_at: clock.now(),
+            expires_at: None,
+            last_used_at: None,
+        };
+        transaction
+            .insert_key(&key, &issued.hash)
+            .await
+            .map_err(refused)?;
+        keys.push(issued.text);
+        names.push(user.user.name);
+    }
+    transaction.commit().await.map_err(refused)?;
+
+    let numbers: Vec<_> = (0..apps).collect();
+    let mut ids = Vec::with_capacity(apps);
+    for chunk in numbers.chunks(CHUNK) {
+        let chunk: Vec<_> = chunk.iter().map(|number| app(id(), *number, apps)).collect();
+        ids.extend(chunk.iter().map(|stored| stored.app.id.clone()));
+        let mut transaction = storage
+            .begin_dashboard(Access::Write, &context)
+            .await
+            .map_err(refused)?;
+        transaction.insert_apps(&chunk).await.map_err(refused)?;
+        transaction.commit().await.map_err(refused)?;
+    }
+    Ok(Data {
+        apps: ids,
+        keys,
+        users: names,
+    })
+}
+
+/// One of so many apps. Names begin with words in no order, so that hits lie anywhere among them.
+fn app(id: String, number: usize, of: usize) -> StoredApp {
+    const FIRST: [&str; 16] = [
+        "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
+        "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
+    ];
+    const SECOND: [&str; 12] = [
+        "archive", "backup", "calendar", "download", "editor", "feed", "gallery", "home", "index", "journal",
+        "kitchen", "library",
+    ];
+    // An odd factor scatters the numbers.
+    let scattered = number.wrapping_mul(2_654_435_761) >> 7;
+    let marked = match number {
+        number if number == of / 2 => ONCE,
+        number if number % 1000 == 400 => RARE,
+        _ => SECOND[scattered / 16 % SECOND.len()],
+    };
+    let name = format!("{} {marked} {COMMON} {number:06}", FIRST[scattered % FIRST.len()]);
+    StoredApp {
+        name_key: name_key(&name),
+        app: App {
+            id,
+            description: Some(format!("Number {number} of the apps that are measured")),
+            icon_url: format!("https://icons.example/svg/{marked}.svg"),
+            href: Some(format!("https://{marked}-{number}.home.example/")),
+            ping_url: None,
+            name,
+        },
+    }
+}
+
+fn user(id: String, name: String, password_hash: String) -> NewUser {
+    NewUser {
+        name_key: name_key(&name),
+        user: User {
+            id,
+            name,
+            email: None,
+            email_verified: None,
+            image: None,
+            provider: Provider::Credentials,
+            home_board_id: None,
+            mobile_home_board_id: None,
+            first_day_of_week: 1,
+            ping_icons_enabled: false,
+            default_search_engine_id: None,
+            open_search_in_new_tab: false,
+        },
+        color_scheme: ColorScheme::Dark,
+        password_hash: Some(password_hash),
+    }
+}
+
+/// The component's rule, which the native handlers need without it.
+pub fn name_key(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// Argon2id with the component's parameters.
+pub fn argon2() -> anyhow::Result<Argon2<'static>> {
+    let params = Params::new(19_456, 2, 1, Some(32)).map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(password: &str) -> anyhow::Result<String> {
+    let salt = [7; 16];
+    let hash = argon2()?.hash_password_with_salt(password.as_bytes(), &salt);
+    Ok(hash.map_err(|error| anyhow::anyhow!("{error}"))?.to_string())
+}

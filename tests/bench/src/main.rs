@@ -1,0 +1,108 @@
+//! How fast Portico is: `make bench`.
+//!
+//! Every figure is a ratio inside one run. Two servers run as child processes on the same data:
+//! Portico as it ships, and this program's own handlers (`native`), which authenticate alike, use the
+//! same storage driver and answer the same bytes, without a component. wrk loads them in turn, for
+//! several rounds; the medians count. Server and wrk share two cores.
+
+mod data;
+mod load;
+mod native;
+mod process;
+mod report;
+mod rows;
+mod steps;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context as _, ensure};
+use clap::{Parser, Subcommand};
+
+use crate::rows::Bench;
+
+/// Measures Portico against the same work without a component
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Cli {
+    /// Shorter, for CI; fails if a ratio misses its target by more than twice
+    #[arg(long)]
+    quick: bool,
+    /// Only these rows, by the word that they begin with: by-id,search
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    rows: Vec<String>,
+    /// Where the results go as JSON
+    #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
+    json: PathBuf,
+    /// The binary to measure [default: the `portico` beside this program]
+    #[arg(long, value_name = "FILE")]
+    portico: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Time each step of a call by itself
+    Steps,
+    /// Serve the native handlers on this data directory (the bench starts this itself)
+    Native {
+        /// The data directory
+        data: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    ensure!(
+        !cfg!(debug_assertions),
+        "only a release build says anything: use `make bench`"
+    );
+    match cli.command {
+        None => {}
+        Some(Command::Steps) => return steps::run().map(|()| ExitCode::SUCCESS),
+        Some(Command::Native { data }) => return native::run(&data).map(|()| ExitCode::SUCCESS),
+    }
+    let this = std::env::current_exe()?;
+    let portico = cli.portico.unwrap_or_else(|| this.with_file_name("portico"));
+    ensure!(
+        portico.exists(),
+        "{} is missing: use `make bench`, which builds it",
+        portico.display()
+    );
+    load::check()?;
+    let rows = rows::chosen(&cli.rows)?;
+    let bench = Bench::new(this, portico, cli.quick)?;
+
+    let since = report::Machinery::now();
+    let measured = bench.measure(&rows)?;
+    let report = report::Report::new(cli.quick, &since, measured);
+    print!("{report}");
+    write(&cli.json, &report)?;
+    Ok(if cli.quick && report.is_beyond_bounds() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn write(file: &Path, report: &report::Report) -> anyhow::Result<()> {
+    let write = || -> anyhow::Result<()> {
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        Ok(std::fs::write(file, serde_json::to_vec_pretty(report)?)?)
+    };
+    write().with_context(|| format!("cannot write the results to {}", file.display()))
+}

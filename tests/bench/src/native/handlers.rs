@@ -1,0 +1,276 @@
+//! The handlers: what the component does for a call, natively.
+
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+use argon2::{PasswordVerifier, password_hash::phc::PasswordHash};
+use axum::{
+    body::{Body, to_bytes},
+    extract::{Path, Request, State},
+    http::{HeaderValue, StatusCode, Uri, header, request::Parts},
+    response::Response,
+};
+use bytes::Bytes;
+use portico::{
+    error::{Code, Error},
+    http::RequestId,
+    identity::{self, Identity},
+    model::{App, AppInput, Provider},
+    sandbox::{self, Kind},
+    storage::{Access, AccountKey, AppFilter, CallContext, Session, StoredApp},
+    time::{self, Clock, SystemClock},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::Native;
+use crate::data::{argon2, name_key};
+
+/// What a body may have, in bytes.
+const LARGEST_BODY: usize = 1 << 20;
+
+const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+type Shared = State<Arc<Native>>;
+
+/// `GET /api/apps/{id}`
+pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
+    let work = async {
+        let (parts, _) = request.into_parts();
+        let (_, context) = native
+            .enter(&parts, &sandbox::Access::Public, Kind::Query)
+            .await?;
+        let mut transaction = native.storage.begin(Access::Read, &context).await?;
+        let app = transaction.get_app(&id).await?;
+        json(&app.ok_or_else(|| Error::not_found("App"))?)
+    };
+    answer(work.await)
+}
+
+/// `GET /api/apps`
+pub async fn all(State(native): Shared, request: Request) -> Response {
+    let work = async {
+        let (parts, _) = request.into_parts();
+        let (_, context) = native
+            .enter(&parts, &sandbox::Access::Protected, Kind::Query)
+            .await?;
+        let everything = AppFilter {
+            name_contains: None,
+            offset: 0,
+            limit: None,
+        };
+        let mut transaction = native.storage.begin(Access::Read, &context).await?;
+        json(&transaction.list_apps(&everything).await?)
+    };
+    answer(work.await)
+}
+
+/// `POST /api/apps`: commits are shared, as the storage driver does it.
+pub async fn create(State(native): Shared, request: Request) -> Response {
+    let work = async {
+        let (stored, context) = native.read_app(request).await?;
+        let stored = [stored];
+        let mut transaction = native.storage.begin(Access::Write, &context).await?;
+        transaction.insert_apps(&stored).await?;
+        transaction.commit().await?;
+        let [stored] = stored;
+        json(&Created::from(stored))
+    };
+    answer(work.await)
+}
+
+/// `POST /api/apps/one-by-one`: each call has a transaction and a commit of its own.
+pub async fn create_one_by_one(State(native): Shared, request: Request) -> Response {
+    let work = async {
+        let (stored, _) = native.read_app(request).await?;
+        let inserted = native.one_by_one.insert(stored.clone()).await;
+        inserted.map_err(Error::internal)?;
+        json(&Created::from(stored))
+    };
+    answer(work.await)
+}
+
+/// `POST /api/auth/sign-in`
+pub async fn sign_in(State(native): Shared, request: Request) -> Response {
+    answer(native.begin_session(request).await)
+}
+
+impl Native {
+    /// Who calls, if they may.
+    async fn enter(
+        &self,
+        parts: &Parts,
+        access: &sandbox::Access,
+        kind: Kind,
+    ) -> Result<(Identity, CallContext), Error> {
+        let id = request_id(parts);
+        let shown = identity::shown(&parts.headers);
+        let now = SystemClock.now();
+        let (identity, _) = identity::authenticate(&*self.storage, shown, &parts.headers, &id.0, now).await?;
+        identity.check(access, kind)?;
+        let context = identity.context(&id.0);
+        Ok((identity, context))
+    }
+
+    /// An app to store, out of a request of somebody who may create it.
+    async fn read_app(&self, request: Request) -> Result<(StoredApp, CallContext), Error> {
+        let (parts, body) = request.into_parts();
+        let (_, context) = self.enter(&parts, &APP_CREATE, Kind::Mutation).await?;
+        let input: AppInput = read(body).await?;
+        let app = App {
+            id: self.secrets.id(SystemClock.now()),
+            name: line("name", &input.name, 64)?,
+            icon_url: line("iconUrl", &input.icon_url, 65_536)?,
+            description: optional(input.description, |text| line("description", text, 512))?,
+            href: optional(input.href, |text| address("href", text))?,
+            ping_url: optional(input.ping_url, |text| address("pingUrl", text))?,
+        };
+        let name_key = name_key(&app.name);
+        Ok((StoredApp { app, name_key }, context))
+    }
+
+    async fn begin_session(&self, request: Request) -> Result<String, Error> {
+        let (parts, body) = request.into_parts();
+        let Credentials { username, password } = read(body).await?;
+        let context = Identity::anonymous().context(&request_id(&parts).0);
+        let key = AccountKey::Name((Provider::Credentials, name_key(username.trim())));
+        let mut transaction = self.storage.begin(Access::Read, &context).await?;
+        let account = transaction.find_account(&key).await?;
+        drop(transaction);
+        let account = account.ok_or_else(Error::unauthorized)?;
+
+        let hash = account.password_hash.clone().unwrap_or_default();
+        let turn = self.hashing.clone().acquire_owned().await;
+        let turn = turn.map_err(Error::internal)?;
+        let verified = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let hash = PasswordHash::new(&hash).ok()?;
+            argon2().ok()?.verify_password(password.as_bytes(), &hash).ok()
+        });
+        verified
+            .await
+            .map_err(Error::internal)?
+            .ok_or_else(Error::unauthorized)?;
+
+        let now = SystemClock.now();
+        let issued = self.secrets.session(self.secrets.id(now));
+        let session = Session {
+            id: issued.id,
+            user_id: account.id.clone(),
+            created_at: now,
+            expires_at: now + SESSION_LIFETIME.as_millis() as u64,
+        };
+        let mut transaction = self.storage.begin_dashboard(Access::Write, &context).await?;
+        let present = transaction
+            .find_account(&AccountKey::Id(account.id.clone()))
+            .await?;
+        if present.is_none_or(|present| present.password_hash != account.password_hash) {
+            return Err(Error::unauthorized());
+        }
+        transaction.delete_expired_sessions(now).await?;
+        transaction.insert_session(&session, &issued.hash).await?;
+        transaction.commit().await?;
+        json(&json!({
+            "token": issued.text,
+            "expiresAt": time::format(session.expires_at),
+            "user": { "id": account.id, "name": account.name },
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+struct Credentials {
+    username: String,
+    password: String,
+}
+
+/// As Portico answers a creation.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    app_id: String,
+    #[serde(flatten)]
+    app: App,
+}
+
+impl From<StoredApp> for Created {
+    fn from(StoredApp { app, .. }: StoredApp) -> Self {
+        Self {
+            app_id: app.id.clone(),
+            app,
+        }
+    }
+}
+
+/// As the component describes `app.create`.
+static APP_CREATE: LazyLock<sandbox::Access> = LazyLock::new(|| {
+    let permissions = ["app-create", "app-modify-all", "app-full-all", "admin"];
+    sandbox::Access::OneOf(permissions.map(Into::into).to_vec())
+});
+
+fn request_id(parts: &Parts) -> RequestId {
+    let id = parts.extensions.get::<RequestId>();
+    id.cloned().unwrap_or_else(|| RequestId("-".into()))
+}
+
+async fn read<T: serde::de::DeserializeOwned>(body: Body) -> Result<T, Error> {
+    let invalid = |error: &dyn std::fmt::Display| Error::new(Code::BadRequest, error.to_string());
+    let bytes: Bytes = to_bytes(body, LARGEST_BODY)
+        .await
+        .map_err(|error| invalid(&error))?;
+    serde_json::from_slice(&bytes).map_err(|error| invalid(&error))
+}
+
+/// A text of one line, trimmed.
+fn line(field: &str, text: &str, most: usize) -> Result<String, Error> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > most || text.chars().any(char::is_control) {
+        return Err(Error::invalid_field(
+            field,
+            format!("must have 1 to {most} characters"),
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn address(field: &str, text: &str) -> Result<String, Error> {
+    let text = line(field, text, 8_192)?;
+    match text.parse::<Uri>() {
+        Ok(uri) if matches!(uri.scheme_str(), Some("http" | "https")) => Ok(text),
+        _ => Err(Error::invalid_field(field, "must be an address")),
+    }
+}
+
+fn optional(
+    text: Option<String>,
+    rule: impl Fn(&str) -> Result<String, Error>,
+) -> Result<Option<String>, Error> {
+    text.filter(|text| !text.trim().is_empty())
+        .map(|text| rule(&text))
+        .transpose()
+}
+
+fn json(value: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(Error::internal)
+}
+
+fn answer(result: Result<String, Error>) -> Response {
+    let (status, body) = match result {
+        Ok(body) => (StatusCode::OK, body),
+        Err(error) => {
+            let status = StatusCode::from_u16(error.code.http_status());
+            let body = json!({ "message": error.message, "code": error.code.name() });
+            (
+                status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+                body.to_string(),
+            )
+        }
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

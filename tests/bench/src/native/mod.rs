@@ -1,0 +1,93 @@
+//! The other server: what Portico does, without a component.
+//!
+//! Same server, same surroundings of a request, same authentication and storage driver, same types
+//! as JSON. The handlers do natively what the component does, as one would write it by hand.
+
+mod handlers;
+mod one_by_one;
+
+use std::{path::Path, sync::Arc, thread};
+
+use axum::{
+    Router,
+    http::header,
+    routing::{get, post},
+};
+use portico::{
+    data_dir::DataDir,
+    http::{self, HttpLimits},
+    identity::Identity,
+    secrets::{Secrets, SystemRandom},
+    storage::{Access, DashboardStorage, Storage as _, sqlite::SqliteStorage},
+};
+use tokio::{net::TcpListener, sync::Semaphore};
+use tracing_subscriber::EnvFilter;
+
+use self::one_by_one::OneByOne;
+
+/// What answers on the route that answers fixed bytes: as long as one app.
+const FIXED: &str = concat!(
+    r#"{"id":"01890000-0000-7000-8000-000000000000","name":"Amber archive service 000000","#,
+    r#""description":"Number 0 of the apps that are measured","iconUrl":"https://icons.example/svg/archive.svg","#,
+    r#""href":"https://archive-0.home.example/","pingUrl":null}"#
+);
+
+/// What every handler works with.
+struct Native {
+    storage: Arc<dyn DashboardStorage>,
+    secrets: Secrets,
+    /// One for each core.
+    hashing: Arc<Semaphore>,
+    one_by_one: OneByOne,
+}
+
+/// Serves on a data directory until it is ended.
+pub fn run(data: &Path) -> anyhow::Result<()> {
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new("warn"))
+        .with_writer(std::io::stderr)
+        .init();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(serve(data))
+}
+
+async fn serve(data: &Path) -> anyhow::Result<()> {
+    let data = DataDir::open(data)?;
+    let storage = Arc::new(SqliteStorage::open(&data.database())?);
+    let context = Identity::anonymous().context("start");
+    let mut look = storage
+        .begin(Access::Read, &context)
+        .await
+        .map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    look.has_users()
+        .await
+        .map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    drop(look);
+    let native = Arc::new(Native {
+        storage,
+        secrets: Secrets::new(Arc::new(SystemRandom)),
+        hashing: Arc::new(Semaphore::new(
+            thread::available_parallelism().map_or(1, usize::from),
+        )),
+        one_by_one: OneByOne::new(data.database()),
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("native listens on http://{}", listener.local_addr()?);
+    let limits = HttpLimits::default();
+    http::serve(listener, router(native, &limits), &limits, std::future::pending()).await;
+    Ok(())
+}
+
+fn router(native: Arc<Native>, limits: &HttpLimits) -> Router {
+    let handlers = Router::new()
+        .route("/api/apps", get(handlers::all).post(handlers::create))
+        .route("/api/apps/one-by-one", post(handlers::create_one_by_one))
+        .route("/api/apps/{id}", get(handlers::by_id))
+        .route("/api/auth/sign-in", post(handlers::sign_in))
+        .with_state(native);
+    // The measure of all: nothing stands around it.
+    let fixed = || async { ([(header::CONTENT_TYPE, "application/json")], FIXED) };
+    http::surround(handlers, limits).route("/fixed", get(fixed))
+}

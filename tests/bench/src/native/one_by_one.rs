@@ -1,0 +1,72 @@
+//! Writing without sharing commits: one connection, one transaction of SQLite for each call.
+
+use std::{
+    cell::LazyCell,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
+
+use portico::storage::StoredApp;
+use rusqlite::{Connection, params};
+use tokio::sync::oneshot;
+
+type Job = (StoredApp, oneshot::Sender<rusqlite::Result<()>>);
+
+/// A thread that writes, one transaction after the other: the fastest way without sharing commits,
+/// because nobody waits for a lock and nothing passes between two transactions.
+pub struct OneByOne(mpsc::Sender<Job>);
+
+impl OneByOne {
+    /// Writes to this database, which it opens when it is first needed.
+    pub fn new(database: PathBuf) -> Self {
+        let (jobs, waiting) = mpsc::channel::<Job>();
+        thread::spawn(move || {
+            let connection = LazyCell::new(|| open(&database).expect("the database can be opened"));
+            for (app, done) in waiting {
+                // Whoever no longer waits for the answer does not need it.
+                let _ = done.send(insert(&connection, &app));
+            }
+        });
+        Self(jobs)
+    }
+
+    /// Inserts an app; done when it is durable.
+    pub async fn insert(&self, app: StoredApp) -> anyhow::Result<()> {
+        let (done, waiting) = oneshot::channel();
+        self.0.send((app, done))?;
+        Ok(waiting.await??)
+    }
+}
+
+/// A connection as durable as the storage driver's.
+fn open(database: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(database)?;
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA mmap_size = 268435456;
+         PRAGMA journal_size_limit = 67108864;",
+    )?;
+    Ok(connection)
+}
+
+fn insert(connection: &Connection, StoredApp { app, name_key }: &StoredApp) -> rusqlite::Result<()> {
+    let run = |sql: &str, values: &[&dyn rusqlite::ToSql]| connection.prepare_cached(sql)?.execute(values);
+    run("BEGIN IMMEDIATE", &[])?;
+    let sql = "
+        INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let inserted = run(
+        sql,
+        params![
+            app.id,
+            app.name,
+            name_key,
+            app.description,
+            app.icon_url,
+            app.href,
+            app.ping_url
+        ],
+    );
+    run(if inserted.is_ok() { "COMMIT" } else { "ROLLBACK" }, &[])?;
+    inserted.map(drop)
+}

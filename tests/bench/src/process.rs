@@ -1,0 +1,201 @@
+//! The servers as child processes, and what the kernel knows of them.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail, ensure};
+
+/// No answer takes longer than this; a first start compiles the component.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A running server. Dropping it ends it.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+/// What a server occupies, in MiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// All of it.
+    pub resident: f64,
+    /// The part that is no file's.
+    pub anonymous: f64,
+}
+
+/// One thread: its name, and the processor time that it has had.
+pub struct Thread {
+    /// As the program calls it.
+    pub name: String,
+    /// Processor time since its start.
+    pub time: Duration,
+}
+
+/// A command on the two cores that are measured, without settings from outside.
+pub fn on_two_cores(program: &Path) -> Command {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut command = if cores > 2 {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0,1"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PORTICO_") {
+            command.env_remove(name);
+        }
+    }
+    // A backtrace for every trap is slow.
+    command.env_remove("RUST_BACKTRACE").env_remove("RUST_LOG");
+    command.stdin(Stdio::null());
+    command
+}
+
+impl Server {
+    /// Starts a server; waits until it says `… listens on http://ADDRESS …`.
+    pub fn start(mut command: Command) -> anyhow::Result<Self> {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let mut lines = BufReader::new(child.stdout.take().context("a pipe")?);
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            if lines.read_line(&mut line)? == 0 {
+                let status = child.wait()?;
+                bail!("a server ended before it listened ({status}); what it wrote stands above");
+            }
+            let address = line.split_once("listens on http://").map(|(_, rest)| rest);
+            if let Some(address) = address.and_then(|rest| rest.split_whitespace().next()) {
+                break address.parse()?;
+            }
+        };
+        Ok(Self { child, address })
+    }
+
+    /// The processor time that it has had, all its threads together, also those that ended.
+    pub fn processor_time(&self) -> anyhow::Result<Duration> {
+        let stat = self.proc("stat")?;
+        // The name may hold spaces; what follows its parenthesis begins with the third field.
+        let (_, fields) = stat.rsplit_once(')').context("a process's stat")?;
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
+        Ok(Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32)
+    }
+
+    /// Its threads by their ids.
+    pub fn threads(&self) -> anyhow::Result<HashMap<u32, Thread>> {
+        let mut threads = HashMap::new();
+        for entry in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let folder = entry?.path();
+            let read = |file: &str| fs::read_to_string(folder.join(file));
+            // A thread may end while we look.
+            let (Ok(name), Ok(time)) = (read("comm"), read("schedstat")) else {
+                continue;
+            };
+            let nanos = time
+                .split_whitespace()
+                .next()
+                .and_then(|nanos| nanos.parse().ok());
+            let id = folder
+                .file_name()
+                .and_then(|id| id.to_str())
+                .and_then(|id| id.parse().ok());
+            if let (Some(id), Some(nanos)) = (id, nanos) {
+                let name = name.trim().to_owned();
+                let time = Duration::from_nanos(nanos);
+                threads.insert(id, Thread { name, time });
+            }
+        }
+        Ok(threads)
+    }
+
+    /// What it occupies now.
+    pub fn memory(&self) -> anyhow::Result<Memory> {
+        let status = self.proc("status")?;
+        let field = |name: &str| -> anyhow::Result<f64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let kib = line.and_then(|line| line.split_whitespace().next());
+            Ok(kib
+                .with_context(|| format!("no {name} in a process's status"))?
+                .parse::<f64>()?
+                / 1024.0)
+        };
+        Ok(Memory {
+            resident: field("VmRSS:")?,
+            anonymous: field("RssAnon:")?,
+        })
+    }
+
+    fn proc(&self, file: &str) -> anyhow::Result<String> {
+        let path = format!("/proc/{}/{file}", self.child.id());
+        fs::read_to_string(&path).with_context(|| format!("cannot read {path}: has the server ended?"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One connection, for what is not load.
+pub struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    /// Connects.
+    pub fn new(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    /// Sends a request as it stands; gives the body of its answer, which must be a success.
+    pub fn ask(&mut self, request: &str) -> anyhow::Result<String> {
+        self.0.get_mut().write_all(request.as_bytes())?;
+        let mut status = String::new();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            ensure!(
+                self.0.read_line(&mut line)? > 0,
+                "the server closed the connection"
+            );
+            if status.is_empty() {
+                status = line.trim().to_owned();
+            } else if line == "\r\n" {
+                break;
+            } else if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse()?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body)?;
+        let body = String::from_utf8(body)?;
+        ensure!(status.contains(" 200 "), "{status}: {body}");
+        Ok(body)
+    }
+}
+
+/// How long it takes from the start of a command to its first answer.
+pub fn first_answer(command: Command, request: &str) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    let server = Server::start(command)?;
+    Connection::new(server.address)?.ask(request)?;
+    Ok(started.elapsed())
+}

@@ -1,0 +1,377 @@
+//! Rows, as a table and as JSON.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use serde::{Serialize, Serializer};
+
+use crate::load::Sample;
+
+/// One line of the table: one ratio, held against one target.
+#[derive(Serialize)]
+pub struct Row {
+    /// What was done.
+    pub work: String,
+    /// What it is compared with: native handlers, unless `work` says otherwise.
+    pub native: Figure,
+    /// What Portico does.
+    pub portico: Figure,
+    /// Portico to native. The median of the rounds' ratios, which need not be the medians' ratio.
+    pub ratio: f64,
+    /// What the ratio has to be; none: the row only tells.
+    pub target: Option<Target>,
+    /// Whether it is.
+    pub held: Option<bool>,
+}
+
+/// One side of a row.
+#[derive(Serialize, Clone)]
+#[serde(rename_all = "camelCase")]
+pub struct Figure {
+    /// The number that the ratio is about.
+    pub value: f64,
+    /// Of what.
+    pub unit: Unit,
+    /// Microseconds of processor time for each request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor_micros: Option<f64>,
+    /// Microseconds that half of the requests took at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50_micros: Option<f64>,
+    /// Microseconds that 99 in 100 requests took at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_micros: Option<f64>,
+}
+
+/// What a figure counts.
+#[derive(Serialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub enum Unit {
+    RequestsPerSecond,
+    Micros,
+    ProcessorMicros,
+    MebiBytes,
+}
+
+/// What a ratio has to be.
+#[derive(Clone, Copy)]
+pub enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// How much wider the bounds of the quick form are.
+const QUICK_WIDTH: f64 = 2.0;
+
+impl Target {
+    fn holds(self, ratio: f64) -> bool {
+        match self {
+            Self::AtLeast(bound) => ratio >= bound,
+            Self::AtMost(bound) => ratio <= bound,
+        }
+    }
+
+    fn wider(self) -> Self {
+        match self {
+            Self::AtLeast(bound) => Self::AtLeast(bound / QUICK_WIDTH),
+            Self::AtMost(bound) => Self::AtMost(bound * QUICK_WIDTH),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(bound) => write!(formatter, ">= {bound}"),
+            Self::AtMost(bound) => write!(formatter, "<= {bound}"),
+        }
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Row {
+    /// A row that only tells.
+    pub fn new(work: impl Into<String>, native: Figure, portico: Figure, ratio: f64) -> Self {
+        Self {
+            work: work.into(),
+            native,
+            portico,
+            ratio,
+            target: None,
+            held: None,
+        }
+    }
+
+    /// Holds the ratio against a target.
+    pub fn target(self, target: Target) -> Self {
+        Self {
+            target: Some(target),
+            held: Some(target.holds(self.ratio)),
+            ..self
+        }
+    }
+
+    fn is_beyond_bounds(&self) -> bool {
+        self.target
+            .is_some_and(|target| !target.wider().holds(self.ratio))
+    }
+}
+
+impl Figure {
+    /// A number by itself.
+    pub fn new(value: f64, unit: Unit) -> Self {
+        Self {
+            value,
+            unit,
+            processor_micros: None,
+            p50_micros: None,
+            p99_micros: None,
+        }
+    }
+
+    /// Medians of loads; the number is the one that `of` takes out of each.
+    pub fn of(samples: &[Sample], unit: Unit, of: impl Fn(&Sample) -> f64) -> Self {
+        let median_of = |of: &dyn Fn(&Sample) -> f64| median(samples.iter().map(of));
+        Self {
+            value: median_of(&of),
+            unit,
+            processor_micros: Some(median_of(&|sample| sample.processor)),
+            p50_micros: Some(median_of(&|sample| sample.p50)),
+            p99_micros: Some(median_of(&|sample| sample.p99)),
+        }
+    }
+
+    /// Requests per second.
+    pub fn rate(samples: &[Sample]) -> Self {
+        Self::of(samples, Unit::RequestsPerSecond, |sample| sample.rate)
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value;
+        match self.unit {
+            Unit::RequestsPerSecond => write!(formatter, "{value:.0}/s")?,
+            Unit::Micros => write!(formatter, "{}", duration(value))?,
+            Unit::ProcessorMicros => return write!(formatter, "{} cpu", duration(value)),
+            Unit::MebiBytes => write!(formatter, "{value:.1} MiB")?,
+        }
+        match self.processor_micros {
+            Some(processor) => write!(formatter, ", {} cpu", duration(processor)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Microseconds, for people.
+fn duration(micros: f64) -> String {
+    match micros {
+        micros if micros < 100.0 => format!("{micros:.1} us"),
+        micros if micros < 1_000.0 => format!("{micros:.0} us"),
+        micros => format!("{:.1} ms", micros / 1_000.0),
+    }
+}
+
+/// The middle one; of an even number, the mean of the two in the middle.
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        length if length % 2 == 1 => values[length / 2],
+        length => f64::midpoint(values[length / 2 - 1], values[length / 2]),
+    }
+}
+
+/// The median of the ratios of two cases, round by round.
+pub fn ratio(over: &[Sample], under: &[Sample], of: impl Fn(&Sample) -> f64) -> f64 {
+    median(over.iter().zip(under).map(|(over, under)| of(over) / of(under)))
+}
+
+/// All rows of one run.
+#[derive(Serialize)]
+pub struct Report {
+    quick: bool,
+    machine: Machine,
+    rows: Vec<Row>,
+}
+
+/// Where it ran. Others at work show in the load.
+#[derive(Serialize)]
+struct Machine {
+    processor: String,
+    cores: usize,
+    kernel: String,
+    /// The share of the processor time that others took meanwhile, 0 to 1.
+    others: f64,
+}
+
+/// What the processors have done so far.
+pub struct Machinery {
+    since: Instant,
+    busy: Duration,
+    ours: Duration,
+}
+
+impl Machinery {
+    /// As of now.
+    pub fn now() -> Self {
+        let ticks = |ticks: u64| Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32;
+        let numbers = |text: &str| -> Vec<u64> {
+            let fields = text.split_whitespace();
+            fields.map(|field| field.parse().unwrap_or(0)).collect()
+        };
+        let stat = read("/proc/stat");
+        let all = numbers(stat.lines().next().unwrap_or_default().trim_start_matches("cpu"));
+        // user nice system IDLE IOWAIT irq softirq steal; what follows is contained in these.
+        let busy = all.iter().take(8).enumerate();
+        let busy = busy
+            .filter(|(index, _)| !matches!(index, 3 | 4))
+            .map(|(_, ticks)| ticks);
+        let own = read("/proc/self/stat");
+        let own = numbers(own.rsplit_once(')').map_or("", |(_, fields)| fields));
+        Self {
+            since: Instant::now(),
+            busy: ticks(busy.sum()),
+            // This process and its children that have ended.
+            ours: ticks(own.iter().skip(11).take(4).sum()),
+        }
+    }
+
+    /// What others took since then.
+    fn others(&self) -> f64 {
+        let now = Self::now();
+        let others = (now.busy - self.busy).saturating_sub(now.ours - self.ours);
+        others.as_secs_f64() / (self.since.elapsed().as_secs_f64() * cores() as f64)
+    }
+}
+
+/// More than this, and rates say little.
+const MUCH: f64 = 0.1;
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl Report {
+    /// The report of rows that were measured since then.
+    pub fn new(quick: bool, since: &Machinery, rows: Vec<Row>) -> Self {
+        let processors = read("/proc/cpuinfo");
+        let processor = processors
+            .lines()
+            .find_map(|line| line.strip_prefix("model name"));
+        let machine = Machine {
+            processor: processor
+                .unwrap_or("?")
+                .trim_start_matches([' ', '\t', ':'])
+                .into(),
+            cores: cores(),
+            kernel: read("/proc/sys/kernel/osrelease").trim().into(),
+            others: since.others(),
+        };
+        Self { quick, machine, rows }
+    }
+
+    /// Whether a ratio is beyond the bounds of the quick form.
+    pub fn is_beyond_bounds(&self) -> bool {
+        self.rows.iter().any(Row::is_beyond_bounds)
+    }
+
+    fn verdict(&self, row: &Row) -> &'static str {
+        match row.held {
+            None => "",
+            Some(true) => "held",
+            Some(false) if self.quick && row.is_beyond_bounds() => "NO, by more than twice",
+            Some(false) => "NO",
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let titles = ["work", "native", "Portico", "ratio", "target", "held"].map(String::from);
+        let lines = self.rows.iter().map(|row| {
+            [
+                row.work.clone(),
+                row.native.to_string(),
+                row.portico.to_string(),
+                format!("{:.2}", row.ratio),
+                row.target.map(|target| target.to_string()).unwrap_or_default(),
+                self.verdict(row).to_owned(),
+            ]
+        });
+        let lines: Vec<_> = std::iter::once(titles).chain(lines).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+        let widths: [usize; 6] = std::array::from_fn(|column| width(column).unwrap_or(0));
+        for line in &lines {
+            let cells = line.iter().zip(widths);
+            let cells: Vec<_> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+            writeln!(formatter, "{}", cells.join("  ").trim_end())?;
+        }
+        let Machine {
+            processor,
+            cores,
+            kernel,
+            others,
+        } = &self.machine;
+        let percent = others * 100.0;
+        writeln!(
+            formatter,
+            "\n{processor}, {cores} cores, Linux {kernel}; others took {percent:.0} % of the processor time"
+        )?;
+        if *others > MUCH {
+            writeln!(
+                formatter,
+                "That is much: rates and times say little, the processor time (cpu) of a request says more."
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ratio: f64, target: Target) -> Row {
+        let figure = Figure::new(1.0, Unit::Micros);
+        Row::new("work", figure.clone(), figure, ratio).target(target)
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
+    }
+
+    #[test]
+    fn only_a_ratio_that_misses_by_more_than_twice_is_beyond_the_bounds() {
+        for (ratio, target, held, beyond) in [
+            (0.75, Target::AtLeast(0.75), true, false),
+            (0.74, Target::AtLeast(0.75), false, false),
+            (0.37, Target::AtLeast(0.75), false, true),
+            (3.0, Target::AtMost(3.0), true, false),
+            (5.9, Target::AtMost(3.0), false, false),
+            (6.1, Target::AtMost(3.0), false, true),
+            (f64::NAN, Target::AtMost(3.0), false, true),
+        ] {
+            let row = row(ratio, target);
+            assert_eq!(
+                (row.held, row.is_beyond_bounds()),
+                (Some(held), beyond),
+                "{ratio}"
+            );
+        }
+    }
+}

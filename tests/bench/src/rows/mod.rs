@@ -1,0 +1,156 @@
+//! What is measured: the rows of the table, in groups that begin with one word.
+
+mod footprint;
+mod passwords;
+mod reads;
+mod search;
+mod writes;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use tempfile::TempDir;
+
+use crate::{
+    data::{self, Data},
+    load::{Load, Sample},
+    process::{Server, on_two_cores},
+    report::Row,
+};
+
+/// What measures a group of rows.
+type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
+
+/// A group of rows, by the word that their names begin with.
+pub type Group = (&'static str, Measure);
+
+const GROUPS: [Group; 9] = [
+    ("by-id", reads::by_id),
+    ("list", reads::list),
+    ("batch", reads::batch),
+    ("search", search::search),
+    ("create", writes::create),
+    ("argon2id", passwords::hashing),
+    ("sign-ins", passwords::reads_beside_sign_ins),
+    ("start", footprint::start),
+    ("memory", footprint::memory),
+];
+
+/// The groups with these names; all of them if none is named.
+pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Group>> {
+    let known = GROUPS.map(|(name, _)| name);
+    let names: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("there are no rows {unknown:?}; there are: {}", known.join(", "));
+    }
+    let is_chosen = |name: &str| names.is_empty() || names.iter().any(|chosen| *chosen == name);
+    Ok(GROUPS.into_iter().filter(|(name, _)| is_chosen(name)).collect())
+}
+
+/// What every measurement works with.
+pub struct Bench {
+    /// This program.
+    this: PathBuf,
+    /// The binary that is measured.
+    portico: PathBuf,
+    /// For data and scripts; gone at the end.
+    folder: TempDir,
+    /// How often each case is measured.
+    rounds: usize,
+    /// How long each time, in seconds.
+    seconds: u32,
+}
+
+/// A load on a server.
+pub struct Case<'a>(pub &'a Server, pub Load<'a>);
+
+impl Bench {
+    /// Measures these binaries.
+    pub fn new(this: PathBuf, portico: PathBuf, quick: bool) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("portico-bench-").tempdir()?;
+        let (rounds, seconds) = if quick { (3, 1) } else { (5, 2) };
+        Ok(Self {
+            this,
+            portico,
+            folder,
+            rounds,
+            seconds,
+        })
+    }
+
+    /// Measures these groups, one after the other.
+    pub fn measure(&self, groups: &[Group]) -> anyhow::Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for (number, (name, measure)) in groups.iter().enumerate() {
+            eprintln!("{} of {}: {name}", number + 1, groups.len());
+            let measured = measure(self).with_context(|| format!("the rows {name} could not be measured"))?;
+            rows.extend(measured.into_iter().map(|row| Row {
+                work: format!("{name}: {}", row.work),
+                ..row
+            }));
+        }
+        Ok(rows)
+    }
+
+    /// A folder with this name, of this run.
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Two data directories that hold the same.
+    fn twins(&self, name: &str, apps: usize, users: usize) -> anyhow::Result<(Data, PathBuf, PathBuf)> {
+        let (first, second) = (
+            self.path(&format!("{name}-portico")),
+            self.path(&format!("{name}-native")),
+        );
+        let data = data::seed(&first, apps, users)?;
+        data::copy(&first, &second)?;
+        Ok((data, first, second))
+    }
+
+    /// What starts Portico.
+    fn portico_command(&self, data: &Path) -> std::process::Command {
+        let mut command = on_two_cores(&self.portico);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .env("PORTICO_ICON_SOURCES", "")
+            .env("PORTICO_LOG", "warn")
+            .env("PORTICO_CACHE", self.path("cache"));
+        command
+    }
+
+    /// What starts the native server.
+    fn native_command(&self, data: &Path) -> std::process::Command {
+        let mut command = on_two_cores(&self.this);
+        command.arg("native").arg(data);
+        command
+    }
+
+    fn portico(&self, data: &Path) -> anyhow::Result<Server> {
+        Server::start(self.portico_command(data))
+    }
+
+    fn native(&self, data: &Path) -> anyhow::Result<Server> {
+        Server::start(self.native_command(data))
+    }
+
+    /// Loads each case in turn, for several rounds, each round in another order; gives the rounds
+    /// of each case. A first round warms up and does not count.
+    fn interleave<const N: usize>(&self, cases: [Case<'_>; N]) -> anyhow::Result<[Vec<Sample>; N]> {
+        let mut samples = [const { Vec::new() }; N];
+        let run = |case: &Case<'_>, seconds| case.1.run(case.0, self.folder.path(), seconds);
+        for case in &cases {
+            run(case, 1)?;
+        }
+        for round in 0..self.rounds {
+            eprint!("\r  round {} of {} ", round + 1, self.rounds);
+            for step in 0..N {
+                let index = (round + step) % N;
+                samples[index].push(run(&cases[index], self.seconds)?);
+            }
+        }
+        eprintln!();
+        Ok(samples)
+    }
+}

@@ -1,0 +1,86 @@
+//! Writing, durable at every answer.
+
+use anyhow::ensure;
+use serde_json::{Value, json};
+
+use super::{Bench, Case, reads::rate};
+use crate::{
+    load::{Load, Request, Sample},
+    process::{Connection, Server},
+    report::{Figure, Row, Target, Unit, median},
+};
+
+/// `POST /api/apps`, against a transaction of its own for every call, and against sharing commits
+/// natively.
+pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
+    let (data, portico, native) = bench.twins("written", 1_000, 1)?;
+    let (portico, native) = (bench.portico(&portico)?, bench.native(&native)?);
+    let app = json!({
+        "name": " Jellyfin ",
+        "iconUrl": "https://icons.example/svg/jellyfin.svg",
+        "description": "Films and series",
+        "href": "https://jellyfin.home.example/",
+    });
+    let post = |path: &str| [Request::post(path, &app).with_key(&data.keys[0])];
+    let (shared, one_by_one) = (post("/api/apps"), post("/api/apps/one-by-one"));
+    let expected = created(&portico, &shared[0])?;
+    for request in [&shared[0], &one_by_one[0]] {
+        ensure!(
+            created(&native, request)? == expected,
+            "the native handlers create something else"
+        );
+    }
+
+    let mut rows = Vec::new();
+    for (connections, least) in [(32, 4.0), (1, 0.95)] {
+        let load = |requests| Load {
+            requests,
+            connections,
+        };
+        eprintln!("  {connections} connections");
+        let [own, sharing, portico] = bench.interleave([
+            Case(&native, load(&one_by_one)),
+            Case(&native, load(&shared)),
+            Case(&portico, load(&shared)),
+        ])?;
+        let connections = match connections {
+            1 => "1 connection".to_owned(),
+            connections => format!("{connections} connections"),
+        };
+        let work = format!("{connections}, one transaction per call");
+        rows.push(rate(work, &own, &portico).target(Target::AtLeast(least)));
+        if least > 1.0 {
+            rows.push(spread(
+                format!("{connections}, p50 against p99 of Portico"),
+                &portico,
+            ));
+        }
+        rows.push(rate(
+            format!("{connections}, natively with shared commits"),
+            &sharing,
+            &portico,
+        ));
+    }
+    Ok(rows)
+}
+
+/// How much longer the slowest take than most.
+fn spread(work: String, samples: &[Sample]) -> Row {
+    let figure = |of: fn(&Sample) -> f64| Figure::new(median(samples.iter().map(of)), Unit::Micros);
+    let ratio = median(samples.iter().map(|sample| sample.p99 / sample.p50));
+    let (p50, p99) = (figure(|sample| sample.p50), figure(|sample| sample.p99));
+    Row::new(work, p50, p99, ratio).target(Target::AtMost(12.0))
+}
+
+/// What an app is created as, without its id.
+fn created(server: &Server, request: &Request) -> anyhow::Result<Value> {
+    let answer = Connection::new(server.address)?.ask(&request.text())?;
+    let mut app: Value = serde_json::from_str(&answer)?;
+    ensure!(
+        app["id"].is_string() && app["id"] == app["appId"],
+        "no id: {answer}"
+    );
+    app["id"].take();
+    app["appId"].take();
+    Ok(app)
+}
