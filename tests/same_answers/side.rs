@@ -242,7 +242,9 @@ impl Side {
             .portico_dashboard_sign_in()
             .call_external(store, &identity)
             .await;
-        let user = instance.answer(answer).map_err(|error| report(error, "external", id))?;
+        let user = instance
+            .answer(answer)
+            .map_err(|error| report(error, "external", id))?;
         Ok(json!({"id": user.id, "name": user.name}).to_string())
     }
 

@@ -137,17 +137,20 @@ impl Steps {
             "sandbox: instance and app.byId, with its read": {
                 let mut instance = self.enter().await?;
                 let (plugin, store) = instance.parts();
-                sandbox::answer(plugin.portico_dashboard_apps().call_by_id(store, caller, &self.app).await)?
+                let answer = plugin.portico_dashboard_apps().call_by_id(store, caller, &self.app).await;
+                instance.answer(answer)?
             };
             "sandbox: instance and app.byId without an app": {
                 let mut instance = self.enter().await?;
                 let (plugin, store) = instance.parts();
-                sandbox::answer(plugin.portico_dashboard_apps().call_by_id(store, caller, &none).await).err()
+                let answer = plugin.portico_dashboard_apps().call_by_id(store, caller, &none).await;
+                instance.answer(answer).err()
             };
             "sandbox: instance and app.all, with its list of 100": {
                 let mut instance = self.enter().await?;
                 let (plugin, store) = instance.parts();
-                sandbox::answer(plugin.portico_dashboard_apps().call_all(store, caller).await)?
+                let answer = plugin.portico_dashboard_apps().call_all(store, caller).await;
+                instance.answer(answer)?
             };
             "service: the call app.byId, from JSON to JSON": self.call(by_id, Some(json!({"id": self.app}))).await?;
             "service: the call app.all, from JSON to JSON": self.call(all, None).await?;
