@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use async_trait::async_trait;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -244,6 +245,8 @@ fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // A plan that may depend on the values is made anew for each: that costs more than the statement.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)
 }

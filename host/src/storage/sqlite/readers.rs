@@ -14,7 +14,11 @@ use crate::storage::{Error, PATIENCE, Result, waited_too_long};
 /// Reads take microseconds: more at once would not make them faster.
 pub(super) const MAX_READERS: usize = 16;
 
-/// Connections to read with, opened when they are needed and kept.
+/// So many are kept for the next; each may have the whole file in its memory map. Reads hold a
+/// thread while they work, so more at once are rare.
+const KEPT_READERS: usize = 4;
+
+/// Connections to read with, opened when they are needed.
 pub(super) struct Readers {
     health: Arc<Health>,
     permits: Arc<Semaphore>,
@@ -90,7 +94,10 @@ impl Drop for Reader {
         if let Some(connection) = self.connection.take()
             && run(&connection, "ROLLBACK", []).is_ok()
         {
-            self.readers.lock().push(connection);
+            let mut idle = self.readers.lock();
+            if idle.len() < KEPT_READERS {
+                idle.push(connection);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::poll;
-use rusqlite::Connection;
+use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 
 use super::query::run;
@@ -207,6 +207,19 @@ async fn more_readers_than_connections_wait_for_one() {
         .execute("DELETE FROM app", [])
         .unwrap_err();
     assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly));
+}
+
+#[tokio::test]
+async fn a_statement_that_every_request_runs_is_compiled_once() {
+    let store = store();
+    let reader = store.storage.readers.take().await.unwrap();
+    let connection = reader.connection().unwrap();
+    for user_id in ["one", "two", "three"] {
+        super::groups::permissions(connection, user_id).unwrap();
+    }
+    let statement = connection.prepare_cached(super::groups::PERMISSIONS).unwrap();
+    assert_eq!(statement.get_status(StatementStatus::Run), 3);
+    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
 }
 
 #[tokio::test]
