@@ -175,6 +175,8 @@ impl Service {
             } else {
                 limits.record
             },
+            // What hashes may sign somebody in or make an account: then it is not one caller's.
+            warm: !procedure.hashes,
             service: self.clone(),
             identity,
             request_id: request_id.into(),

@@ -63,10 +63,15 @@ pub fn context(user: Option<&str>) -> CallContext {
     }
 }
 
-/// Calls `apps.by-id` for this user.
+/// Calls `apps.by-id` for this user, as the service does.
 pub async fn by_id(sandbox: &Sandbox, user: Option<&str>, id: &str) -> Result<App, Error> {
-    let mut instance = sandbox.enter(context(user)).await?;
-    by_id_in(&mut instance, id).await
+    let mut instance = match user {
+        Some(user_id) => sandbox.enter_for(user_id, context(user)).await?,
+        None => sandbox.enter(context(user)).await?,
+    };
+    let answer = by_id_in(&mut instance, id).await;
+    instance.leave();
+    answer
 }
 
 /// Calls `apps.by-id` in this instance.

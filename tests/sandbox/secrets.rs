@@ -1,8 +1,8 @@
 //! What one caller's call leaves behind, no other caller's call finds: not in memory, not after a
-//! trap, not under load. Asked for each pair of callers, because whoever keeps instances warm may
-//! answer differently for a user's own next call, and must not for anybody else's.
+//! trap, not under load. Asked for each pair of callers: an instance that is kept warm shows its
+//! user what that user left, and nobody else.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use portico::sandbox::{Limits, Sandbox};
 use portico_tests::Client;
@@ -47,14 +47,90 @@ async fn the_probe_finds_a_secret_in_an_instance_that_is_used_twice() {
 
 #[tokio::test]
 async fn what_a_call_leaves_in_memory_nobody_else_finds() {
-    let sandbox = hostile(crowded(1));
-    for (first, second) in PAIRS {
-        for misbehaviour in ["hide", "hide-and-trap"] {
-            // It may end with a trap.
-            let _ = by_id(&sandbox, first, &format!("hostile:{misbehaviour}:canary")).await;
-            assert_eq!(found(&sandbox, second).await, "", "{first:?} then {second:?}");
+    for misbehaviour in ["hide", "hide-and-trap"] {
+        for (first, second) in PAIRS {
+            let sandbox = hostile(crowded(1));
+            for _ in 0..3 {
+                // It may end with a trap.
+                let _ = by_id(&sandbox, first, &format!("hostile:{misbehaviour}:canary")).await;
+                assert_eq!(found(&sandbox, second).await, "", "{first:?} then {second:?}");
+            }
         }
     }
+}
+
+const HIDE: &str = "hostile:hide:canary";
+/// What is found of a call that hid something.
+const ONE_CALL: &str = "1 calls before this one in a static";
+
+#[tokio::test]
+async fn an_instance_serves_its_user_again() {
+    let sandbox = hostile(crowded(1));
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    assert_eq!(found(&sandbox, Some("ada")).await, ONE_CALL);
+    assert_eq!(found(&sandbox, Some("ada")).await, ONE_CALL);
+}
+
+#[tokio::test]
+async fn an_instance_that_trapped_serves_nobody_again() {
+    let sandbox = hostile(crowded(1));
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    by_id(&sandbox, Some("ada"), "hostile:panic").await.unwrap_err();
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn an_instance_whose_call_was_given_up_serves_nobody_again() {
+    let sandbox = hostile(crowded(1));
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    let looping = by_id(&sandbox, Some("ada"), "hostile:loop");
+    tokio::time::timeout(Duration::from_millis(50), looping)
+        .await
+        .expect_err("it does not end by itself");
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn an_instance_with_much_memory_is_not_kept() {
+    let sandbox = hostile(crowded(1));
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    by_id(&sandbox, Some("ada"), "hostile:hold:10").await.unwrap();
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn few_instances_are_kept_and_whoever_was_idle_longest_loses_theirs() {
+    let sandbox = hostile(Limits {
+        warm: 2,
+        ..crowded(1)
+    });
+    for user in ["ada", "grace", "alan"] {
+        by_id(&sandbox, Some(user), HIDE).await.unwrap();
+    }
+    assert_eq!(found(&sandbox, Some("alan")).await, ONE_CALL);
+    assert_eq!(found(&sandbox, Some("grace")).await, ONE_CALL);
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn an_instance_is_kept_for_a_while_only() {
+    let sandbox = hostile(Limits {
+        warm_time: Duration::from_millis(10),
+        ..crowded(1)
+    });
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn without_warm_instances_every_call_gets_a_fresh_one() {
+    let sandbox = hostile(Limits {
+        warm: 0,
+        ..crowded(1)
+    });
+    by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
+    assert_eq!(found(&sandbox, Some("ada")).await, "");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -64,10 +140,11 @@ async fn under_load_nobody_finds_anything_of_others() {
         .map(|number| {
             let sandbox = sandbox.clone();
             tokio::spawn(async move {
-                let user = format!("user {number}");
-                let misbehaviour = match number % 4 {
-                    0 => "hide:canary",
-                    1 => "hide-and-trap:canary",
+                // Each of these eight does the same every time.
+                let user = format!("user {}", number % 8);
+                let misbehaviour = match number % 8 {
+                    0 | 4 => "hide:canary",
+                    1 | 5 => "hide-and-trap:canary",
                     _ => return found(&sandbox, Some(&user)).await,
                 };
                 let _ = by_id(&sandbox, Some(&user), &format!("hostile:{misbehaviour}")).await;

@@ -203,6 +203,8 @@ pub(crate) struct Call {
     pub input: Value,
     /// How long the component's answer may be as JSON, in bytes.
     pub longest_answer: usize,
+    /// Whether it may run in an instance that has served this user before.
+    pub warm: bool,
 }
 
 impl Call {
@@ -233,9 +235,13 @@ impl Call {
         String::from_utf8(output.bytes).map_err(Error::internal)
     }
 
-    /// A fresh instance of the component.
+    /// An instance of the component: a fresh one, or one that only ever served this user.
     pub async fn enter(&self) -> Result<Instance, Error> {
-        self.service.sandbox.enter(self.context()).await
+        let sandbox = &self.service.sandbox;
+        match self.identity.user_id() {
+            Some(user_id) if self.warm => sandbox.enter_for(user_id, self.context()).await,
+            _ => sandbox.enter(self.context()).await,
+        }
     }
 }
 
@@ -301,7 +307,9 @@ macro_rules! component {
                 let mut instance = call.enter().await?;
                 let (plugin, store) = instance.parts();
                 let answer = plugin.$interface().$function(store, call.caller(), $($argument),*).await;
-                let $answer = instance.answer(answer)?;
+                let answer = instance.answer(answer);
+                instance.leave();
+                let $answer = answer?;
                 call.json(&$output)
             })
         }

@@ -1,6 +1,6 @@
 //! How wasmtime is set up.
 
-use std::{path::PathBuf, thread};
+use std::{path::PathBuf, sync::Arc, thread};
 
 use anyhow::Context as _;
 use tracing::warn;
@@ -8,7 +8,10 @@ use wasmtime::{
     Cache, CacheConfig, Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
 };
 
-use super::limits::{Limits, TICK};
+use super::{
+    limits::{Limits, TICK},
+    warm::WarmInstances,
+};
 
 /// A core instance for the component itself, one for each of its adapters, and one to spare.
 pub(super) const CORE_INSTANCES: u32 = 4;
@@ -39,12 +42,13 @@ pub(super) fn new(limits: &Limits, cache: Option<PathBuf>) -> anyhow::Result<Eng
 }
 
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    let instances = limits.instances + limits.warm;
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(limits.instances)
-        .total_core_instances(limits.instances * CORE_INSTANCES)
-        .total_memories(limits.instances)
-        .total_tables(limits.instances * TABLES)
-        .total_stacks(limits.instances)
+    pool.total_component_instances(instances)
+        .total_core_instances(instances * CORE_INSTANCES)
+        .total_memories(instances)
+        .total_tables(instances * TABLES)
+        .total_stacks(instances)
         .max_core_instances_per_component(CORE_INSTANCES)
         .max_memories_per_component(1)
         .max_tables_per_component(TABLES)
@@ -69,13 +73,22 @@ fn open_cache(directory: PathBuf) -> anyhow::Result<Cache> {
     })
 }
 
-/// Counts the engine's time in ticks, as long as the engine is there.
-pub(super) fn keep_time(engine: &Engine) {
-    let engine = engine.weak();
+/// Counts the engine's time in ticks, as long as the engine is there, and ends warm instances that
+/// nobody needs any more.
+pub(super) fn keep_time(engine: &Engine, warm: &Arc<WarmInstances>) {
+    const TICKS_OF_A_SWEEP: u32 = 100;
+    let (engine, warm) = (engine.weak(), Arc::downgrade(warm));
     thread::spawn(move || {
+        let mut ticks = 0;
         while let Some(engine) = engine.upgrade() {
             engine.increment_epoch();
             drop(engine);
+            ticks += 1;
+            if ticks % TICKS_OF_A_SWEEP == 0
+                && let Some(warm) = warm.upgrade()
+            {
+                warm.sweep();
+            }
             thread::sleep(TICK);
         }
     });

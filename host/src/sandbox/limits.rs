@@ -21,6 +21,11 @@ pub struct Limits {
     pub write_time: Duration,
     /// Calls that run at once; more wait.
     pub instances: u32,
+    /// Instances that wait for the next call of the user whom each has served. 0: every call gets a
+    /// fresh one.
+    pub warm: u32,
+    /// How long an instance waits for that call.
+    pub warm_time: Duration,
     /// How long a call waits for its turn, or for memory, before it is refused.
     pub wait: Duration,
     /// Linear memory of one instance.
@@ -60,6 +65,8 @@ impl Default for Limits {
             duration: Duration::from_secs(30),
             write_time: Duration::from_secs(5),
             instances: 128,
+            warm: 64,
+            warm_time: Duration::from_secs(30),
             wait: Duration::from_secs(10),
             memory: 256 << 20,
             small: 2 << 20,

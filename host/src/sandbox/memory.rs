@@ -92,6 +92,11 @@ impl Share {
         Ok(())
     }
 
+    /// Whether it is what every call has without asking.
+    pub fn is_small(&self) -> bool {
+        self.size == Size::Small
+    }
+
     /// What may cross to the host at once: what is lifted takes more room than the records that it
     /// is lifted from.
     pub fn transfer(&self) -> usize {

@@ -1,8 +1,8 @@
 //! The sandbox: where the component runs, and all that it can reach.
 //!
 //! Invariants:
-//! - Every call gets a fresh instance, which ends with the call: nothing of one caller's call is
-//!   visible in another caller's.
+//! - Nothing of one caller's call is visible in another caller's: an instance serves one call, or
+//!   the calls of one signed-in user (`warm.rs`).
 //! - Memory, tables, transactions, time, calls of the host, log lines and the size of what crosses
 //!   the boundary are limited ([`Limits`]). A call that goes beyond ends alone, with an error; its
 //!   transaction rolls back, because it is dropped with the instance.
@@ -16,6 +16,7 @@ mod imports;
 pub mod inspect;
 mod limits;
 mod memory;
+mod warm;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -37,6 +38,7 @@ use self::{
     bindings::{Plugin, PluginPre},
     limits::{Budget, Stop, trapped},
     memory::{Memory, Share},
+    warm::{Warm, WarmInstances},
 };
 use crate::{
     error::{Code, Error},
@@ -68,6 +70,7 @@ pub struct Sandbox {
     limits: Limits,
     turns: Arc<Semaphore>,
     memory: Arc<Memory>,
+    warm: Arc<WarmInstances>,
 }
 
 /// What one instance has of its host.
@@ -151,12 +154,14 @@ impl Sandbox {
         let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
         let plugin = linker.instantiate_pre(&component).map_err(fits)?;
         let plugin = PluginPre::new(plugin).map_err(fits)?;
-        engine::keep_time(&engine);
+        let warm = Arc::new(WarmInstances::new(&limits));
+        engine::keep_time(&engine, &warm);
         let turns = Arc::new(Semaphore::new(limits.instances as usize));
         Ok(Self {
             engine,
             plugin,
             imports,
+            warm,
             memory: Memory::new(&limits),
             limits,
             turns,
@@ -168,6 +173,38 @@ impl Sandbox {
         let turn = self.turn().await?;
         self.enter_within(turn, context, self.imports.storage.clone())
             .await
+    }
+
+    /// An instance for one call of a signed-in user: one that has served this user before, or a
+    /// fresh one, which may be kept for the user's next call.
+    pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
+        let turn = self.turn().await?;
+        let storage = self.imports.storage.clone();
+        let Some(warm) = self.warm.take(user) else {
+            let fresh = self.enter_within(turn, context, storage).await?;
+            return Ok(Instance {
+                keep: Some((user.into(), self.warm.clone())),
+                ..fresh
+            });
+        };
+        let Warm {
+            user,
+            mut store,
+            plugin,
+            calls,
+        } = warm;
+        let state = store.data_mut();
+        state.context = context;
+        state.budget = Budget::new(&self.limits);
+        store.set_epoch_deadline(1);
+        Ok(Instance {
+            store,
+            plugin,
+            turn,
+            calls: calls + 1,
+            ended_well: false,
+            keep: Some((user, self.warm.clone())),
+        })
     }
 
     /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
@@ -229,7 +266,14 @@ impl Sandbox {
             Ok(UpdateDeadline::Yield(1))
         });
         let plugin = self.plugin.instantiate_async(&mut store).await.map_err(trapped)?;
-        Ok(Instance { store, plugin, turn })
+        Ok(Instance {
+            store,
+            plugin,
+            turn,
+            calls: 1,
+            ended_well: false,
+            keep: None,
+        })
     }
 
     /// How far a call may go.
@@ -276,6 +320,10 @@ pub struct Instance {
     store: Store<State>,
     plugin: Plugin,
     turn: Turn,
+    calls: u32,
+    ended_well: bool,
+    /// For whom it may be kept, and where.
+    keep: Option<(String, Arc<WarmInstances>)>,
 }
 
 impl Instance {
@@ -284,19 +332,35 @@ impl Instance {
         (&self.plugin, &mut self.store)
     }
 
-    /// Ends the instance. Its turn may be taken for another call of the same caller.
+    /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
+    /// is dropped instead, or whose call came to no answer, ends as well.
     pub fn leave(self) -> Turn {
+        let state = self.store.data();
+        let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
+        if let Some((user, instances)) = self.keep
+            && is_clean
+        {
+            instances.keep(Warm {
+                user,
+                store: self.store,
+                plugin: self.plugin,
+                calls: self.calls,
+            });
+        }
         self.turn
     }
 
     /// The answer of a call: its value, its refusal, or why it never came to an end.
-    pub fn answer<T>(&self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
-        answer.map_err(trapped)?.map_err(|refusal| {
-            if length(&refusal) > self.store.data().limits.record {
-                return trapped(Stop::LongRefusal.into());
-            }
-            refusal.into()
-        })
+    pub fn answer<T>(&mut self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
+        self.ended_well = false;
+        let answer = answer.map_err(trapped)?;
+        if let Err(refusal) = &answer
+            && length(refusal) > self.store.data().limits.record
+        {
+            return Err(trapped(Stop::LongRefusal.into()));
+        }
+        self.ended_well = true;
+        Ok(answer?)
     }
 }
 
