@@ -128,6 +128,11 @@ fn every_refusal_that_is_stated_can_be_had() {
             json!({"name": "engine", "short": "x", "urlTemplate": "https://x.example/%s", "iconUrl": "x"}),
         ),
         ("searchEngine.delete", 404, by_id),
+        (
+            "state.apply",
+            409,
+            json!({"groups": [{"name": "admins", "permissions": []}]}),
+        ),
     ];
 
     let document = document(&server);

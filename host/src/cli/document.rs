@@ -67,7 +67,7 @@ impl Document {
     /// The keys that nobody reads, each with its place: probably misspelt ones.
     pub fn unknown_keys(&self) -> Vec<String> {
         let mut found = Vec::new();
-        if let Shape::Record(fields) = DOCUMENT {
+        if let Some(fields) = DOCUMENT.fields() {
             find_unknown(fields, &self.content, "", &mut found);
         }
         listed(&found, |path| self.place(path))
@@ -139,7 +139,7 @@ fn find_unknown(fields: &[Field], object: &Map<String, Value>, path: &str, found
 }
 
 fn look_into(shape: &Shape, value: &Value, path: &str, found: &mut Vec<String>) {
-    match (shape, value) {
+    match (shape.plain(), value) {
         (Shape::Record(fields), Value::Object(object)) => find_unknown(fields, object, path, found),
         (Shape::List(shape), Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
@@ -148,7 +148,7 @@ fn look_into(shape: &Shape, value: &Value, path: &str, found: &mut Vec<String>) 
         }
         (Shape::Nullable(shape) | Shape::Optional(shape), value) => look_into(shape, value, path, found),
         (Shape::Either(one, other), value) => {
-            let shape = if matches!(one, Shape::Record(_)) {
+            let shape = if matches!(one.plain(), Shape::Record(_)) {
                 one
             } else {
                 other

@@ -16,7 +16,7 @@ use crate::{
     storage::{Access, Authentication, Board, BoardItem, BoardSummary},
 };
 
-const MOST_ITEMS: usize = 1000;
+pub(super) const MOST_ITEMS: usize = 1000;
 
 const ITEMS: Shape = List(&Named(
     "BoardItem",

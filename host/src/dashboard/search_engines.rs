@@ -14,14 +14,14 @@ use crate::{
     storage::{Access, SearchEngine},
 };
 
-const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
-const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
+pub(super) const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
+pub(super) const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
 /// The shortest is `http://%s`.
-const URL_TEMPLATE: Shape = Bounded(
+pub(super) const URL_TEMPLATE: Shape = Bounded(
     &Bounded(&Text, Bound::Length(9, 2048)),
     Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
 );
-const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -14,12 +14,12 @@ use crate::{
 };
 
 // Bounds are the component's: here they are stated for the description, and a test holds them true.
-const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
-const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
-const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
+pub(crate) const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
+pub(crate) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+pub(crate) const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
 const LINK: Shape = Bounded(&Text, Bound::Length(0, 8192));
-const HREF: Shape = Nullable(&LINK);
-const PING_URL: Shape = Nullable(&Bounded(
+pub(crate) const HREF: Shape = Nullable(&LINK);
+pub(crate) const PING_URL: Shape = Nullable(&Bounded(
     &LINK,
     Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?$"),
 ));
@@ -33,7 +33,7 @@ const APP_FIELDS: [Field; 6] = [
     required("pingUrl", NULLABLE_TEXT),
 ];
 
-const APP: Shape = Named("App", &Record(&APP_FIELDS));
+pub(crate) const APP: Shape = Named("App", &Record(&APP_FIELDS));
 
 const CREATED: Shape = {
     let [id, name, description, icon_url, href, ping_url] = APP_FIELDS;

@@ -4,8 +4,8 @@
 //! component's procedures come from its `describe`; a row without a described procedure, or the other
 //! way round, stops the host at its start. The dashboard side states its own.
 
-mod apps;
-mod users;
+pub(crate) mod apps;
+pub(crate) mod users;
 
 use std::{collections::HashMap, future::Future, io, pin::Pin, sync::Arc};
 

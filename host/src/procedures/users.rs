@@ -18,16 +18,18 @@ use crate::{
 };
 
 // Bounds are the component's: here they are stated for the description, and a test holds them true.
-const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
-const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
-const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
+pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
+pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
+pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
 /// The shortest is `a@b`.
 const REQUIRED_EMAIL: Shape = Bounded(
     &Bounded(&Text, Bound::Length(3, 254)),
     Bound::Pattern("^[^@]+@[^@]+$"),
 );
+/// A data URI, or where others vouch for the user a URL.
+pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::Length(0, 350_000));
 const IMAGE: Shape = Bounded(
-    &Bounded(&Text, Bound::Length(0, 350_000)),
+    &IMAGE_OR_URL,
     Bound::Pattern(r"^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*$"),
 );
 const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));

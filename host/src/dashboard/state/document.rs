@@ -4,12 +4,13 @@
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::super::{boards, groups, search_engines, validate::Fields};
+use super::super::{LABEL, boards, groups, search_engines, validate::Fields};
 use crate::{
     model::{PathSegment, Provider, TextChange, Timestamp},
+    procedures::{apps, users},
     shape::{
-        Field, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
-        Shape::{self, Boolean, Choice, Either, List, Nullable, Record, Text},
+        Bound, NULLABLE_DATE, PROVIDER,
+        Shape::{self, Boolean, Bounded, Choice, Either, List, Named, Nullable, Record, Text},
         optional, required,
     },
     storage::SearchEngine,
@@ -21,81 +22,137 @@ const MOST_APPS: usize = 100_000;
 /// The most entries of any other list.
 const MOST_ENTRIES: usize = 10_000;
 
-const USER_NAME: Shape = Either(
-    &Text,
-    &Record(&[required("name", Text), required("provider", PROVIDER)]),
+const fn at_most(shape: &'static Shape, most: usize) -> Shape {
+    Bounded(shape, Bound::Count(0, most as u32))
+}
+
+/// How boards name a user.
+pub(super) const USER_NAME: Shape = Named(
+    "UserName",
+    &Either(
+        &Text,
+        &Record(&[
+            required("name", Text).about("The username."),
+            required("provider", PROVIDER).about("Who vouches for the user."),
+        ]),
+    ),
 );
-const APP_NAME: Shape = Either(&Text, &Record(&[required("id", Text), optional("name", Text)]));
-
-const GROUPS: Shape = List(&Record(&[
-    required("name", Text),
-    optional("permissions", List(&Choice(&groups::PERMISSIONS))),
-]));
-const USERS: Shape = List(&Record(&[
-    required("name", Text),
-    required("provider", PROVIDER),
-    optional("email", NULLABLE_TEXT),
-    optional("emailVerified", NULLABLE_DATE),
-    optional("password", Text),
-    optional("image", NULLABLE_TEXT),
-    optional("groups", List(&Text)),
-]));
-const APPS: Shape = List(&Record(&[
-    optional("id", Text),
-    required("name", Text),
-    optional("description", NULLABLE_TEXT),
-    optional("iconUrl", Text),
-    optional("href", NULLABLE_TEXT),
-    optional("pingUrl", NULLABLE_TEXT),
-]));
-const SEARCH_ENGINES: Shape = List(&Record(&[
-    required("name", Text),
-    required("short", Text),
-    required("urlTemplate", Text),
-    required("iconUrl", Text),
-    optional("description", NULLABLE_TEXT),
-]));
-const BOARDS: Shape = List(&Record(&[
-    required("name", Text),
-    optional("isPublic", Boolean),
-    optional("creator", Nullable(&USER_NAME)),
-    optional(
-        "items",
-        List(&Record(&[
-            optional("app", APP_NAME),
-            optional("bookmarks", List(&APP_NAME)),
-        ])),
+/// How boards name an app.
+const APP_NAME: Shape = Named(
+    "AppName",
+    &Either(
+        &Text,
+        &Record(&[
+            required("id", Text).about("The app's id."),
+            optional("name", Text).about("The app's name, for people: it is not looked at."),
+        ]),
     ),
-    optional(
-        "sharedWith",
-        Nullable(&Record(&[
-            optional("users", List(&USER_NAME)),
-            optional("groups", List(&Text)),
-        ])),
-    ),
-]));
+);
 
-const LISTS: [Field; 5] = [
-    optional("groups", GROUPS),
-    optional("users", USERS),
-    optional("apps", APPS),
-    optional("searchEngines", SEARCH_ENGINES),
-    optional("boards", BOARDS),
-];
-
-/// What `state.export` answers.
-pub(super) const STATE: Shape = Record(&LISTS);
+const GROUP: Shape = Named(
+    "WantedGroup",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other group in the list has it."),
+        optional("permissions", List(&Choice(&groups::PERMISSIONS)))
+            .about("What its members may do, all of it. Absent: as it was; nothing for a new group."),
+    ]),
+);
+const USER: Shape = Named(
+    "WantedUser",
+    &Record(&[
+        required("name", users::USERNAME).about(
+            "3 to 255 characters on one line; no other user of this provider in the list has it.",
+        ),
+        required("provider", PROVIDER).about("Who vouches for the user."),
+        optional("email", Nullable(&users::EMAIL))
+            .about("The email; one that differs resets `emailVerified`, unless that is set as well."),
+        optional("emailVerified", NULLABLE_DATE).about("When the email was verified; only with an email."),
+        optional("password", users::PASSWORD).about(
+            "Used only for a user who is created, and only by the provider `credentials`: 8 to 255 characters.",
+        ),
+        optional("image", Nullable(&users::IMAGE_OR_URL)).about(
+            "A data URI of an image (PNG, JPEG, GIF, WebP); for a user of `oidc` or `ldap` also a URL.",
+        ),
+        optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
+    ]),
+);
+const APP: Shape = Named(
+    "WantedApp",
+    &Record(&[
+        optional("id", Bounded(&Text, Bound::Length(1, 128))).about(
+            "Which app, created under this id if it is not there: 1 to 128 characters on one line. Absent: \
+             found by name.",
+        ),
+        required("name", apps::NAME).about("1 to 64 characters on one line, trimmed."),
+        optional("description", apps::DESCRIPTION).about("What the app is: at most 512 characters, trimmed."),
+        optional("iconUrl", apps::ICON_URL)
+            .about("1 to 65,536 characters on one line. Absent: as it was; for a new app an icon that fits the name."),
+        optional("href", apps::HREF).about("Where the app is opened: an absolute URL, not `javascript:` or `data:`."),
+        optional("pingUrl", apps::PING_URL)
+            .about("Where the app is asked whether it is up: an absolute URL with `http:` or `https:`."),
+    ]),
+);
+const SEARCH_ENGINE: Shape = Named(
+    "WantedSearchEngine",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other in the list has it."),
+        required("short", search_engines::SHORT)
+            .about("1 to 8 characters on one line, trimmed; no other has it."),
+        required("urlTemplate", search_engines::URL_TEMPLATE)
+            .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+        required("iconUrl", search_engines::URL).about("1 to 2,048 characters on one line, trimmed."),
+        optional("description", search_engines::DESCRIPTION).about("At most 512 characters, trimmed."),
+    ]),
+);
+const BOARD: Shape = Named(
+    "WantedBoard",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other board in the list has it."),
+        optional("isPublic", Boolean)
+            .about("Whether everyone may view it, signed in or not; not, if it is new."),
+        optional("creator", Nullable(&USER_NAME)).about("Who made it."),
+        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
+            .about("What stands on it, in this order."),
+        optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: nobody."),
+    ]),
+);
+/// What stands on a board, by name.
+pub(super) const ITEM: Shape = Named(
+    "BoardContent",
+    &Record(&[
+        optional("app", APP_NAME).about("Which app. An item has this or `bookmarks`."),
+        optional("bookmarks", at_most(&List(&APP_NAME), boards::MOST_ITEMS))
+            .about("Which apps, in this order."),
+    ]),
+);
+const SHARED_WITH: Shape = Named(
+    "WantedShares",
+    &Record(&[
+        optional("users", at_most(&List(&USER_NAME), boards::MOST_ITEMS))
+            .about("Which users. Absent: as it was."),
+        optional("groups", at_most(&List(&Text), boards::MOST_ITEMS))
+            .about("Whose members: groups by name. Absent: as it was."),
+    ]),
+);
 
 /// What `state.apply` takes.
-pub(crate) const DOCUMENT: Shape = Record(&[
-    LISTS[0],
-    LISTS[1],
-    LISTS[2],
-    LISTS[3],
-    LISTS[4],
-    optional("prune", Boolean),
-    optional("dryRun", Boolean),
-]);
+pub(crate) const DOCUMENT: Shape = Named(
+    "Document",
+    &Record(&[
+        optional("groups", at_most(&List(&GROUP), MOST_ENTRIES)).about("Groups: found by name."),
+        optional("users", at_most(&List(&USER), MOST_ENTRIES)).about("Users: found by provider and name."),
+        optional("apps", at_most(&List(&APP), MOST_APPS)).about("Apps: found by id, or else by name."),
+        optional("searchEngines", at_most(&List(&SEARCH_ENGINE), MOST_ENTRIES))
+            .about("Search engines: found by name."),
+        optional("boards", at_most(&List(&BOARD), MOST_ENTRIES)).about("Boards: found by name."),
+        optional("prune", Boolean)
+            .about("Whether what a list does not name is removed; a list that is absent is not touched."),
+        optional("dryRun", Boolean).about("Whether only to say what would be done: nothing is written."),
+    ]),
+);
 
 /// See the module. A list that is absent is not touched, whatever `prune` says.
 #[derive(Deserialize)]
@@ -246,7 +303,7 @@ impl Document {
             fields.enter("groups", index);
             group.name = groups::check_name(fields, &group.name);
             let permissions = group.permissions.take();
-            group.permissions = permissions.map(|all| groups::in_order(all));
+            group.permissions = permissions.map(groups::in_order);
         }
         for (index, engine) in self.search_engines.iter_mut().flatten().enumerate() {
             fields.enter("searchEngines", index);

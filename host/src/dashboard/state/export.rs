@@ -3,14 +3,80 @@
 
 use serde::Serialize;
 
-use super::snapshot::{Keys, Names, Snapshot};
+use super::{
+    document::{ITEM, USER_NAME},
+    snapshot::{Keys, Names, Snapshot},
+};
 use crate::{
     model::{App, Id, Provider, Timestamp},
+    procedures::apps::APP,
+    shape::{
+        NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Boolean, List, Named, Nullable, Record, Text},
+        required,
+    },
     storage::BoardItem,
     time,
 };
 
-/// What `state.export` answers. No secret stands in it.
+/// What `state.export` answers: a document in which every key is there.
+pub(super) const STATE: Shape = Named(
+    "State",
+    &Record(&[
+        required("groups", List(&GROUP)).about("All groups, by name."),
+        required("users", List(&USER)).about("All users, by name, without passwords."),
+        required("apps", List(&APP)).about("All apps, by name."),
+        required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
+        required("boards", List(&BOARD)).about("All boards, by name."),
+    ]),
+);
+const GROUP: Shape = Named(
+    "StateGroup",
+    &Record(&[
+        required("name", Text).about("The group's name, which no other has."),
+        required("permissions", List(&Text)).about("What its members may do."),
+    ]),
+);
+const USER: Shape = Named(
+    "StateUser",
+    &Record(&[
+        required("name", Text).about("The username."),
+        required("provider", PROVIDER).about("Who vouches for the user."),
+        required("email", NULLABLE_TEXT).about("The email."),
+        required("emailVerified", NULLABLE_DATE).about("When the email was verified."),
+        required("image", NULLABLE_TEXT).about("The image: a data URI, or a URL from the provider."),
+        required("groups", List(&Text)).about("The groups that the user is in, by name."),
+    ]),
+);
+const SEARCH_ENGINE: Shape = Named(
+    "StateSearchEngine",
+    &Record(&[
+        required("name", Text).about("Its name, which no other has."),
+        required("short", Text).about("What people type to choose it, which no other has."),
+        required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
+        required("iconUrl", Text).about("Where its icon is."),
+        required("description", NULLABLE_TEXT).about("What it is."),
+    ]),
+);
+const BOARD: Shape = Named(
+    "StateBoard",
+    &Record(&[
+        required("name", Text).about("The board's name, which no other has."),
+        required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+        required("creator", Nullable(&USER_NAME)).about("Who made it; null once they are gone."),
+        required("items", List(&ITEM)).about("What stands on it, in this order."),
+        required("sharedWith", SHARED_WITH).about("Who else may view it."),
+    ]),
+);
+const SHARED_WITH: Shape = Named(
+    "StateShares",
+    &Record(&[
+        required("users", List(&USER_NAME)).about("Which users."),
+        required("groups", List(&Text)).about("Whose members: groups by name."),
+    ]),
+);
+
+/// The state by that shape. No secret stands in it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Exported<'a> {

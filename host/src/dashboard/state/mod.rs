@@ -24,7 +24,7 @@ use self::{
 };
 use super::{Row, mutation, query};
 use crate::{
-    error::Error,
+    error::{Code, Error},
     procedures::{Call, Output, json},
     shape::Shape::Nothing,
     storage::Access,
@@ -37,11 +37,18 @@ pub(super) static ROWS: &[Row] = &[
     mutation("state.apply", DOCUMENT, report::REPORT, |call| {
         Box::pin(apply::run(call))
     })
+    .about(
+        "Makes the dashboard what a document says, all of it or nothing, and answers what that changed. \
+         `CONFLICT`: there would be no administrator, a name is taken, or somebody else changed the same \
+         meanwhile.",
+    )
     .hashing()
-    .large(MOST_VALUES),
-    query("state.export", Nothing, document::STATE, |call| {
+    .large(MOST_VALUES)
+    .refuses(&[Code::Conflict]),
+    query("state.export", Nothing, export::STATE, |call| {
         Box::pin(export(call))
-    }),
+    })
+    .about("The whole dashboard as a document, without secrets. Applying it changes nothing."),
 ];
 
 async fn export(call: Call) -> Result<Output, Error> {

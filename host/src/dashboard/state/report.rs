@@ -21,41 +21,54 @@ use crate::{
 };
 
 const ENTRY: [Field; 4] = [
-    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])),
-    required("id", Nullable(&Text)),
-    required("name", Text),
-    optional("provider", PROVIDER),
+    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("What it is."),
+    required("id", Nullable(&Text)).about("Its id; null where a dry run would have made one."),
+    required("name", Text).about("Its name."),
+    optional("provider", PROVIDER).about("Who vouches for the user."),
 ];
-const CHANGES: Field = required(
-    "changes",
-    List(&Record(&[
-        required("field", Text),
-        required("before", Anything),
-        required("after", Anything),
-    ])),
+const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(&ENTRY)));
+const CHANGED: Shape = List(&Shape::Named(
+    "ChangedEntry",
+    &Record(&[
+        ENTRY[0],
+        ENTRY[1],
+        ENTRY[2],
+        ENTRY[3],
+        required("changes", List(&CHANGE)).about("Every field that differs."),
+    ]),
+));
+const CHANGE: Shape = Shape::Named(
+    "FieldChange",
+    &Record(&[
+        required("field", Text).about("Which field, as documents name it."),
+        required("before", Anything)
+            .about("What it was, as in a document. Of a long text only the beginning."),
+        required("after", Anything).about("What it is now."),
+    ]),
+);
+const UNNAMED: Shape = Shape::Named(
+    "Unnamed",
+    &Record(&[
+        required("groups", Integer).about("How many groups."),
+        required("users", Integer).about("How many users."),
+        required("apps", Integer).about("How many apps."),
+        required("searchEngines", Integer).about("How many search engines."),
+        required("boards", Integer).about("How many boards."),
+    ]),
 );
 
 /// What `state.apply` answers.
-pub(super) const REPORT: Shape = Record(&[
-    required("dryRun", Boolean),
-    required("created", List(&Record(&ENTRY))),
-    required(
-        "changed",
-        List(&Record(&[ENTRY[0], ENTRY[1], ENTRY[2], ENTRY[3], CHANGES])),
-    ),
-    required("removed", List(&Record(&ENTRY))),
-    required("unchanged", List(&Record(&ENTRY))),
-    required(
-        "unnamed",
-        Record(&[
-            required("groups", Integer),
-            required("users", Integer),
-            required("apps", Integer),
-            required("searchEngines", Integer),
-            required("boards", Integer),
-        ]),
-    ),
-]);
+pub(super) const REPORT: Shape = Shape::Named(
+    "Report",
+    &Record(&[
+        required("dryRun", Boolean).about("Whether nothing was written."),
+        required("created", ENTRIES).about("What was not there."),
+        required("changed", CHANGED).about("What was there and differs now, named or not."),
+        required("removed", ENTRIES).about("What is not there any more."),
+        required("unchanged", ENTRIES).about("What is named and was there as it should be."),
+        required("unnamed", UNNAMED).about("How much is not named and stayed as it was."),
+    ]),
+);
 
 /// A text that is longer is not repeated.
 const LONGEST_TEXT: usize = 1000;
