@@ -72,6 +72,8 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("searchEngine.create", 20),
     ("searchEngine.delete", 8),
     ("onboard.currentStep", 5),
+    ("state.apply", 12),
+    ("state.export", 6),
     (SIGN_IN, 8),
     (SIGN_OUT, 3),
     (SESSION, 10),
@@ -288,6 +290,10 @@ impl Generator {
     /// Mostly somebody who may; else anybody.
     fn caller(&mut self, procedure: &str) -> Caller {
         let anybody = self.rng.u8(..7) == 0;
+        // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
+        if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
+            return Caller::Operator;
+        }
         match self.access.get(procedure) {
             Some(Access::OneOf(permissions)) if !anybody => {
                 let permission = self.rng.choice(permissions).cloned().unwrap_or_default();

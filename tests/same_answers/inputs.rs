@@ -32,7 +32,8 @@ impl Inputs<'_> {
             | "group.getAll"
             | "board.getAll"
             | "searchEngine.getAll"
-            | "onboard.currentStep" => {
+            | "onboard.currentStep"
+            | "state.export" => {
                 return None;
             }
             "user.selectable" => match self.rng.u8(..3) {
@@ -180,6 +181,7 @@ impl Inputs<'_> {
                 input
             }
             "searchEngine.delete" => json!({"id": self.world.engines.id(self.rng)}),
+            "state.apply" => self.document(),
             other => panic!("give {other} a generator"),
         };
         Some(input)
@@ -207,7 +209,7 @@ impl Inputs<'_> {
     }
 
     /// One that is there, nearly always: one of several that is not there spoils the others.
-    fn good_id<T: Record>(&mut self, records: &Records<T>) -> String {
+    pub fn good_id<T: Record>(&mut self, records: &Records<T>) -> String {
         match records.any(self.rng) {
             Some(record) if self.rng.u8(..30) != 0 => record.id().to_owned(),
             _ => records.id(self.rng),
@@ -232,7 +234,7 @@ impl Inputs<'_> {
     }
 
     /// Absent, null or this.
-    fn maybe(&mut self, input: &mut Value, field: &str, text: impl Fn(&mut Rng) -> String) {
+    pub fn maybe(&mut self, input: &mut Value, field: &str, text: impl Fn(&mut Rng) -> String) {
         match self.rng.u8(..4) {
             0 => {}
             1 => input[field] = Value::Null,
@@ -240,7 +242,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn label(&mut self, most: usize) -> String {
+    pub fn label(&mut self, most: usize) -> String {
         match self.rng.u8(..20) {
             0 => texts::at_bound(self.rng, 1, most),
             1 => "line\nbreak".into(),
@@ -248,7 +250,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn short(&mut self) -> String {
+    pub fn short(&mut self) -> String {
         let name = self.label(8);
         name.trim().chars().take(4 + self.rng.usize(..5)).collect()
     }
@@ -265,7 +267,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn password(&mut self) -> String {
+    pub fn password(&mut self) -> String {
         match self.rng.u8(..24) {
             0 => texts::at_bound(self.rng, 8, 255),
             _ => format!("pässwörd {}", self.rng.u8(..4)),
@@ -358,7 +360,7 @@ impl Inputs<'_> {
         json!({"kind": "bookmarks", "appIds": self.good_ids(&self.world.apps, count)})
     }
 
-    fn permission(&mut self) -> &'static str {
+    pub fn permission(&mut self) -> &'static str {
         const PERMISSIONS: [&str; 7] = [
             "admin",
             "app-create",

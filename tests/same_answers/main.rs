@@ -10,6 +10,7 @@
 //! `PORTICO_TEST_SEED=… cargo nextest run -p portico-tests --test same_answers`. `PORTICO_TEST_STEPS`
 //! sets how many steps there are.
 
+mod documents;
 mod generate;
 mod inputs;
 mod report;
@@ -110,7 +111,9 @@ async fn run(steps: &[Step]) -> Result<(), Difference> {
     for step in steps {
         pair.take(step).await?;
         // Whether the last administrator went can only be seen by looking often.
-        if step.action.name().starts_with("group.") || step.action.name() == "user.delete" {
+        if step.action.name().starts_with("group.")
+            || ["user.delete", "state.apply"].contains(&step.action.name())
+        {
             pair.there_was_an_admin |= state::has_admin(&pair.memory.ask("group.getAll", Value::Null).await);
         }
     }

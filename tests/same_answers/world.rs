@@ -111,6 +111,8 @@ pub struct World {
     pub subjects: Vec<String>,
     /// A group and a user in it; some have left.
     pub members: Vec<(String, String)>,
+    /// What was exported last.
+    pub exported: Option<Value>,
 }
 
 impl World {
@@ -238,8 +240,48 @@ impl World {
                     user_id,
                 });
             }
+            "state.export" => self.exported = Some(output.clone()),
+            "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
             "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
             _ => {}
+        }
+    }
+
+    fn learn_report(&mut self, document: &Value, report: &Value) {
+        let entries = |part: &str| report[part].as_array().cloned().unwrap_or_default();
+        for entry in entries("created") {
+            let (id, name) = (text(&entry["id"]), text(&entry["name"]));
+            match entry["kind"].as_str().unwrap_or_default() {
+                "user" => {
+                    let mut users = document["users"].as_array().into_iter().flatten();
+                    let user = users.find(|user| text(&user["name"]).trim() == name);
+                    let password = user.and_then(|user| user["password"].as_str());
+                    self.users.add(User {
+                        id,
+                        name,
+                        password: password.map(str::to_owned),
+                        external: entry["provider"] != "credentials",
+                    });
+                }
+                kind => self.named(kind).add(Named { id, name }),
+            }
+        }
+        for entry in entries("removed") {
+            let id = text(&entry["id"]);
+            match entry["kind"].as_str().unwrap_or_default() {
+                "user" => self.users.remove(&id),
+                kind => self.named(kind).remove(&id),
+            }
+        }
+    }
+
+    fn named(&mut self, kind: &str) -> &mut Records<Named> {
+        match kind {
+            "group" => &mut self.groups,
+            "app" => &mut self.apps,
+            "searchEngine" => &mut self.engines,
+            "board" => &mut self.boards,
+            other => panic!("{other} is a kind that nobody knows"),
         }
     }
 }
