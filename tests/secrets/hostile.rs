@@ -71,6 +71,13 @@ fn inputs(secrets: &Secrets) -> Vec<Value> {
             "urlTemplate": token, "id": MISSING, "userId": MISSING, "groupId": MISSING, "permissions": [token],
             "expiresAt": wrong, "username": password, "password": "short", "email": wrong, "groupIds": [wrong],
         }),
+        // A document.
+        json!({
+            "users": [{"name": "x", "provider": "ldap", "password": password, "email": wrong, "image": token}],
+            "apps": [{"name": "x", "href": password, "pingUrl": session, "id": wrong.repeat(9)}],
+            "boards": [{"name": "x", "creator": {"name": "x"}, "items": [{"password": password}]}],
+            "searchEngines": [{"name": "x", "short": password, "urlTemplate": token, "iconUrl": ""}],
+        }),
         json!([password, {"token": token}]),
         json!(password),
     ]

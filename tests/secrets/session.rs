@@ -51,6 +51,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
 
     let invite = people(tape, &admin, &nobody);
     things(&admin);
+    documents(tape, &admin);
     own(tape, server, &admin, &root_id);
     for procedure in procedures() {
         // What needs no input, and what says `none` is no input either.
@@ -168,6 +169,37 @@ fn things(admin: &Recorded<Key>) {
         ("app.delete", &app),
     ] {
         admin.mutate(procedure, &json!({"id": id})).assert_done();
+    }
+}
+
+/// Documents with passwords: one that is applied, twice, and such as break rules.
+fn documents(tape: &Tape, admin: &Recorded<Key>) {
+    let users = json!([{"name": "dora", "provider": "credentials", "password": password(tape, 13)}]);
+    for dry_run in [true, false, false] {
+        let document = json!({"users": users, "dryRun": dry_run});
+        admin.mutate("state.apply", &document).data();
+    }
+    // The password in an entry that is wrong, in another field, where none may be, in all references.
+    let secret = password(tape, 14);
+    for wrong in [
+        json!({"users": [{"name": "x", "provider": "credentials", "password": secret}]}),
+        json!({"users": [{"name": "eva", "provider": "credentials", "password": secret.repeat(40)}]}),
+        json!({"users": [{"name": "eva", "provider": "oidc", "password": secret}]}),
+        json!({"users": [{"name": "eva", "provider": secret, "password": [secret]}]}),
+        json!({"users": [{"name": "eva", "provider": "oidc", "emailVerified": secret, "image": secret}]}),
+        json!({"users": {"name": "eva", "password": secret}, "apps": secret, "prune": secret}),
+        json!({"groups": [{"name": "new", "permissions": [secret]}]}),
+    ] {
+        admin
+            .mutate("state.apply", &wrong)
+            .assert_refused(400, "BAD_REQUEST");
+    }
+    let users = json!([{"name": "eva", "provider": "credentials", "password": secret}]);
+    for wrong in [
+        json!({"users": users, "groups": [{"name": "admins", "permissions": []}]}),
+        json!({"users": users, "apps": [{"name": "new", "href": "javascript:"}]}),
+    ] {
+        assert_ne!(admin.mutate("state.apply", &wrong).status, 200);
     }
 }
 
