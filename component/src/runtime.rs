@@ -120,7 +120,8 @@ impl Write for Message {
     }
 }
 
-/// Tells the host's log what happened and where, then traps: the host rolls back.
+/// Tells the host's log where it happened, then traps: the host rolls back. What happened it does not
+/// tell: the message of a panic may quote what somebody passed in, a password among it.
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
     // A panic while telling of a panic traps at once.
@@ -131,7 +132,10 @@ fn panic(info: &PanicInfo) -> ! {
             length: 0,
         };
         // An error only says that the text was cut.
-        let _ = write!(message, "{info}");
+        let _ = match info.location() {
+            Some(location) => write!(message, "panicked at {location}"),
+            None => message.write_str("panicked"),
+        };
         if let Ok(text) = core::str::from_utf8(&message.bytes[..message.length]) {
             log::write(log::Level::Error, text);
         }

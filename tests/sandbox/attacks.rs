@@ -110,3 +110,14 @@ fn a_component_cannot_forge_lines_of_the_log() {
     assert!(log.contains(r"\n2026-01-01 ERROR forged \u{1b}[2J"), "{log}");
     assert!(!log.contains("\u{1b}[2J"), "{log}");
 }
+
+/// The message of a panic may quote an input. The hostile component has the panic handler of the one
+/// that ships.
+#[test]
+fn what_a_panic_says_is_not_in_the_log_and_where_it_was_is() {
+    let mut hostile = Hostile::start();
+    assert_refused(&hostile.attack("panic:canary of a panic"), FAULT.0, FAULT.1);
+    let log = hostile.server.stop().text();
+    assert!(log.contains("misbehaviour.rs:"), "{log}");
+    assert!(!log.contains("canary") && !log.contains("as asked"), "{log}");
+}
