@@ -28,6 +28,13 @@ fn clients_who_stop_reading_hold_up_nobody_else() {
         .collect();
     admin.mutate("app.createMany", &json!(apps)).assert_status(200);
     let key = admin.key_of(&admin.user_id);
+    let ordinary_calls = || {
+        let began = Instant::now();
+        admin.app("One more");
+        server.anonymous().get("/api/health/ready").assert_status(200);
+        began.elapsed()
+    };
+    let usual = (0..5).map(|_| ordinary_calls()).max().expect("calls");
     let procedures = vec!["app.all"; 100].join(",");
     let bearer = format!("Bearer {}", key.key);
     let request = raw::head(
@@ -44,16 +51,19 @@ fn clients_who_stop_reading_hold_up_nobody_else() {
         .collect();
     // Longer than a call waits before it is refused, which would be a 5xx: the client does not
     // take that. In the end the silent ones have all that they get, and cost nothing more.
+    let bound = usual * 10 + Duration::from_millis(500);
     let start = Instant::now();
-    let mut last = Duration::MAX;
-    while start.elapsed() < Duration::from_secs(12) {
-        let call = Instant::now();
-        admin.app("One more");
-        server.anonymous().get("/api/health/ready").assert_status(200);
-        last = call.elapsed();
+    loop {
+        let (last, passed) = (ordinary_calls(), start.elapsed());
+        if passed > Duration::from_secs(12) && last < bound {
+            break;
+        }
+        assert!(
+            passed < Duration::from_secs(90),
+            "after {passed:?} it takes {last:?}, and {usual:?} without them"
+        );
         thread::sleep(Duration::from_millis(500));
     }
-    assert!(last < Duration::from_secs(2), "{last:?}");
     drop(silent);
 }
 
