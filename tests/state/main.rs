@@ -2,6 +2,7 @@
 
 mod apply;
 mod export;
+mod memory;
 mod names;
 mod prune;
 mod refusals;

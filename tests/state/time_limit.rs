@@ -16,8 +16,8 @@ use portico::{
 };
 use serde_json::json;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_document_that_takes_too_long_is_not_applied_later_either() {
+/// A service over empty memory, with these limits of a call's instance and of its time.
+pub async fn service(limits: Limits, call_time: Duration) -> (Arc<Service>, Arc<MemoryStorage>) {
     let storage = Arc::new(MemoryStorage::new());
     let imports = Imports {
         storage: storage.clone(),
@@ -26,18 +26,22 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
         random: Arc::new(SystemRandom),
     };
     let cache = tempfile::tempdir().expect("a temporary folder");
-    let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), Limits::default(), imports);
+    let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), limits, imports);
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    let limit = Duration::from_millis(100);
     let service = Service::new(
         storage.clone(),
         sandbox.expect("a sandbox"),
         Arc::new(SystemClock),
         secrets,
-        limit,
-    )
-    .await
-    .expect("a service");
+        call_time,
+    );
+    (service.await.expect("a service"), storage)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_that_takes_too_long_is_not_applied_later_either() {
+    let limit = Duration::from_millis(100);
+    let (service, storage) = service(Limits::default(), limit).await;
     let procedure = service.table.find("state.apply").expect("the procedure");
     // Each password takes tens of milliseconds to hash: all of them some seconds.
     let users: Vec<_> = (0..40)

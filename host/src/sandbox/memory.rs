@@ -7,7 +7,8 @@
 //! Invariants:
 //! - Who has a large share never waits for another; who has a medium share waits only for a large
 //!   one. So nobody waits in a circle.
-//! - Who holds a write transaction does not wait at all: others wait for the transaction.
+//! - Who holds a write transaction, or is called inside one, does not wait at all: others wait for
+//!   the transaction. Calls of one caller after each other keep the share, so they have it by then.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,6 +37,7 @@ enum Size {
 pub(super) struct Share {
     memory: Arc<Memory>,
     size: Size,
+    may_wait: bool,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -53,6 +55,7 @@ impl Memory {
         Share {
             memory: self.clone(),
             size: Size::Small,
+            may_wait: true,
             _permit: None,
         }
     }
@@ -68,6 +71,19 @@ impl Memory {
 }
 
 impl Share {
+    /// One of the same sandbox, as every call begins with.
+    pub fn another(&self) -> Self {
+        Self {
+            may_wait: self.may_wait,
+            ..self.memory.share()
+        }
+    }
+
+    /// From here on it does not wait, whoever asks.
+    pub fn stop_waiting(&mut self) {
+        self.may_wait = false;
+    }
+
     /// Makes it large enough for so much memory; waits for that if it may.
     pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), Stop> {
         let size = self.memory.size_for(bytes)?;
@@ -78,7 +94,7 @@ impl Share {
             Size::Large => &self.memory.large,
             Size::Medium | Size::Small => &self.memory.medium,
         };
-        let patience = if may_wait {
+        let patience = if may_wait && self.may_wait {
             self.memory.limits.wait
         } else {
             Duration::ZERO
@@ -156,6 +172,22 @@ mod tests {
             other.fit(3 * MIB, false).await.unwrap();
         }
         assert_eq!(memory.share().fit(3 * MIB, false).await, Err(Stop::NoMemoryLeft));
+    }
+
+    #[tokio::test]
+    async fn whoever_stopped_waiting_keeps_what_they_have_and_hears_at_once_that_there_is_no_more() {
+        let memory = memory();
+        let _large = {
+            let mut share = memory.share();
+            share.fit(200 * MIB, true).await.unwrap();
+            share
+        };
+        let mut share = memory.share();
+        share.fit(3 * MIB, true).await.unwrap();
+        share.stop_waiting();
+        share.fit(32 * MIB, true).await.unwrap();
+        let answer = timeout(Duration::from_millis(5), share.fit(33 * MIB, true)).await;
+        assert_eq!(answer.expect("no wait"), Err(Stop::NoMemoryLeft));
     }
 
     #[tokio::test]

@@ -200,7 +200,7 @@ impl Sandbox {
         Ok(Instance {
             store,
             plugin,
-            turn,
+            permit: turn.permit,
             calls: calls + 1,
             ended_well: false,
             keep: Some((user, self.warm.clone())),
@@ -219,7 +219,10 @@ impl Sandbox {
                 )
             })?
             .map_err(Error::internal)?;
-        Ok(Turn(turn))
+        Ok(Turn {
+            permit: turn,
+            share: self.memory.share(),
+        })
     }
 
     /// A fresh instance for one call, whose transactions are those of this storage.
@@ -229,6 +232,7 @@ impl Sandbox {
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
+        let Turn { permit, share } = turn;
         let state = State {
             imports: Imports {
                 storage,
@@ -244,7 +248,7 @@ impl Sandbox {
                 .trap_on_grow_failure(true)
                 .build(),
             budget: Budget::new(&self.limits),
-            share: self.memory.share(),
+            share,
             limits: self.limits.clone(),
         };
         let mut store = Store::new(&self.engine, state);
@@ -269,7 +273,7 @@ impl Sandbox {
         Ok(Instance {
             store,
             plugin,
-            turn,
+            permit,
             calls: 1,
             ended_well: false,
             keep: None,
@@ -312,14 +316,24 @@ impl Sandbox {
     }
 }
 
-/// A place among the calls that run at once.
-pub struct Turn(#[expect(dead_code, reason = "given back when it is dropped")] OwnedSemaphorePermit);
+/// A place among the calls that run at once, and the memory that those who had it came to need.
+pub struct Turn {
+    permit: OwnedSemaphorePermit,
+    share: Share,
+}
+
+impl Turn {
+    /// From here on a call with it does not wait for memory: others wait for what its caller holds.
+    pub fn stop_waiting(&mut self) {
+        self.share.stop_waiting();
+    }
+}
 
 /// The component, for one call.
 pub struct Instance {
     store: Store<State>,
     plugin: Plugin,
-    turn: Turn,
+    permit: OwnedSemaphorePermit,
     calls: u32,
     ended_well: bool,
     /// For whom it may be kept, and where.
@@ -335,19 +349,23 @@ impl Instance {
     /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
     /// is dropped instead, or whose call came to no answer, ends as well.
     pub fn leave(self) -> Turn {
+        let permit = self.permit;
         let state = self.store.data();
         let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
-        if let Some((user, instances)) = self.keep
-            && is_clean
-        {
-            instances.keep(Warm {
-                user,
-                store: self.store,
-                plugin: self.plugin,
-                calls: self.calls,
-            });
-        }
-        self.turn
+        let share = match self.keep {
+            Some((user, instances)) if is_clean => {
+                let share = state.share.another();
+                instances.keep(Warm {
+                    user,
+                    store: self.store,
+                    plugin: self.plugin,
+                    calls: self.calls,
+                });
+                share
+            }
+            _ => self.store.into_data().share,
+        };
+        Turn { permit, share }
     }
 
     /// The answer of a call: its value, its refusal, or why it never came to an end.

@@ -44,6 +44,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     wanted.prepare(&mut component, &plan).await?;
 
     let mut transaction = call.begin(Access::Write).await?;
+    component.stop_waiting();
     require_still_permitted(&call, &mut *transaction).await?;
     // Somebody may have changed something since the first look.
     let (before, plan) = look(&mut *transaction, &mut component, &document, &mut keys).await?;

@@ -49,6 +49,13 @@ impl<'a> Component<'a> {
         })
     }
 
+    /// From here on the caller holds a transaction that others wait for.
+    pub fn stop_waiting(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.stop_waiting();
+        }
+    }
+
     /// From here on, transactions are those of this storage.
     pub fn enter_within(&mut self, storage: Arc<dyn Storage>) {
         self.storage = storage;
