@@ -356,6 +356,7 @@ async fn a_damaged_database_and_its_log_are_kept_as_they_are() {
             fs::write(&target, text).unwrap();
         }
         fs::write(home.path().join("portico.db-wal"), "a log").unwrap();
+        fs::write(home.path().join("portico.db-journal"), "another kind of log").unwrap();
         refused(put_back(&file, &target, false), &["--force"]);
         put_back(&file, &target, true).unwrap();
         let after = files(home.path());
@@ -364,7 +365,9 @@ async fn a_damaged_database_and_its_log_are_kept_as_they_are() {
             .get("portico.db.before-restore-MOMENT")
             .map(|bytes| &bytes[..]);
         assert_eq!(kept, database.map(str::as_bytes));
-        assert!(!after.contains_key("portico.db-wal"), "{:?}", names(home.path()));
+        for log in ["portico.db-wal", "portico.db-journal"] {
+            assert!(!after.contains_key(log), "{:?}", names(home.path()));
+        }
         assert_eq!(apps(&target), 5);
     }
 }

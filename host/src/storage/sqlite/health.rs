@@ -4,6 +4,7 @@ use std::fs::{File, remove_file};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, TryLockError};
 
 use rusqlite::{ErrorCode, ffi};
 
@@ -40,6 +41,8 @@ pub(super) struct Health {
     path: PathBuf,
     /// A change could not be kept, and nobody has looked since.
     writes_failed: AtomicBool,
+    /// Held by the one who looks whether there is room: anybody may ask for that.
+    trial: Mutex<()>,
     /// What was read made no sense. That does not pass by itself.
     damaged: AtomicBool,
 }
@@ -49,6 +52,7 @@ impl Health {
         Self {
             path,
             writes_failed: AtomicBool::new(false),
+            trial: Mutex::default(),
             damaged: AtomicBool::new(false),
         }
     }
@@ -102,6 +106,15 @@ impl Health {
             return Err(Error::Unavailable("the database is damaged".into()));
         }
         if self.writes_failed.load(Ordering::Relaxed) {
+            let _alone = match self.trial.try_lock() {
+                Ok(alone) => alone,
+                Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Unavailable(
+                        "changes cannot be kept, as far as is known".into(),
+                    ));
+                }
+            };
             let written = write_beside(&self.path);
             written.map_err(|error| Error::Unavailable(format!("changes cannot be kept: {error}")))?;
             self.writes_failed.store(false, Ordering::Relaxed);
@@ -171,5 +184,22 @@ fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
             Some(Constraint::Identity)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_at_a_time_looks_for_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let health = Health::new(folder.path().join("portico.db"));
+        health.writes_failed.store(true, Ordering::Relaxed);
+        let first = health.trial.lock().unwrap();
+        health.check().unwrap_err();
+        drop(first);
+        health.check().unwrap();
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 }

@@ -185,12 +185,16 @@ fn create_empty(path: &Path) -> anyhow::Result<()> {
 /// Removes a database, and the files that SQLite may have put beside it.
 fn remove_with_companions(path: &Path) -> std::io::Result<()> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        match std::fs::remove_file(with_suffix(path, suffix)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove_if_there(&with_suffix(path, suffix))?;
     }
     Ok(())
+}
+
+fn remove_if_there(file: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Gives a whole and closed database its name. Whoever looks finds what was there before, or all

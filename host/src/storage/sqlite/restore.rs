@@ -15,8 +15,8 @@ use rusqlite::{ErrorCode, OpenFlags};
 
 use super::backup::{Contents, Step, copy_into, is_ours};
 use super::{
-    connect, create_empty, explain, open_file, put_in_place, remove_with_companions, sync_folder_of,
-    with_suffix,
+    connect, create_empty, explain, open_file, put_in_place, remove_if_there, remove_with_companions,
+    sync_folder_of, with_suffix,
 };
 
 /// What every database of SQLite begins with.
@@ -69,6 +69,8 @@ pub fn restore(
     })?;
     let kept = set_aside(database, moment)
         .with_context(|| format!("cannot set aside the database {}", database.display()))?;
+    // One of a database that is damaged or gone: SQLite would play it back into the new one.
+    remove_if_there(&with_suffix(database, "-journal"))?;
     put_in_place(&new, database)?;
     Ok(Restored {
         contents,
@@ -129,10 +131,7 @@ fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
             keep_copy(&log, database, &with_suffix(&kept, "-wal"))?;
         }
         for companion in [log, with_suffix(database, "-shm")] {
-            match std::fs::remove_file(companion) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
+            remove_if_there(&companion)?;
         }
     }
     sync_folder_of(database)?;
