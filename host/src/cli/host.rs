@@ -74,7 +74,7 @@ impl Host {
 }
 
 /// The whole file; of one that is too long for a component, enough to see that.
-fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+pub fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let longest = Limits::default().file as u64;
     File::open(file)?.take(longest + 1).read_to_end(&mut bytes)?;

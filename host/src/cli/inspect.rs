@@ -37,7 +37,7 @@ impl Inspect {
     pub fn run(self) -> anyhow::Result<()> {
         let (name, bytes) = match &self.file {
             Some(file) => {
-                let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+                let bytes = host::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 (file.display().to_string(), bytes)
             }
             None => ("the component inside portico".into(), COMPONENT.to_vec()),

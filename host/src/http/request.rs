@@ -63,7 +63,7 @@ impl InputLimit {
             .into_iter()
             .fold(Self::small(limits), |limit, procedure| Self {
                 bytes: if procedure.large {
-                    limits.large_body
+                    limit.bytes.max(limits.large_body)
                 } else {
                     limit.bytes
                 },
