@@ -1,7 +1,7 @@
 //! `portico backup` while the service writes, and `portico restore`, which loses nothing.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -147,6 +147,15 @@ fn backup_and_restore_say_what_is_in_their_way() {
     );
     admin.app("later");
     portico(&["backup", copy, "--force"], &server.data()).succeeded();
+
+    // A link or a device is somebody else's; a pipe would never end.
+    let (link, pipe) = (path("link.db"), path("pipe"));
+    std::os::unix::fs::symlink("copy.db", &link).expect("a link");
+    let said = portico(&["backup", text(&link), "--force"], &server.data()).failed();
+    assert!(said.contains("no regular file"), "{said}");
+    assert!(link.is_symlink());
+    run(Command::new("mkfifo").arg(&pipe), "").succeeded();
+    refused(&["restore", text(&pipe)], "new", &["no regular file"]);
 
     // A running host keeps its data.
     let said = portico(&["restore", copy, "--force"], &server.data()).failed();

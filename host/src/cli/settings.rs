@@ -40,7 +40,7 @@ pub struct LimitSettings {
     /// The largest body [default: 1048576]
     #[arg(long = "limit-body", env = "PORTICO_LIMIT_BODY", value_name = "BYTES")]
     body: Option<usize>,
-    /// The largest body of app.createMany [default: 16777216]
+    /// The largest body of app.createMany and state.apply [default: 16777216]
     #[arg(
         long = "limit-large-body",
         env = "PORTICO_LIMIT_LARGE_BODY",

@@ -20,7 +20,7 @@ mod warm;
 
 use std::{path::PathBuf, sync::Arc};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail};
 use async_trait::async_trait;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -135,11 +135,13 @@ impl Sandbox {
         limits: Limits,
         imports: Imports,
     ) -> anyhow::Result<Self> {
-        ensure!(
-            component.len() <= limits.file,
-            "the file has more than {} bytes, too many for a component: is it the right one?",
-            limits.file
-        );
+        if component.len() > limits.file {
+            inspect::check_kind(component)?;
+            bail!(
+                "the file has more than {} bytes, too many for a component: is it the right one?",
+                limits.file
+            );
+        }
         // The one inside fits (a test holds it), and looking takes milliseconds of every start.
         if component != crate::COMPONENT {
             inspect::check(component)?;

@@ -9,7 +9,7 @@ mod world;
 
 use std::fmt::Write as _;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use wit_parser::decoding::{DecodedWasm, decode};
@@ -72,6 +72,12 @@ pub(super) fn check(file: &[u8]) -> anyhow::Result<()> {
             comparison.problems.join("; ")
         );
     }
+    Ok(())
+}
+
+/// Refuses a file that is no WebAssembly at all.
+pub(super) fn check_kind(file: &[u8]) -> anyhow::Result<()> {
+    ensure!(file.starts_with(MAGIC), foreign(file));
     Ok(())
 }
 

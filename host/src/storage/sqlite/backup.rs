@@ -68,6 +68,12 @@ pub fn backup(
         "{shown} belongs to the data directory itself: choose another name"
     );
 
+    // What is renamed over a device or a link takes its place, whoever needs it.
+    ensure!(
+        std::fs::symlink_metadata(&file).map_or(true, |there| there.is_file()),
+        "{shown} is there and no regular file: choose another name"
+    );
+
     let copy = tempfile::Builder::new()
         .prefix(".portico-backup-")
         .tempfile_in(folder)

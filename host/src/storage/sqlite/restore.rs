@@ -80,7 +80,11 @@ pub fn restore(
 }
 
 fn looks_right(file: &Path) -> anyhow::Result<()> {
-    ensure!(!file.is_dir(), "it is a folder: give the file of a backup");
+    // Opening a pipe would wait for somebody who writes to it.
+    ensure!(
+        std::fs::metadata(file)?.is_file(),
+        "it is a folder or a device, no regular file: give the file of a backup"
+    );
     ensure!(
         begins_as_database(file)?,
         "it is no database: give a file that `portico backup` wrote"
