@@ -71,6 +71,8 @@ pub struct Error {
     pub message: String,
     /// Each broken rule of the input.
     pub issues: Vec<Issue>,
+    /// When the same call may succeed: in so many seconds.
+    pub retry_after: Option<u64>,
     /// For the log: what really happened.
     pub cause: Option<anyhow::Error>,
 }
@@ -82,7 +84,16 @@ impl Error {
             code,
             message: message.into(),
             issues: Vec::new(),
+            retry_after: None,
             cause: None,
+        }
+    }
+
+    /// The same, and when to try again.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..self
         }
     }
 
@@ -169,10 +180,8 @@ impl From<model::Error> for Error {
             }
         };
         Self {
-            code,
-            message: error.message,
             issues: error.issues,
-            cause: None,
+            ..Self::new(code, error.message)
         }
     }
 }

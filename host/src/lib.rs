@@ -17,7 +17,9 @@ pub mod secrets;
 pub mod service;
 pub mod shape;
 pub mod storage;
+pub mod throttle;
 pub mod time;
+pub mod turns;
 
 /// The component that this host was built with, as a file of WebAssembly.
 pub const COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));

@@ -1,6 +1,6 @@
 //! Time as the contract counts it (milliseconds) and as JSON shows it (RFC 3339, UTC).
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Serializer, ser::Error};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
@@ -21,6 +21,21 @@ impl Clock for SystemClock {
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_millis() as Timestamp)
+    }
+}
+
+/// Milliseconds since it was made. It never goes back, whatever is done to the machine's clock.
+pub struct MonotonicClock(Instant);
+
+impl Default for MonotonicClock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> Timestamp {
+        self.0.elapsed().as_millis() as Timestamp
     }
 }
 
