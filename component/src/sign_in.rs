@@ -5,7 +5,7 @@ use alloc::string::String;
 use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
 use crate::bindings::storage::{
-    AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
+    Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
 };
 use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
 use crate::transaction::{self, Failure};
@@ -47,13 +47,30 @@ fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
     let hash = account
         .as_ref()
         .and_then(|account| account.password_hash.as_deref());
-    let fits = password::verify(password.unwrap_or_default(), hash);
+    let password = password.unwrap_or_default();
+    let fits = password::verify(password, hash);
     match account {
-        Some(account) if fits => Ok(SignedIn {
-            id: account.id,
-            name: account.name,
-        }),
+        Some(account) if fits => {
+            replace_outdated(&account, password);
+            Ok(SignedIn {
+                id: account.id,
+                name: account.name,
+            })
+        }
         _ => Err(error::unauthorized("Wrong username or password")),
+    }
+}
+
+/// Now that the password is at hand, keeps a hash of it as one would make it today. Whether that
+/// succeeds matters to nobody: the next time will do.
+fn replace_outdated(account: &Account, password: &str) {
+    let Some(old) = account.password_hash.as_deref() else {
+        return;
+    };
+    if password::is_outdated(old) {
+        let new = password::hash(password);
+        let _ =
+            transaction::write(|transaction| Ok(transaction.rehash_password_if(&account.id, old, &new)?));
     }
 }
 

@@ -113,6 +113,16 @@ impl storage::HostTransaction for State {
             .await)
     }
 
+    async fn rehash_password_if(
+        &mut self,
+        this: Handle,
+        id: String,
+        old: String,
+        new: String,
+    ) -> Answer<bool> {
+        Ok(self.transaction(&this)?.rehash_password_if(&id, &old, &new).await)
+    }
+
     async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
         Ok(self.transaction(&this)?.delete_user(&id).await)
     }

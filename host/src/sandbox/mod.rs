@@ -32,7 +32,10 @@ use wasmtime::{
     component::{Component, HasSelf, Linker, ResourceTable},
 };
 
-pub use self::bindings::exports::portico::dashboard::procedures::{Access, Kind, Procedure as Described};
+pub use self::bindings::exports::portico::dashboard::{
+    procedures::{Access, Kind, Procedure as Described},
+    sign_in::SignedIn,
+};
 pub use self::limits::Limits;
 use self::{
     bindings::{Plugin, PluginPre},

@@ -40,6 +40,10 @@ pub trait DashboardTransaction: Transaction {
     /// Who a session shows its user to be.
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>>;
 
+    /// How often a user's password was set; another hash of the same password does not count.
+    /// None if there is no such user.
+    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>>;
+
     /// Keeps a new key.
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()>;
     /// All keys, by id.
@@ -51,6 +55,10 @@ pub trait DashboardTransaction: Transaction {
 
     /// Keeps a new session.
     async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()>;
+    /// A user's sessions by id, also those that have expired.
+    async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>>;
+    /// Notes that a session was used, and when it expires now.
+    async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()>;
     /// Removes a session; false if there is no such session.
     async fn delete_session(&mut self, id: &str) -> Result<bool>;
     /// Removes the sessions that have expired.
@@ -133,8 +141,10 @@ pub struct Credential {
     pub permissions: Vec<String>,
     /// From when on it is worth nothing.
     pub expires_at: Option<Timestamp>,
-    /// When a key was last used, as far as noted.
+    /// When it was last used, as far as noted.
     pub last_used_at: Option<Timestamp>,
+    /// Of a session: when it ends, however much it is used.
+    pub ends_at: Option<Timestamp>,
 }
 
 /// An API key, without its secret.
@@ -167,8 +177,12 @@ pub struct Session {
     pub user_id: String,
     /// When it began.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// When it was last used, to the minute.
+    pub last_used_at: Timestamp,
+    /// From when on it is worth nothing, unless it is used before.
     pub expires_at: Timestamp,
+    /// When it ends, however much it is used.
+    pub ends_at: Timestamp,
 }
 
 /// Who a session shows its user to be.

@@ -93,6 +93,7 @@ pub trait Transaction: Send + 'static {
     async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()>;
     async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool>;
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool>;
+    async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool>;
     async fn delete_user(&mut self, id: &str) -> Result<bool>;
 
     async fn another_admin_exists(&mut self, except: &str) -> Result<bool>;

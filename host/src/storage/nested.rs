@@ -160,6 +160,7 @@ handed_over! {
     write insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
     write update_user(id: &str, change: &UserChange) -> bool;
     write set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
+    write rehash_password_if(id: &str, old: &str, new: &str) -> bool;
     write delete_user(id: &str) -> bool;
     read another_admin_exists(except: &str) -> bool;
     write grant_admin(id: &str) -> ();

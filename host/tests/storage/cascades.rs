@@ -1,11 +1,9 @@
 //! What goes when a record goes, and what stays.
 
 use portico::model::{HomeBoards, Provider, SearchPreferences};
-use portico::storage::{
-    AccountKey, ApiKey, BoardItem, CredentialKey, NewInvite, Session, UserChange, hash_secret,
-};
+use portico::storage::{AccountKey, ApiKey, BoardItem, CredentialKey, NewInvite, UserChange, hash_secret};
 
-use crate::store::{Store, app, board, engine, texts, user};
+use crate::store::{Store, app, board, engine, session, texts, user};
 
 fn item(app_id: &str) -> BoardItem {
     BoardItem::App {
@@ -55,12 +53,7 @@ async fn fill(store: &Store) {
             last_used_at: None,
         };
         writer.insert_key(&key, &hash_secret(&key.id)).await.unwrap();
-        let session = Session {
-            id: format!("session of {id}"),
-            user_id: id.into(),
-            created_at: 1,
-            expires_at: 9,
-        };
+        let session = session(&format!("session of {id}"), id, 9);
         writer
             .insert_session(&session, &hash_secret(&session.id))
             .await

@@ -4,7 +4,7 @@ use portico::storage::{
     ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, NewInvite, Session, Shares, hash_secret,
 };
 
-use crate::store::{Store, app, board, engine, texts, user};
+use crate::store::{Store, app, board, engine, session, texts, user};
 
 /// Two users.
 async fn fill(store: &Store) {
@@ -25,12 +25,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         expires_at: Some(1_800_000_000_000),
         last_used_at: None,
     };
-    let session = Session {
-        id: "session".into(),
-        user_id: "u".into(),
-        created_at: 2,
-        expires_at: 3,
-    };
+    let session = session("session", "u", 3);
     let mut writer = store.write().await;
     for (group, permissions) in [
         ("g", ["board-view-all", "app-create"]),
@@ -71,6 +66,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         permissions: texts(&["admin", "app-create", "board-view-all"]),
         expires_at: Some(1_800_000_000_000),
         last_used_at: None,
+        ends_at: None,
     };
     let by_key = CredentialKey::Key("key".into());
     assert_eq!(
@@ -109,8 +105,8 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         ("session", hash_secret("token"), Some(3))
     );
     assert_eq!(
-        (found.permissions, found.last_used_at),
-        (credential.permissions, None)
+        (found.permissions, found.last_used_at, found.ends_at),
+        (credential.permissions, Some(1), Some(3))
     );
     assert!(
         writer
@@ -137,16 +133,47 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
     assert!(reader.find_credential(&by_token).await.unwrap().is_none());
 }
 
+pub async fn a_session_that_is_used_expires_later_and_ends_when_it_did(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    writer.insert_user(&user("w", "will")).await.unwrap();
+    for (id, user_id) in [("s2", "u"), ("s1", "u"), ("s3", "w")] {
+        let session = Session {
+            ends_at: 90,
+            ..session(id, user_id, 10)
+        };
+        writer.insert_session(&session, &hash_secret(id)).await.unwrap();
+    }
+    writer.touch_session("s1", 7, 17).await.unwrap();
+    writer.touch_session("missing", 7, 17).await.unwrap();
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    let other = Session {
+        ends_at: 90,
+        ..session("s2", "u", 10)
+    };
+    let used = Session {
+        id: "s1".into(),
+        last_used_at: 7,
+        expires_at: 17,
+        ..other.clone()
+    };
+    assert_eq!(reader.list_sessions("u").await.unwrap(), [used, other]);
+    assert_eq!(reader.list_sessions("w").await.unwrap().len(), 1);
+    assert_eq!(reader.list_sessions("missing").await.unwrap(), []);
+    let key = CredentialKey::Session(hash_secret("s1"));
+    let found = reader.find_credential(&key).await.unwrap().unwrap();
+    assert_eq!(
+        (found.last_used_at, found.expires_at, found.ends_at),
+        (Some(7), Some(17), Some(90))
+    );
+}
+
 pub async fn expired_sessions_are_removed_and_no_others(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     for (id, expires_at) in [("past", 9), ("now", 10), ("later", 11)] {
-        let session = Session {
-            id: id.into(),
-            user_id: "u".into(),
-            created_at: 1,
-            expires_at,
-        };
+        let session = session(id, "u", expires_at);
         writer.insert_session(&session, &hash_secret(id)).await.unwrap();
     }
     writer.delete_expired_sessions(10).await.unwrap();

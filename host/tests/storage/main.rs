@@ -74,12 +74,14 @@ on_every_driver! {
         every_change_of_a_user_changes_that_and_nothing_else
         an_account_is_found_by_id_name_and_subject
         a_new_password_ends_the_users_other_sessions
+        another_hash_of_the_same_password_ends_no_session
         an_app_reads_back_as_written_and_as_replaced
         get_apps_answers_each_app_once
         a_reference_to_nothing_is_refused
     }
     dashboard {
         keys_and_sessions_are_found_with_their_users_permissions
+        a_session_that_is_used_expires_later_and_ends_when_it_did
         expired_sessions_are_removed_and_no_others
         invites_are_good_with_the_right_token_until_they_expire
         a_board_reads_back_with_its_items_in_order

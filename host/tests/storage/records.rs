@@ -3,10 +3,10 @@
 use portico::model::{App, ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico::storage::{
     Account, AccountKey, ApiKey, Authentication, BoardItem, Constraint, CredentialKey, Error, NewInvite,
-    NewUser, Profile, Session, StoredApp, UserChange, hash_secret,
+    NewUser, Profile, StoredApp, UserChange, hash_secret,
 };
 
-use crate::store::{Store, app, board, engine, texts, user};
+use crate::store::{Store, app, board, engine, session, texts, user};
 
 fn full_user() -> NewUser {
     NewUser {
@@ -168,12 +168,7 @@ pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     for (id, user_id) in [("s1", "u"), ("s2", "u"), ("s3", "v")] {
-        let session = Session {
-            id: id.into(),
-            user_id: user_id.into(),
-            created_at: 1,
-            expires_at: 9,
-        };
+        let session = session(id, user_id, 9);
         writer.insert_session(&session, &hash_secret(id)).await.unwrap();
     }
     writer.commit().await.unwrap();
@@ -220,6 +215,34 @@ pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
     assert!(writer.set_password_if("u", Some("new"), "newer").await.unwrap());
     writer.commit().await.unwrap();
     assert_eq!(alive().await, Vec::<String>::new());
+}
+
+pub async fn another_hash_of_the_same_password_ends_no_session(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    let session = session("s", "u", 9);
+    writer.insert_session(&session, &hash_secret("s")).await.unwrap();
+    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
+    assert_eq!(writer.password_version("missing").await.unwrap(), None);
+    for (id, old) in [("u", "another"), ("v", ""), ("missing", "hash")] {
+        assert!(!writer.rehash_password_if(id, old, "new").await.unwrap(), "{id}");
+    }
+    assert!(writer.rehash_password_if("u", "hash", "other").await.unwrap());
+    writer.commit().await.unwrap();
+
+    let mut writer = store.write().await;
+    let account = writer.find_account(&AccountKey::Id("u".into())).await.unwrap();
+    assert_eq!(account.unwrap().password_hash.as_deref(), Some("other"));
+    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
+    assert_eq!(writer.list_sessions("u").await.unwrap(), [session]);
+
+    assert!(!writer.set_password_if("u", Some("hash"), "new").await.unwrap());
+    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
+    assert!(writer.set_password_if("u", Some("other"), "new").await.unwrap());
+    assert_eq!(writer.password_version("u").await.unwrap(), Some(1));
+    assert_eq!(writer.list_sessions("u").await.unwrap(), []);
+    writer.delete_user("u").await.unwrap();
+    assert_eq!(writer.password_version("u").await.unwrap(), None);
 }
 
 pub async fn an_app_reads_back_as_written_and_as_replaced(store: &Store) {
@@ -315,12 +338,7 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         last_used_at: None,
     };
     refused("key", store.write().await.insert_key(&key, &[1; 32]).await);
-    let session = Session {
-        id: "s".into(),
-        user_id: "missing".into(),
-        created_at: 1,
-        expires_at: 2,
-    };
+    let session = session("s", "missing", 2);
     refused(
         "session",
         store.write().await.insert_session(&session, &[1; 32]).await,

@@ -4,10 +4,12 @@
 use std::fs;
 
 use portico::storage::sqlite::SqliteStorage;
-use portico::storage::{AppFilter, BoardItem};
+use portico::storage::{
+    Access, AccountKey, AppFilter, Authentication, BoardItem, CredentialKey, DashboardStorage,
+};
 use tempfile::TempDir;
 
-use crate::store::{Store, app, places, user};
+use crate::store::{Store, app, context, places, user};
 
 /// What is said about a file that cannot be used.
 fn refusal(path: &std::path::Path) -> String {
@@ -182,4 +184,43 @@ async fn a_first_start_that_was_interrupted_is_begun_anew() {
         assert_eq!(files, ["portico.db"]);
         fs::remove_file(&path).unwrap();
     }
+}
+
+#[tokio::test]
+async fn sessions_and_passwords_of_the_second_version_go_on_in_this_one() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    for migration in [
+        include_str!("../../src/storage/sqlite/migrations/0001_initial.sql"),
+        include_str!("../../src/storage/sqlite/migrations/0002_app_search.sql"),
+    ] {
+        database.execute_batch(migration).unwrap();
+    }
+    database
+        .execute_batch(
+            "
+            INSERT INTO user (id, provider, name, name_key, password_hash, color_scheme,
+                first_day_of_week, ping_icons_enabled, open_search_in_new_tab)
+            VALUES ('u', 'credentials', 'ann', 'ann', 'hash', 'dark', 1, 0, 1);
+            INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
+            VALUES ('s', zeroblob(32), 'u', 5, 50);
+            PRAGMA user_version = 2;",
+        )
+        .unwrap();
+    database.close().unwrap();
+
+    let storage = SqliteStorage::open(&path).unwrap();
+    let context = context(Authentication::None);
+    let mut reader = storage.begin_dashboard(Access::Read, &context).await.unwrap();
+    assert_eq!(reader.password_version("u").await.unwrap(), Some(0));
+    let account = reader.find_account(&AccountKey::Id("u".into())).await.unwrap();
+    assert_eq!(account.unwrap().password_hash.as_deref(), Some("hash"));
+    let credential = reader.find_credential(&CredentialKey::Session([0; 32])).await;
+    let credential = credential.unwrap().expect("the session goes on");
+    assert_eq!(
+        (credential.last_used_at, credential.expires_at, credential.ends_at),
+        (Some(5), Some(50), Some(50)),
+        "an old session was last used when it began, and ends when it would have"
+    );
 }

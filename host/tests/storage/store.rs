@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portico::model::{App, ColorScheme, Provider, User};
+use portico::model::{App, ColorScheme, Provider, Timestamp, User};
 use portico::storage::memory::MemoryStorage;
 use portico::storage::sqlite::SqliteStorage;
 use portico::storage::{
     Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, SearchEngine, StoredApp,
+    DashboardTransaction, NewUser, SearchEngine, Session, StoredApp,
 };
 use tempfile::TempDir;
 
@@ -178,6 +178,18 @@ pub fn engine(id: &str, name: &str, short: &str) -> SearchEngine {
         url_template: "https://example.org/?q=%s".into(),
         icon_url: "icon".into(),
         description: Some("finds".into()),
+    }
+}
+
+/// A session that began at 1, and ends when it expires.
+pub fn session(id: &str, user_id: &str, expires_at: Timestamp) -> Session {
+    Session {
+        id: id.into(),
+        user_id: user_id.into(),
+        created_at: 1,
+        last_used_at: 1,
+        expires_at,
+        ends_at: expires_at,
     }
 }
 

@@ -24,6 +24,7 @@ impl DashboardTransaction for MemoryTransaction {
                 permissions: Vec::new(),
                 expires_at: key.expires_at,
                 last_used_at: key.last_used_at,
+                ends_at: None,
             }),
             CredentialKey::Session(token) => {
                 let found = state.sessions.values().find(|(_, kept)| kept == token);
@@ -33,7 +34,8 @@ impl DashboardTransaction for MemoryTransaction {
                     user_id: session.user_id.clone(),
                     permissions: Vec::new(),
                     expires_at: Some(session.expires_at),
-                    last_used_at: None,
+                    last_used_at: Some(session.last_used_at),
+                    ends_at: Some(session.ends_at),
                 })
             }
         };
@@ -54,6 +56,12 @@ impl DashboardTransaction for MemoryTransaction {
             color_scheme: row.color_scheme,
             permissions: owned(self.state.permissions(user_id)),
         }))
+    }
+
+    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
+        let versions = &self.state.password_versions;
+        let version = versions.get(user_id).copied().unwrap_or_default();
+        Ok(self.state.users.contains_key(user_id).then_some(version))
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
@@ -86,6 +94,24 @@ impl DashboardTransaction for MemoryTransaction {
             check_secret(state.sessions.values().map(|(_, kept)| kept), token)?;
             State::check_reference(&state.users, [&session.user_id])?;
             insert(&mut state.sessions, &session.id, (session.clone(), *token))
+        })
+    }
+
+    async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
+        let sessions = self.state.sessions.values().map(|(session, _)| session);
+        Ok(sessions
+            .filter(|session| session.user_id == user_id)
+            .cloned()
+            .collect())
+    }
+
+    async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
+        self.change(|state| {
+            if let Some((session, _)) = state.sessions.get_mut(id) {
+                session.last_used_at = now;
+                session.expires_at = expires_at;
+            }
+            Ok(())
         })
     }
 

@@ -16,6 +16,8 @@ pub(super) struct State {
     pub identities: BTreeMap<(Provider, String), Id>,
     pub groups: BTreeMap<Id, GroupRow>,
     pub keys: BTreeMap<Id, (ApiKey, SecretHash)>,
+    /// How often each user's password was set; none: not yet.
+    pub password_versions: BTreeMap<Id, u32>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     pub boards: BTreeMap<Id, BoardRow>,
@@ -128,6 +130,7 @@ impl State {
             row.users.remove(id);
             clear(&mut row.board.board.creator_id, id);
         }
+        self.password_versions.remove(id);
         self.users.remove(id).is_some()
     }
 

@@ -116,10 +116,19 @@ impl Transaction for MemoryTransaction {
                 return Ok(false);
             }
             row.password_hash = Some(new.to_owned());
+            *state.password_versions.entry(id.to_owned()).or_default() += 1;
             state.sessions.retain(|session_id, (session, _)| {
                 session.user_id != id || Some(session_id) == kept.as_ref()
             });
             Ok(true)
+        })
+    }
+
+    async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
+        self.change(|state| {
+            let row = state.users.get_mut(id);
+            let row = row.filter(|row| row.password_hash.as_deref() == Some(old));
+            Ok(row.map(|row| row.password_hash = Some(new.to_owned())).is_some())
         })
     }
 

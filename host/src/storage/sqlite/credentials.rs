@@ -12,12 +12,13 @@ pub(super) fn find(db: &Connection, key: &CredentialKey) -> Result<Option<Creden
     let found = match key {
         CredentialKey::Key(id) => {
             let sql = "
-                SELECT id, secret_hash, user_id, expires_at, last_used_at FROM api_key WHERE id = ?1";
+                SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL FROM api_key WHERE id = ?1";
             first(db, sql, [id], credential)
         }
         CredentialKey::Session(token) => {
             let sql = "
-                SELECT id, token_hash, user_id, expires_at, NULL FROM session WHERE token_hash = ?1";
+                SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at
+                FROM session WHERE token_hash = ?1";
             first(db, sql, [token], credential)
         }
     };
@@ -37,6 +38,7 @@ fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
         permissions: Vec::new(),
         expires_at: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
         last_used_at: row.get::<_, Option<Moment>>(4)?.map(|moment| moment.0),
+        ends_at: row.get::<_, Option<Moment>>(5)?.map(|moment| moment.0),
     })
 }
 
@@ -106,15 +108,39 @@ pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()>
 
 pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretHash) -> Result<()> {
     let sql = "
-        INSERT INTO session (id, token_hash, user_id, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        INSERT INTO session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let values = params![
         session.id,
         token,
         session.user_id,
         Moment(session.created_at),
+        Moment(session.last_used_at),
         Moment(session.expires_at),
+        Moment(session.ends_at),
     ];
     run(db, sql, values).map(drop)
+}
+
+pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Session>> {
+    let sql = "
+        SELECT id, user_id, created_at, last_used_at, expires_at, ends_at
+        FROM session WHERE user_id = ?1 ORDER BY id";
+    all(db, sql, [user_id], |row| {
+        Ok(Session {
+            id: row.get(0)?,
+            user_id: row.get(1)?,
+            created_at: row.get::<_, Moment>(2)?.0,
+            last_used_at: row.get::<_, Moment>(3)?.0,
+            expires_at: row.get::<_, Moment>(4)?.0,
+            ends_at: row.get::<_, Moment>(5)?.0,
+        })
+    })
+}
+
+pub(super) fn touch_session(db: &Connection, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
+    let sql = "UPDATE session SET last_used_at = ?2, expires_at = ?3 WHERE id = ?1";
+    run(db, sql, params![id, Moment(now), Moment(expires_at)]).map(drop)
 }
 
 pub(super) fn delete_session(db: &Connection, id: &str) -> Result<bool> {

@@ -6,9 +6,10 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_app_search.sql"),
+    include_str!("migrations/0003_sessions.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

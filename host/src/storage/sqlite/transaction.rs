@@ -129,6 +129,10 @@ impl Transaction for SqliteTransaction {
         })
     }
 
+    async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
+        self.write(|db| users::rehash_password_if(db, id, old, new))
+    }
+
     async fn delete_user(&mut self, id: &str) -> Result<bool> {
         self.write(|db| users::delete(db, id))
     }
@@ -201,6 +205,10 @@ impl DashboardTransaction for SqliteTransaction {
         self.read(|db| credentials::session_user(db, user_id))
     }
 
+    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
+        self.read(|db| users::password_version(db, user_id))
+    }
+
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
         self.write(|db| credentials::insert_key(db, key, secret))
     }
@@ -219,6 +227,14 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
         self.write(|db| credentials::insert_session(db, session, token))
+    }
+
+    async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
+        self.read(|db| credentials::list_sessions(db, user_id))
+    }
+
+    async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
+        self.write(|db| credentials::touch_session(db, id, now, expires_at))
     }
 
     async fn delete_session(&mut self, id: &str) -> Result<bool> {

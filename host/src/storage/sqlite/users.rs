@@ -171,8 +171,24 @@ pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<b
 
 pub(super) fn set_password_if(db: &Connection, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
     // IS, because a user may have none yet.
-    let sql = "UPDATE user SET password_hash = ?3 WHERE id = ?1 AND password_hash IS ?2";
+    let sql = "
+        UPDATE user SET password_hash = ?3, password_version = password_version + 1
+        WHERE id = ?1 AND password_hash IS ?2";
     Ok(run(db, sql, params![id, old, new])? > 0)
+}
+
+pub(super) fn rehash_password_if(db: &Connection, id: &str, old: &str, new: &str) -> Result<bool> {
+    let sql = "UPDATE user SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2";
+    Ok(run(db, sql, params![id, old, new])? > 0)
+}
+
+pub(super) fn password_version(db: &Connection, id: &str) -> Result<Option<u32>> {
+    first(
+        db,
+        "SELECT password_version FROM user WHERE id = ?1",
+        [id],
+        |row| row.get(0),
+    )
 }
 
 /// The schema's cascades take the rest with it.

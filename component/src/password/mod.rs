@@ -1,4 +1,9 @@
 //! Passwords: Argon2id with 19,456 KiB of memory, 2 passes and 1 lane, as PHC text.
+//!
+//! Whatever else a hash may be (weaker parameters, bcrypt of another dashboard) is checked as it
+//! is, and outdated: whoever signs in with it gets a new one.
+
+mod imported;
 
 use alloc::string::{String, ToString};
 
@@ -7,6 +12,7 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 
 use crate::environment;
+use imported::Bcrypt;
 
 const SALT_BYTES: usize = 16;
 
@@ -22,10 +28,32 @@ pub fn hash(password: &str) -> String {
 
 /// Whether this is the password of the hash. Without a hash: no, after the same work.
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
+    if let Some(bcrypt) = hash.and_then(Bcrypt::parse) {
+        return bcrypt.fits(password);
+    }
     let parsed = hash.and_then(|hash| PasswordHash::new(hash).ok());
     let nobody = || PasswordHash::new(NOBODY).expect("the constant is a hash");
     let hash = parsed.unwrap_or_else(nobody);
     argon2().verify_password(password.as_bytes(), &hash).is_ok()
+}
+
+/// Whether a hash is another than one would make today: not Argon2id of this version, or one of
+/// its parameters below today's.
+pub fn is_outdated(hash: &str) -> bool {
+    let Ok(hash) = PasswordHash::new(hash) else {
+        return true;
+    };
+    let Ok(params) = Params::try_from(&hash) else {
+        return true;
+    };
+    let today = argon2();
+    let today = today.params();
+    hash.algorithm != Algorithm::Argon2id.ident()
+        || hash.version != Some(Version::V0x13.into())
+        || params.m_cost() < today.m_cost()
+        || params.t_cost() < today.t_cost()
+        || params.p_cost() < today.p_cost()
+        || params.output_len() < today.output_len()
 }
 
 fn hash_with(password: &str, salt: &[u8; SALT_BYTES]) -> String {
@@ -62,6 +90,37 @@ mod tests {
         let hash = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
         assert!(verify("password", Some(hash)));
         assert!(!verify("Password", Some(hash)));
+    }
+
+    #[test]
+    fn a_hash_is_outdated_where_it_is_weaker_than_one_of_today() {
+        let today = hash_with("correct horse", &[7; SALT_BYTES]);
+        assert!(!is_outdated(&today));
+        for (part, other, outdated) in [
+            ("m=19456", "m=19455", true),
+            ("m=19456", "m=47104", false),
+            ("t=2", "t=1", true),
+            ("t=2", "t=3", false),
+            ("p=1", "p=4", false),
+            ("argon2id", "argon2i", true),
+            ("argon2id", "argon2d", true),
+            ("v=19", "v=16", true),
+        ] {
+            assert_eq!(is_outdated(&today.replace(part, other)), outdated, "{other}");
+        }
+        let shorter = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA";
+        assert!(is_outdated(shorter));
+        assert!(is_outdated(
+            "$2b$10$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui"
+        ));
+        assert!(is_outdated("plain"));
+    }
+
+    #[test]
+    fn a_hash_of_another_dashboard_fits_its_password() {
+        let hash = "$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe";
+        assert!(verify("a", Some(hash)));
+        assert!(!verify("b", Some(hash)));
     }
 
     #[test]
