@@ -7,6 +7,8 @@
 //! - Permissions are read from storage with each request, so that whoever loses one loses it at once.
 //! - What a browser sends by itself (the cookie) authorises no change that another site asked for.
 
+use std::net::IpAddr;
+
 use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::{
@@ -19,8 +21,12 @@ use crate::{
     },
 };
 
-/// The cookie that holds a session token.
-pub const SESSION_COOKIE: &str = "portico_session";
+/// The cookie that holds a session token, where the service is reached without TLS.
+pub const PLAIN_COOKIE: &str = "portico_session";
+
+/// The same behind TLS. Browsers take it over TLS only, and only from this host itself: no other
+/// site, not even one of the same domain, can put a session of its own in its place.
+pub const SECURE_COOKIE: &str = "__Host-portico_session";
 
 /// The id of the operator: whoever is at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
@@ -32,6 +38,8 @@ pub struct Identity {
     pub caller: Caller,
     /// How they proved it.
     pub authentication: Authentication,
+    /// From where they call; none: nobody knows, or it is this machine's command line.
+    pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
     /// Whether a browser sent the cookie because another site asked it to.
@@ -46,6 +54,7 @@ impl Identity {
         Self {
             caller: Caller::Anonymous,
             authentication: Authentication::None,
+            address: None,
             expires_at: None,
             cross_site: false,
             proof: None,
@@ -139,8 +148,8 @@ pub struct Shown {
     from_cookie: bool,
 }
 
-/// The credentials of a request.
-pub fn shown(headers: &HeaderMap) -> Option<Shown> {
+/// The credentials of a request; the cookie is the one of this name.
+pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let explicit = text(header::AUTHORIZATION)
         .and_then(|value| {
@@ -159,7 +168,7 @@ pub fn shown(headers: &HeaderMap) -> Option<Shown> {
     let token = cookies
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
         .filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='))
-        .find_map(|(name, value)| (name == SESSION_COOKIE).then_some(value))?;
+        .find_map(|(name, value)| (name == cookie).then_some(value))?;
     Some(Shown {
         text: token.into(),
         from_cookie: true,
@@ -192,6 +201,7 @@ pub async fn renew(
     }
     let (mut renewed, _) = look_up(storage, identity.proof.clone(), request_id, now).await?;
     renewed.cross_site = identity.cross_site;
+    renewed.address = identity.address;
     Ok(renewed)
 }
 
@@ -256,7 +266,7 @@ mod tests {
     }
 
     fn text_of(pairs: &[(&'static str, &str)]) -> Option<(String, bool)> {
-        shown(&headers(pairs)).map(|shown| (shown.text, shown.from_cookie))
+        shown(&headers(pairs), PLAIN_COOKIE).map(|shown| (shown.text, shown.from_cookie))
     }
 
     #[test]
@@ -282,7 +292,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         let cookies = axum::http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();
         headers.insert(header::COOKIE, cookies);
-        assert_eq!(shown(&headers).map(|shown| shown.text).as_deref(), Some("c"));
+        let shown = |cookie: &str| shown(&headers, cookie).map(|shown| shown.text);
+        assert_eq!(shown(PLAIN_COOKIE).as_deref(), Some("c"));
+        assert_eq!(shown(SECURE_COOKIE), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! procedure's own.
 
 use std::{
+    net::IpAddr,
     num::NonZero,
     sync::Arc,
     thread,
@@ -12,13 +13,7 @@ use std::{
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tokio::{
-    runtime::Handle,
-    select,
-    sync::{OwnedSemaphorePermit, Semaphore, oneshot},
-    task::spawn_blocking,
-    time::timeout,
-};
+use tokio::{runtime::Handle, select, sync::oneshot, task::spawn_blocking, time::timeout};
 use tracing::{debug, error, warn};
 
 use crate::{
@@ -30,11 +25,16 @@ use crate::{
     secrets::Secrets,
     shape::Shape,
     storage::{self, Account, AccountKey, CallContext, DashboardStorage},
+    throttle::{Source, Throttle},
     time::Clock,
+    turns::{Turn, Turns},
 };
 
 /// How long a call that hashes waits for a processor before it is refused.
 const HASHING_WAIT: Duration = Duration::from_secs(10);
+
+/// A turn to hash a password. Who waits does so beside those who come from elsewhere.
+pub type HashingTurn = Turn<Option<Source>>;
 
 /// All that a transport needs to answer requests.
 pub struct Service {
@@ -50,7 +50,9 @@ pub struct Service {
     pub secrets: Secrets,
     /// How long one call may take, waiting included.
     pub call_time: Duration,
-    hashing: Arc<Semaphore>,
+    /// How often somebody may try.
+    pub throttle: Throttle,
+    hashing: Arc<Turns<Option<Source>>>,
 }
 
 impl Service {
@@ -61,6 +63,7 @@ impl Service {
         clock: Arc<dyn Clock>,
         secrets: Secrets,
         call_time: Duration,
+        throttle: Throttle,
     ) -> anyhow::Result<Arc<Self>> {
         let context = Identity::operator().context("start");
         let described = match sandbox.describe(context).await {
@@ -73,7 +76,7 @@ impl Service {
         };
         let table = Table::new(described).context("component and host do not fit")?;
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let hashing = Arc::new(Semaphore::new(cores));
+        let hashing = Turns::new(cores);
         Ok(Arc::new(Self {
             storage,
             sandbox,
@@ -81,6 +84,7 @@ impl Service {
             clock,
             secrets,
             call_time,
+            throttle,
             hashing,
         }))
     }
@@ -156,20 +160,42 @@ impl Service {
             Shape::Nothing => Value::Null,
             shape => shape.check(input?)?,
         };
-        let turn = if procedure.hashes {
-            Some(self.turn_to_hash().await?)
-        } else {
-            None
-        };
-        let mut identity = identity.clone();
-        if turn.is_some() {
-            // That may have taken seconds: whoever lost their key or a permission has lost it.
-            let now = self.clock.now();
-            identity = identity::renew(&*self.storage, &identity, request_id, now).await?;
-            self.authorise(procedure, &identity, request_id).await?;
+        if !procedure.hashes {
+            return (procedure.run)(self.to_run(procedure, identity.clone(), request_id, input)).await;
         }
+        if !procedure.is_throttled() {
+            return self.run_hashing(procedure, identity, request_id, input).await;
+        }
+        let attempt = self.throttle.begin(None, identity.address)?;
+        let output = self.run_hashing(procedure, identity, request_id, input).await;
+        attempt.settle(&output);
+        output
+    }
+
+    async fn run_hashing(
+        self: &Arc<Self>,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        input: Value,
+    ) -> Result<Output, Error> {
+        let turn = self.turn_to_hash(identity.address).await?;
+        // That may have taken seconds: whoever lost their key or a permission has lost it.
+        let now = self.clock.now();
+        let identity = identity::renew(&*self.storage, identity, request_id, now).await?;
+        self.authorise(procedure, &identity, request_id).await?;
+        hash(turn, (procedure.run)(self.to_run(procedure, identity, request_id, input))).await
+    }
+
+    fn to_run(
+        self: &Arc<Self>,
+        procedure: &Procedure,
+        identity: Identity,
+        request_id: &str,
+        input: Value,
+    ) -> Call {
         let limits = self.sandbox.limits();
-        let running = (procedure.run)(Call {
+        Call {
             longest_answer: if procedure.output.holds_list() {
                 limits.transfer
             } else {
@@ -181,26 +207,23 @@ impl Service {
             identity,
             request_id: request_id.into(),
             input,
-        });
-        match turn {
-            Some(turn) => hash(turn, running).await,
-            None => running.await,
         }
     }
 
     /// Waits for a turn to hash a password: one for each core, so that other calls keep being
-    /// answered.
-    pub async fn turn_to_hash(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let turn = timeout(HASHING_WAIT, self.hashing.clone().acquire_owned()).await;
-        let too_many = "Too many passwords to hash at once; try again in a moment";
-        turn.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?
-            .map_err(Error::internal)
+    /// answered, and in rotation among addresses, so that none waits for all that another asks.
+    pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<HashingTurn, Error> {
+        let turn = timeout(HASHING_WAIT, self.hashing.take(address.map(Source::from))).await;
+        turn.map_err(|_| {
+            let too_many = "Too many passwords to hash at once; try again in a moment";
+            Error::new(Code::ServiceUnavailable, too_many).retry_after(HASHING_WAIT.as_secs())
+        })
     }
 }
 
 /// Runs what hashes a password on a thread of its own. If nobody waits for it any more it is
 /// dropped at its next wait, and with it its transaction.
-pub async fn hash<T, F>(turn: OwnedSemaphorePermit, running: F) -> Result<T, Error>
+pub async fn hash<T, F>(turn: HashingTurn, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,

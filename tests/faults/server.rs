@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portico::COMPONENT;
-use portico::http::{self, HttpLimits};
+use portico::http::{self, HttpSettings};
 use portico::icons::NoIcons;
 use portico::sandbox::{Imports, Limits, Sandbox};
 use portico::secrets::{Secrets, SystemRandom};
@@ -14,6 +14,7 @@ use portico::service::Service;
 use portico::storage::DashboardStorage;
 use portico::storage::memory::{self, MemoryStorage};
 use portico::storage::sqlite::SqliteStorage;
+use portico::throttle::Throttle;
 use portico::time::SystemClock;
 use portico_tests::Anonymous;
 use rusqlite::Connection;
@@ -133,6 +134,7 @@ impl Server {
                 Arc::new(SystemClock),
                 secrets,
                 call_time,
+                Throttle::off(),
             );
             (
                 service.await.unwrap(),
@@ -140,8 +142,9 @@ impl Server {
             )
         });
         let address = listener.local_addr().unwrap().to_string();
-        let limits = HttpLimits::default();
-        let router = http::router(service.clone(), limits.clone());
+        let settings = HttpSettings::default();
+        let limits = settings.limits.clone();
+        let router = http::router(service.clone(), settings);
         runtime.spawn(async move { http::serve(listener, router, &limits, std::future::pending()).await });
         Self {
             storage,

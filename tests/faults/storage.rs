@@ -148,6 +148,7 @@ ask_first! {
     insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
     update_user(id: &str, change: &UserChange) -> bool;
     set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
+    rehash_password_if(id: &str, old: &str, new: &str) -> bool;
     delete_user(id: &str) -> bool;
     another_admin_exists(except: &str) -> bool;
     grant_admin(id: &str) -> ();
@@ -169,11 +170,14 @@ ask_first! {
     DashboardTransaction {}
     find_credential(key: &CredentialKey) -> Option<Credential>;
     get_session_user(user_id: &str) -> Option<SessionUser>;
+    password_version(user_id: &str) -> Option<u32>;
     insert_key(key: &ApiKey, secret: &SecretHash) -> ();
     list_keys() -> Vec<ApiKey>;
     delete_key(id: &str) -> bool;
     touch_key(id: &str, now: Timestamp) -> ();
     insert_session(session: &Session, token: &SecretHash) -> ();
+    list_sessions(user_id: &str) -> Vec<Session>;
+    touch_session(id: &str, now: Timestamp, expires_at: Timestamp) -> ();
     delete_session(id: &str) -> bool;
     delete_expired_sessions(now: Timestamp) -> ();
     insert_invite(invite: &NewInvite, token: &SecretHash) -> ();

@@ -11,6 +11,10 @@ use super::{document, operations};
 /// changed, between two steps of a call. `races.rs` is about such.
 const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
 
+/// Refusals of what is tried too often, which no server of these tests is told to count.
+/// `credentials/throttling.rs` is about such.
+const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 429)];
+
 /// Statuses that are about credentials, about the form of requests, or nobody's intention.
 const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
 
@@ -76,6 +80,7 @@ fn every_refusal_that_is_stated_can_be_had() {
         ("app.update", 404, by_id.clone()),
         ("apiKeys.create", 404, json!({"userId": MISSING})),
         ("apiKeys.delete", 404, json!({"apiKeyId": MISSING})),
+        ("session.delete", 404, by_id.clone()),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("group.createGroup", 409, json!({"name": "group"})),
         ("group.deleteGroup", 404, by_id.clone()),
@@ -137,6 +142,7 @@ fn every_refusal_that_is_stated_can_be_had() {
 
     let document = document(&server);
     let mut had = BTreeSet::from(RACES);
+    had.extend(THROTTLED);
     for (procedure, status, mut input) in table {
         if procedure == "user.register" {
             // An invite that is good: only then is the name looked at.

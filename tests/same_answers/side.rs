@@ -17,14 +17,15 @@ use axum::{
 use portico::{
     COMPONENT,
     error::Error,
-    http::{self, HttpLimits},
+    http::{self, HttpSettings},
     icons::NoIcons,
-    identity::{self, Identity},
+    identity::{self, Identity, PLAIN_COOKIE},
     model::Timestamp,
     sandbox::{Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in},
     secrets::{Random, Secrets},
     service::{Service, report},
     storage::{Access, Authentication, DashboardStorage, Ids, memory::MemoryStorage, sqlite::SqliteStorage},
+    throttle::Throttle,
     time::Clock,
 };
 use serde_json::{Value, json};
@@ -109,10 +110,11 @@ impl Side {
             ..Limits::default()
         };
         let sandbox = Sandbox::new(COMPONENT, Some(cache()), limits, imports).expect("the component");
-        let service = Service::new(storage, sandbox, clock.clone(), secrets, Duration::from_secs(60));
+        let patience = Duration::from_secs(60);
+        let service = Service::new(storage, sandbox, clock.clone(), secrets, patience, Throttle::off());
         let service = service.await.expect("the service");
         Self {
-            router: http::router(service.clone(), HttpLimits::default()),
+            router: http::router(service.clone(), HttpSettings::default()),
             service,
             clock,
             random,
@@ -183,7 +185,7 @@ impl Side {
             Caller::Shows(text) => {
                 let headers = bearer(text);
                 let (storage, now) = (&*self.service.storage, self.clock.now());
-                let shown = identity::shown(&headers);
+                let shown = identity::shown(&headers, PLAIN_COOKIE);
                 let known = identity::authenticate(storage, shown, &headers, id, now).await?;
                 Ok(known.0)
             }

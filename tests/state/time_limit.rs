@@ -12,6 +12,7 @@ use portico::{
     secrets::{Secrets, SystemRandom},
     service::Service,
     storage::{Access, DashboardStorage, memory::MemoryStorage},
+    throttle::Throttle,
     time::SystemClock,
 };
 use serde_json::json;
@@ -34,6 +35,7 @@ pub async fn service(limits: Limits, call_time: Duration) -> (Arc<Service>, Arc<
         Arc::new(SystemClock),
         secrets,
         call_time,
+        Throttle::off(),
     );
     (service.await.expect("a service"), storage)
 }
@@ -58,7 +60,7 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut turns = Vec::new();
     for _ in 0..cores {
-        turns.push(service.turn_to_hash().await.expect("a turn"));
+        turns.push(service.turn_to_hash(None).await.expect("a turn"));
     }
     let context = identity.context("test");
     let mut transaction = storage

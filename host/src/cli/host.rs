@@ -17,10 +17,11 @@ use portico::{
     secrets::{Secrets, SystemRandom},
     service::Service,
     storage::{DashboardStorage, memory::MemoryStorage, sqlite::SqliteStorage},
-    time::SystemClock,
+    throttle::Throttle,
+    time::{MonotonicClock, SystemClock},
 };
 
-use super::settings::Settings;
+use super::{front::Switch, settings::Settings};
 
 /// How long one call may take, waiting included.
 const CALL_TIME: Duration = Duration::from_secs(30);
@@ -55,9 +56,13 @@ impl Host {
             random: Arc::new(SystemRandom),
         };
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
+        let throttle = match settings.http.sign_in_throttle {
+            Some(Switch::Off) => Throttle::off(),
+            Some(Switch::On) | None => Throttle::new(Arc::new(MonotonicClock::default())),
+        };
         let service = async {
             let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports)?;
-            service(storage.clone(), sandbox).await
+            service(storage.clone(), sandbox, throttle).await
         };
         let service = match &settings.component {
             Some(file) => service
@@ -91,10 +96,22 @@ pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::R
         random: Arc::new(SystemRandom),
     };
     let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
-    service(storage, sandbox).await
+    service(storage, sandbox, Throttle::off()).await
 }
 
-async fn service(storage: Arc<dyn DashboardStorage>, sandbox: Sandbox) -> anyhow::Result<Arc<Service>> {
+async fn service(
+    storage: Arc<dyn DashboardStorage>,
+    sandbox: Sandbox,
+    throttle: Throttle,
+) -> anyhow::Result<Arc<Service>> {
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    Service::new(storage, sandbox, Arc::new(SystemClock), secrets, CALL_TIME).await
+    Service::new(
+        storage,
+        sandbox,
+        Arc::new(SystemClock),
+        secrets,
+        CALL_TIME,
+        throttle,
+    )
+    .await
 }

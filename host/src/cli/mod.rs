@@ -6,6 +6,7 @@ mod call;
 mod difference;
 mod document;
 mod export;
+mod front;
 mod host;
 mod inspect;
 mod openapi;

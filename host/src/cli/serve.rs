@@ -14,6 +14,7 @@ use tracing::{info, warn};
 
 use super::{
     HostArgs, block_on,
+    front::FrontSettings,
     host::Host,
     print,
     settings::{LimitSettings, Settings},
@@ -29,12 +30,15 @@ pub struct Serve {
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
+    front: FrontSettings,
+    #[command(flatten)]
     host: HostArgs,
 }
 
 impl Serve {
-    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+    pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
         let limits = self.limits.over(&settings.limits).http();
+        settings.http = self.front.over(&settings.http);
         let settings = settings.with(self.host)?;
         let listen = match self.listen.or(settings.listen) {
             Some(listen) => listen,
@@ -77,7 +81,15 @@ async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> an
         }
     }
 
-    let router = http::router(host.service.clone(), limits.clone());
+    let http = settings.http.http(limits);
+    if !address.ip().is_loopback() && !http.is_secure() {
+        warn!(
+            "{address} can be reached from other machines, and passwords and sessions travel as they are: put a \
+             proxy with TLS in front, and say with --public-url https://… how people reach it"
+        );
+    }
+    let limits = http.limits.clone();
+    let router = http::router(host.service.clone(), http);
     let (stop, stopped) = oneshot::channel();
     let signals = async {
         let mut signal = async || {

@@ -12,7 +12,7 @@ use portico::{http::HttpLimits, icons::IconSettings};
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::HostArgs;
+use super::{HostArgs, front::FrontSettings};
 
 /// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
@@ -31,6 +31,8 @@ pub struct Settings {
     pub icons: IconSettings,
     #[serde(default)]
     pub limits: LimitSettings,
+    #[serde(default)]
+    pub http: FrontSettings,
 }
 
 /// How much a client may send; in the file under `[limits]`.

@@ -1,8 +1,9 @@
 //! The dashboard side: what Portico does where it is the dashboard itself.
 //!
-//! Small and ordinary, and host code: keys, invites, groups, boards, search engines, and the whole
-//! of it as one document (`state`). It never writes users or apps itself. Each procedure has the same steps in the same order: read the input,
-//! validate, transact, answer. All but `board.byId` and `onboard.currentStep` need `admin`.
+//! Small and ordinary, and host code: keys, sessions, invites, groups, boards, search engines, and
+//! the whole of it as one document (`state`). It never writes users or apps itself. Each procedure
+//! has the same steps in the same order: read the input, validate, transact, answer. Unless their
+//! row says otherwise, they need `admin`.
 
 mod boards;
 mod groups;
@@ -10,6 +11,7 @@ mod invites;
 mod keys;
 mod onboarding;
 mod search_engines;
+mod sessions;
 mod state;
 mod validate;
 
@@ -30,6 +32,7 @@ const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
 pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
     let groups = [
         keys::ROWS,
+        sessions::ROWS,
         invites::ROWS,
         groups::ROWS,
         boards::ROWS,
@@ -40,12 +43,20 @@ pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
     groups.into_iter().flatten().map(Row::procedure)
 }
 
+/// Who may call a procedure.
+#[derive(Clone, Copy)]
+enum Who {
+    Anyone,
+    SignedIn,
+    Administrators,
+}
+
 /// A procedure of the dashboard side.
 struct Row {
     name: &'static str,
     about: &'static str,
     kind: Kind,
-    public: bool,
+    who: Who,
     hashes: bool,
     large: bool,
     values: usize,
@@ -61,7 +72,7 @@ const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row
         name,
         about: "",
         kind: Kind::Query,
-        public: false,
+        who: Who::Administrators,
         hashes: false,
         large: false,
         values: MOST_VALUES,
@@ -82,7 +93,17 @@ const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> 
 
 impl Row {
     const fn public(self) -> Self {
-        Self { public: true, ..self }
+        Self {
+            who: Who::Anyone,
+            ..self
+        }
+    }
+
+    const fn protected(self) -> Self {
+        Self {
+            who: Who::SignedIn,
+            ..self
+        }
     }
 
     const fn about(self, about: &'static str) -> Self {
@@ -114,10 +135,10 @@ impl Row {
     }
 
     fn procedure(&self) -> Procedure {
-        let access = if self.public {
-            Access::Public
-        } else {
-            Access::OneOf(vec![ADMIN.into()])
+        let access = match self.who {
+            Who::Anyone => Access::Public,
+            Who::SignedIn => Access::Protected,
+            Who::Administrators => Access::OneOf(vec![ADMIN.into()]),
         };
         Procedure {
             name: self.name.into(),

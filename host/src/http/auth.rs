@@ -1,9 +1,11 @@
 //! `/api/auth`: signing in and out with a username and a password, and the session.
 
+use std::sync::Arc;
+
 use axum::{
     body::Body,
     extract::{Extension, Request, State},
-    http::{HeaderMap, HeaderValue, header},
+    http::{HeaderValue, header, request::Parts},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -16,16 +18,17 @@ use super::{
 };
 use crate::{
     error::{Code, Error},
-    identity::{Identity, SESSION_COOKIE},
+    identity::Identity,
     model::{Provider, Timestamp},
-    sandbox::Kind,
-    service::{hash, report},
+    sandbox::{Kind, SignedIn},
+    service::{Service, hash, report},
     shape::{
         NAMED, NULLABLE_DATE, NULLABLE_TEXT,
         Shape::{self, Choice, Date, List, Named, Record, Text},
         optional, required,
     },
-    storage::{Access, AccountKey, Authentication, Session, SessionUser},
+    storage::{Access, AccountKey, Authentication, CallContext, Session, SessionUser},
+    throttle::Account,
     time,
 };
 
@@ -44,7 +47,7 @@ pub(crate) const SIGNED_IN: Shape = Named(
     "SignedIn",
     &Record(&[
         required("token", Text).about("The session's token, also in the cookie. It is shown only here."),
-        required("expiresAt", Date).about("When the session ends."),
+        required("expiresAt", Date).about("When the session ends unless it is used before."),
         required("user", NAMED).about("Who signed in."),
     ]),
 );
@@ -72,7 +75,7 @@ pub(crate) const CURRENT_SESSION: Shape = Named(
             ),
         )
         .about("Who is signed in."),
-        required("expiresAt", NULLABLE_DATE).about("When the session or the key ends; null = never."),
+        required("expiresAt", NULLABLE_DATE).about("When the session, unless it is used, or the key ends; null = never."),
     ]),
 );
 
@@ -105,48 +108,97 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
     let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await?;
     let input = SIGN_IN.check(input)?;
     let credentials: Credentials = serde_json::from_value(input).map_err(Error::internal)?;
+    let identity = identify(http, &parts, id).await?;
 
     let context = Identity::anonymous().context(&id.0);
-    let hashing = {
-        let (service, context) = (service.clone(), context.clone());
-        async move {
-            let Credentials { username, password } = &credentials;
-            // Read before it is checked, to see afterwards whether it was changed meanwhile. (A hash
-            // never comes back: each has a salt of its own.)
-            let before = service
-                .find_account(Provider::Credentials, username, &context)
-                .await?;
-            let mut instance = service.sandbox.enter(context).await?;
-            let (plugin, store) = instance.parts();
-            let sign_in = plugin.portico_dashboard_sign_in();
-            let answer = sign_in.call_password(store, username, password).await;
-            let user = instance.answer(answer)?;
-            Ok((user, before))
-        }
+    let name = credentials.username.trim();
+    let name_key = service.sandbox.name_key(context.clone(), name).await?;
+    let attempt = service
+        .throttle
+        .begin(Some(Account::new(&name_key)), identity.address)?;
+    let result = async {
+        let turn = service.turn_to_hash(identity.address).await?;
+        let checking = check(service.clone(), context.clone(), name_key, credentials);
+        let proof = hash(turn, checking).await?;
+        begin_session(http, &identity, &context, proof).await
     };
-    let (user, before) = hash(service.turn_to_hash().await?, hashing).await?;
+    let result = result.await;
+    attempt.settle(&result);
+    result
+}
 
+/// A user who knew the password.
+struct Proof {
+    user: SignedIn,
+    /// How often it had been set before it was checked; none: it may be another user's.
+    password_version: Option<u32>,
+}
+
+async fn check(
+    service: Arc<Service>,
+    context: CallContext,
+    name_key: String,
+    credentials: Credentials,
+) -> Result<Proof, Error> {
+    // Read before it is checked, to see afterwards whether it was changed meanwhile.
+    let mut transaction = service.storage.begin_dashboard(Access::Read, &context).await?;
+    let key = AccountKey::Name((Provider::Credentials, name_key));
+    let account = transaction.find_account(&key).await?;
+    // Also for nobody, so that it is the same work.
+    let id = account.map(|account| account.id).unwrap_or_default();
+    let password_version = transaction.password_version(&id).await?;
+    drop(transaction);
+
+    let Credentials { username, password } = &credentials;
+    let mut instance = service.sandbox.enter(context).await?;
+    let (plugin, store) = instance.parts();
+    let sign_in = plugin.portico_dashboard_sign_in();
+    let answer = sign_in.call_password(store, username, password).await;
+    let user = instance.answer(answer)?;
+    let password_version = password_version.filter(|_| user.id == id);
+    Ok(Proof {
+        user,
+        password_version,
+    })
+}
+
+async fn begin_session(
+    http: &Shared,
+    identity: &Identity,
+    context: &CallContext,
+    proof: Proof,
+) -> Result<Response, Error> {
+    let service = &http.service;
+    let Proof {
+        user,
+        password_version,
+    } = proof;
     let now = service.clock.now();
+    let times = &http.settings.sessions;
     let issued = service.secrets.session(service.secrets.id(now));
-    let lifetime = http.limits.session_lifetime;
+    let ends_at = times.ends_at(now);
     let session = Session {
         id: issued.id,
         user_id: user.id.clone(),
         created_at: now,
-        expires_at: now + lifetime.as_millis() as Timestamp,
+        last_used_at: now,
+        expires_at: times.expires_at(now, ends_at),
+        ends_at,
     };
-    let mut transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
+    let mut transaction = service.storage.begin_dashboard(Access::Write, context).await?;
     // Whoever signs in with a password that is changed meanwhile, or is deleted, has no session.
-    let present = transaction.find_account(&AccountKey::Id(user.id.clone())).await?;
-    let hashes = (
-        before.map(|account| account.password_hash),
-        present.map(|account| account.password_hash),
-    );
-    if !matches!(&hashes, (Some(before), Some(present)) if before == present) {
+    let present = transaction.password_version(&user.id).await?;
+    if password_version.is_none() || password_version != present {
         return Err(Error::new(
             Code::Unauthorized,
             "The password was changed meanwhile; sign in again",
         ));
+    }
+    // Who signs in again forgets the session that they had: so does the service.
+    if let Authentication::Session(before) = &identity.authentication
+        && identity.user_id() == Some(&user.id)
+    {
+        transaction.delete_session(before).await?;
     }
     transaction.delete_expired_sessions(now).await?;
     transaction.insert_session(&session, &issued.hash).await?;
@@ -157,10 +209,12 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
         "expiresAt": time::format(session.expires_at),
         "user": { "id": user.id, "name": user.name },
     });
+    let response = json_response(answer.to_string());
     Ok(with_cookie(
-        json_response(answer.to_string()),
+        http,
+        response,
         &issued.text,
-        lifetime.as_secs(),
+        times.lifetime.as_secs(),
     ))
 }
 
@@ -168,13 +222,17 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
 pub(super) async fn sign_out(
     State(http): State<Shared>,
     Extension(id): Extension<RequestId>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    answer(try_sign_out(&http, &id, &headers).await, "sign-out", &id)
+    answer(
+        try_sign_out(&http, &id, &request.into_parts().0).await,
+        "sign-out",
+        &id,
+    )
 }
 
-async fn try_sign_out(http: &Shared, id: &RequestId, headers: &HeaderMap) -> Result<Response, Error> {
-    let identity = identify(http, headers, id).await?;
+async fn try_sign_out(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
+    let identity = identify(http, parts, id).await?;
     identity.check_site(Kind::Mutation)?;
     if let Authentication::Session(session) = &identity.authentication {
         let context = identity.context(&id.0);
@@ -186,20 +244,24 @@ async fn try_sign_out(http: &Shared, id: &RequestId, headers: &HeaderMap) -> Res
         transaction.delete_session(session).await?;
         transaction.commit().await?;
     }
-    Ok(with_cookie(json_response(Body::empty()), "", 0))
+    Ok(with_cookie(http, json_response(Body::empty()), "", 0))
 }
 
 /// `GET /api/auth/session`.
 pub(super) async fn session(
     State(http): State<Shared>,
     Extension(id): Extension<RequestId>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    answer(try_session(&http, &id, &headers).await, "session", &id)
+    answer(
+        try_session(&http, &id, &request.into_parts().0).await,
+        "session",
+        &id,
+    )
 }
 
-async fn try_session(http: &Shared, id: &RequestId, headers: &HeaderMap) -> Result<Response, Error> {
-    let identity = identify(http, headers, id).await?;
+async fn try_session(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
+    let identity = identify(http, parts, id).await?;
     let user_id = identity.user_id().ok_or_else(Error::unauthorized)?;
     let context = identity.context(&id.0);
     let mut transaction = http
@@ -225,8 +287,10 @@ fn answer(result: Result<Response, Error>, what: &str, id: &RequestId) -> Respon
 }
 
 /// The cookie is out of reach of scripts and does not travel with requests from other sites.
-fn with_cookie(mut response: Response, token: &str, seconds: u64) -> Response {
-    let cookie = format!("{SESSION_COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax");
+fn with_cookie(http: &Shared, mut response: Response, token: &str, seconds: u64) -> Response {
+    let name = http.settings.cookie();
+    let secure = if http.settings.is_secure() { "; Secure" } else { "" };
+    let cookie = format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

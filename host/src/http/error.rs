@@ -24,7 +24,15 @@ pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
     }
     let mut response = json_response(body.to_string());
     *response.status_mut() = status(error.code.http_status());
+    retry_after(&mut response, error.retry_after);
     response
+}
+
+/// Says when to try again: in so many seconds.
+pub(super) fn retry_after(response: &mut Response, seconds: Option<u64>) {
+    if let Some(seconds) = seconds {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
 }
 
 /// An error of a request as a whole, in the form that clients of this path read.
@@ -34,6 +42,7 @@ pub(super) fn at(path: &str, error: Error) -> Response {
     }
     let mut response = json_response(json!({ "error": rpc(&error, None) }).to_string());
     *response.status_mut() = status(error.code.http_status());
+    retry_after(&mut response, error.retry_after);
     response
 }
 

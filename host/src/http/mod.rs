@@ -6,6 +6,7 @@
 //! - Everything that comes in is bounded ([`HttpLimits`]); secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
+mod address;
 pub(crate) mod auth;
 mod docs;
 mod error;
@@ -13,6 +14,7 @@ pub(crate) mod health;
 mod request;
 mod rest;
 mod server;
+mod settings;
 mod trpc;
 
 use std::{
@@ -29,7 +31,12 @@ use axum::{
     routing::{any, get, post},
 };
 
-pub use self::{request::RequestId, server::serve};
+pub use self::{
+    address::TrustedProxies,
+    request::RequestId,
+    server::serve,
+    settings::{HttpSettings, PublicUrl, SessionTimes},
+};
 use crate::{
     error::{Code, Error},
     model::Timestamp,
@@ -55,8 +62,6 @@ pub struct HttpLimits {
     pub drain_time: Duration,
     /// Connections at once; more wait to be accepted.
     pub connections: usize,
-    /// How long a session lasts.
-    pub session_lifetime: Duration,
 }
 
 impl Default for HttpLimits {
@@ -70,7 +75,6 @@ impl Default for HttpLimits {
             receive_time: Duration::from_secs(30),
             drain_time: Duration::from_secs(30),
             connections: 10_000,
-            session_lifetime: Duration::from_secs(30 * 24 * 60 * 60),
         }
     }
 }
@@ -79,7 +83,8 @@ impl Default for HttpLimits {
 struct Http {
     service: Arc<Service>,
     limits: HttpLimits,
-    /// When the use of which key was last noted.
+    settings: HttpSettings,
+    /// When the use of which key or session was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
     /// The description, from when it is first asked for.
     document: OnceLock<docs::File>,
@@ -87,11 +92,14 @@ struct Http {
 
 type Shared = Arc<Http>;
 
-/// Everything under `/api`. An embedder may put it under a router of its own.
-pub fn router(service: Arc<Service>, limits: HttpLimits) -> Router {
+/// Everything under `/api`. An embedder may put it under a router of its own; it has to say where
+/// requests come from (`Router::into_make_service_with_connect_info::<SocketAddr>`), or tries to
+/// sign in are limited by account alone.
+pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
     let shared = Arc::new(Http {
         service,
-        limits,
+        limits: settings.limits.clone(),
+        settings,
         noted: Mutex::default(),
         document: OnceLock::new(),
     });

@@ -1,6 +1,7 @@
 //! What all requests have in common: an id, an identity, a bounded body.
 
 use std::{
+    net::SocketAddr,
     panic::AssertUnwindSafe,
     sync::{Arc, PoisonError},
     time::Instant,
@@ -8,8 +9,8 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header},
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
     middleware::Next,
     response::Response,
 };
@@ -20,7 +21,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use super::{HttpLimits, Shared, error};
+use super::{HttpLimits, Shared, address, error};
 use crate::{
     error::{Code, Error},
     identity::{self, Identity},
@@ -28,15 +29,15 @@ use crate::{
     procedures::{self, Procedure},
     secrets::{Random, SystemRandom},
     service::report,
-    storage::{self, Authentication, Credential},
+    storage::{self, Credential},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The use of a key is noted once in so many milliseconds, so that reading does not mean writing.
+/// The use of a key or session is noted once in so many milliseconds, so that reading does not mean writing.
 const TOUCH_INTERVAL: Timestamp = 60_000;
 
-/// Keys whose last use is kept in memory.
+/// Keys and sessions whose last use is kept in memory.
 const MOST_NOTED: usize = 10_000;
 
 /// How large an input may be.
@@ -159,47 +160,58 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
 }
 
 /// Who sends a request.
-pub(super) async fn identify(http: &Shared, headers: &HeaderMap, id: &RequestId) -> Result<Identity, Error> {
+pub(super) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Identity, Error> {
     let now = http.service.clock.now();
-    let shown = identity::shown(headers);
-    let (identity, credential) = identity::authenticate(&*http.service.storage, shown, headers, &id.0, now)
-        .await
-        .map_err(|error| report(error, "authenticate", &id.0))?;
-    if let (Authentication::Key(_), Some(credential)) = (&identity.authentication, credential) {
+    let headers = &parts.headers;
+    let shown = identity::shown(headers, http.settings.cookie());
+    let (mut identity, credential) =
+        identity::authenticate(&*http.service.storage, shown, headers, &id.0, now)
+            .await
+            .map_err(|error| report(error, "authenticate", &id.0))?;
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    identity.address = address::client(peer, headers, &http.settings.trusted_proxies);
+    if let Some(credential) = credential {
         note_use(http, credential, &identity, id, now);
     }
     Ok(identity)
 }
 
-/// Notes in the background that a key was used. Whether that succeeds matters to nobody's call.
-fn note_use(http: &Shared, key: Credential, identity: &Identity, id: &RequestId, now: Timestamp) {
+/// Notes in the background that a key or a session was used. Whether that succeeds matters to nobody's call.
+fn note_use(http: &Shared, used: Credential, identity: &Identity, id: &RequestId, now: Timestamp) {
     let is_recent = |last: Timestamp| now < last.saturating_add(TOUCH_INTERVAL);
-    if key.last_used_at.is_some_and(is_recent) {
+    if used.last_used_at.is_some_and(is_recent) {
         return;
     }
     {
         // Many requests may come before the first of them is noted in storage.
         let mut noted = http.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.get(&key.id).is_some_and(|last| is_recent(*last)) {
+        if noted.get(&used.id).is_some_and(|last| is_recent(*last)) {
             return;
         }
         if noted.len() >= MOST_NOTED {
             noted.clear();
         }
-        noted.insert(key.id.clone(), now);
+        noted.insert(used.id.clone(), now);
     }
     let (storage, context) = (http.service.storage.clone(), identity.context(&id.0));
+    let expires_at = used
+        .ends_at
+        .map(|ends_at| http.settings.sessions.expires_at(now, ends_at));
     tokio::spawn(async move {
         let noted = async {
             let mut transaction = storage.begin_dashboard(storage::Access::Write, &context).await?;
-            transaction.touch_key(&key.id, now).await?;
+            match expires_at {
+                Some(expires_at) => transaction.touch_session(&used.id, now, expires_at).await?,
+                None => transaction.touch_key(&used.id, now).await?,
+            }
+            transaction.delete_expired_sessions(now).await?;
             transaction.commit().await
         };
         if let Err(error) = noted.await {
             debug!(
                 request = context.request_id,
                 ?error,
-                "the use of a key was not noted"
+                "the use of a key or session was not noted"
             );
         }
     });

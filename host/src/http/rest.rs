@@ -99,7 +99,7 @@ async fn call(
         .get::<RequestId>()
         .cloned()
         .unwrap_or_else(|| RequestId("-".into()));
-    let identity = identify(http, &parts.headers, &id).await?;
+    let identity = identify(http, &parts, &id).await?;
     // Whoever may not call does not get to send a body first.
     let authorised = http.service.authorise(procedure, &identity, &id.0).await;
     authorised.map_err(|error| report(error, &procedure.name, &id.0))?;

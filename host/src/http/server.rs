@@ -2,8 +2,13 @@
 
 use std::{future::Future, sync::Arc};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{Router, extract::ConnectInfo};
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -40,8 +45,8 @@ pub async fn serve(
             accepted = accepted => accepted,
             () = &mut stop => break,
         };
-        let stream = match connection {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match connection {
+            Ok(connection) => connection,
             Err(error) => {
                 // Out of file descriptors, most likely: whoever leaves makes room.
                 warn!(%error, "cannot accept a connection");
@@ -52,7 +57,11 @@ pub async fn serve(
         if let Err(error) = stream.set_nodelay(true) {
             debug!(%error, "a connection without TCP_NODELAY");
         }
-        let service = TowerToHyperService::new(router.clone());
+        let router = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.call(request)
+        });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             let _place = place;

@@ -46,7 +46,7 @@ const fn endpoint(
     }
 }
 
-const COOKIE: (&str, &str) = ("Set-Cookie", "The session's cookie: HttpOnly, SameSite=Lax.");
+const COOKIE: (&str, &str) = ("Set-Cookie", "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.");
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
@@ -59,6 +59,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             Unauthorized,
             PayloadTooLarge,
             UnsupportedMediaType,
+            TooManyRequests,
             InternalServerError,
             ServiceUnavailable,
             Timeout,
@@ -69,7 +70,8 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             "/api/auth/sign-in",
             "signIn",
             "Begins a session with a username and a password. `UNAUTHORIZED`, with the same words and the \
-             same work, for an unknown user, a wrong password, and a user of another provider.",
+             same work, for an unknown user, a wrong password, and a user of another provider. A session of \
+             the same user that the request came in on ends.",
         )
     },
     Endpoint {

@@ -36,7 +36,7 @@ const ABOUT: [(Code, &str); 12] = [
         Code::UnsupportedMediaType,
         "The body's content type is not application/json.",
     ),
-    (Code::TooManyRequests, "Too often; try again later."),
+    (Code::TooManyRequests, "Too many tries; `Retry-After` says when the next one may be made."),
     (
         Code::InternalServerError,
         "An unexpected failure; the log has it under the request's id.",
@@ -53,15 +53,31 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
     for (prefix, schema) in [("", rest(schemas)), ("Call", call(schemas))] {
         for (code, about) in ABOUT {
-            let answer = json!({
+            let mut answer = json!({
                 "description": about,
                 "headers": { "x-request-id": request_id() },
                 "content": { JSON: { "schema": schema } },
             });
+            if let Some(required) = says_when_to_retry(code) {
+                answer["headers"]["Retry-After"] = json!({
+                    "description": "After how many seconds the same request may succeed.",
+                    "required": required,
+                    "schema": { "type": "integer", "minimum": 1 },
+                });
+            }
             responses.insert(format!("{prefix}{code:?}"), answer);
         }
     }
     responses.into()
+}
+
+/// Whether a refusal says so always (true) or at times (false).
+fn says_when_to_retry(code: Code) -> Option<bool> {
+    match code {
+        Code::TooManyRequests => Some(true),
+        Code::ServiceUnavailable => Some(false),
+        _ => None,
+    }
 }
 
 /// States how a request is refused whose line is so long that nobody reads it.

@@ -13,7 +13,7 @@ pub(crate) mod words;
 use serde_json::{Value, json};
 
 use self::{endpoints::ENDPOINTS, operations::Operations};
-use crate::{identity::SESSION_COOKIE, procedures::Table};
+use crate::{identity::PLAIN_COOKIE, procedures::Table};
 
 const ABOUT: &str = "\
 The users and apps of a dashboard.
@@ -95,8 +95,9 @@ fn security_schemes() -> Value {
         "apiKey": key("header", "ApiKey", "The same, in a header of its own."),
         "session": key(
             "cookie",
-            SESSION_COOKIE,
-            "The cookie that signing in sets. It authorises no changes that another site asks the browser for.",
+            PLAIN_COOKIE,
+            "The cookie that signing in sets; where the service is told that it is behind TLS, it is \
+             `__Host-portico_session`. It authorises no changes that another site asks the browser for.",
         ),
     })
 }

@@ -317,6 +317,9 @@ fn codes(procedure: &Procedure) -> Vec<Code> {
             codes.extend([Code::Unauthorized, Code::Forbidden]);
         }
     }
+    if procedure.is_throttled() {
+        codes.push(Code::TooManyRequests);
+    }
     codes.extend(procedure.refusals);
     codes.extend(FAILURES);
     codes

@@ -77,6 +77,11 @@ impl Procedure {
     pub fn summary(&self) -> &'static str {
         openapi::summary(self.about)
     }
+
+    /// Whether it is limited how often somebody may try: it hashes, and anyone may call it.
+    pub fn is_throttled(&self) -> bool {
+        self.hashes && matches!(self.access, Access::Public | Access::Onboarding)
+    }
 }
 
 /// Values of JSON in one input. A thousand apps have about ten thousand.

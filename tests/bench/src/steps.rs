@@ -10,12 +10,13 @@ use portico::{
     data_dir::DataDir,
     error::Error,
     icons::{IconSettings, NoIcons},
-    identity::{self, Identity},
+    identity::{self, Identity, PLAIN_COOKIE},
     procedures::Procedure,
     sandbox::{self, Imports, Limits, Sandbox},
     secrets::{Secrets, SystemRandom},
     service::Service,
     storage::{Access, AppFilter, Storage as _, sqlite::SqliteStorage},
+    throttle::Throttle,
     time::{Clock, SystemClock},
 };
 use serde_json::{Value, json};
@@ -103,12 +104,13 @@ impl Steps {
             Arc::new(SystemClock),
             secrets,
             call_time,
+            Throttle::off(),
         )
         .await?;
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, format!("Bearer {}", data.keys[0]).parse()?);
         let now = SystemClock.now();
-        let shown = identity::shown(&headers);
+        let shown = identity::shown(&headers, PLAIN_COOKIE);
         let (identity, _) = identity::authenticate(&*storage, shown, &headers, "steps", now).await?;
         Ok(Self {
             _data: directory,
@@ -163,7 +165,7 @@ impl Steps {
     }
 
     async fn authenticate(&self) -> Result<Identity, Error> {
-        let (shown, now) = (identity::shown(&self.headers), SystemClock.now());
+        let (shown, now) = (identity::shown(&self.headers, PLAIN_COOKIE), SystemClock.now());
         let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, "steps", now);
         Ok(authenticated.await?.0)
     }

@@ -7,7 +7,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::{
-    super::error::{json_response, rpc, status},
+    super::error::{json_response, retry_after, rpc, status},
     superjson,
 };
 use crate::{
@@ -127,6 +127,10 @@ pub(super) fn response(answers: &[Answer], is_batch: bool) -> Response {
     };
     let mut response = json_response(body);
     *response.status_mut() = status(code);
+    let seconds = answers
+        .iter()
+        .filter_map(|answer| answer.outcome.as_ref().err()?.retry_after);
+    retry_after(&mut response, seconds.max());
     // Of calls of the other kind alone, all are of one kind: one method is right for all of them.
     if code == Code::MethodNotSupported.http_status()
         && let Some(method) = answers.iter().find_map(|answer| answer.method)

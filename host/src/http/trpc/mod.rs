@@ -77,7 +77,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     let caller = Arc::new(Caller {
         http: http.clone(),
-        identity: identify(http, &parts.headers, &id).await?,
+        identity: identify(http, &parts, &id).await?,
         id,
         method: parts.method.clone(),
         room: AtomicUsize::new(http.limits.answers),

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use portico::{
     error::{Code, Error},
     http::RequestId,
-    identity::{self, Identity},
+    identity::{self, Identity, PLAIN_COOKIE},
     model::{App, AppInput, Provider},
     sandbox::{self, Kind},
     storage::{Access, AccountKey, AppFilter, CallContext, Session, StoredApp},
@@ -106,7 +106,7 @@ impl Native {
         kind: Kind,
     ) -> Result<(Identity, CallContext), Error> {
         let id = request_id(parts);
-        let shown = identity::shown(&parts.headers);
+        let shown = identity::shown(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
         let (identity, _) = identity::authenticate(&*self.storage, shown, &parts.headers, &id.0, now).await?;
         identity.check(access, kind)?;
@@ -136,12 +136,13 @@ impl Native {
         let Credentials { username, password } = read(body).await?;
         let context = Identity::anonymous().context(&request_id(&parts).0);
         let key = AccountKey::Name((Provider::Credentials, name_key(username.trim())));
-        let mut transaction = self.storage.begin(Access::Read, &context).await?;
+        let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
         let account = transaction.find_account(&key).await?;
-        drop(transaction);
         let account = account.ok_or_else(Error::unauthorized)?;
+        let version = transaction.password_version(&account.id).await?;
+        drop(transaction);
 
-        let hash = account.password_hash.clone().unwrap_or_default();
+        let hash = account.password_hash.unwrap_or_default();
         let turn = self.hashing.clone().acquire_owned().await;
         let turn = turn.map_err(Error::internal)?;
         let verified = tokio::task::spawn_blocking(move || {
@@ -156,17 +157,17 @@ impl Native {
 
         let now = SystemClock.now();
         let issued = self.secrets.session(self.secrets.id(now));
+        let ends_at = now + SESSION_LIFETIME.as_millis() as u64;
         let session = Session {
             id: issued.id,
             user_id: account.id.clone(),
             created_at: now,
-            expires_at: now + SESSION_LIFETIME.as_millis() as u64,
+            last_used_at: now,
+            expires_at: ends_at,
+            ends_at,
         };
         let mut transaction = self.storage.begin_dashboard(Access::Write, &context).await?;
-        let present = transaction
-            .find_account(&AccountKey::Id(account.id.clone()))
-            .await?;
-        if present.is_none_or(|present| present.password_hash != account.password_hash) {
+        if transaction.password_version(&account.id).await? != version {
             return Err(Error::unauthorized());
         }
         transaction.delete_expired_sessions(now).await?;

@@ -115,6 +115,8 @@ impl Bench {
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .env("PORTICO_ICON_SOURCES", "")
+            // All sign-ins come from one address.
+            .env("PORTICO_SIGN_IN_THROTTLE", "off")
             .env("PORTICO_LOG", "warn")
             .env("PORTICO_CACHE", self.path("cache"));
         command

@@ -1,0 +1,154 @@
+//! From where a request comes.
+//!
+//! What a connection says of its other end is true. `X-Forwarded-For` is what anybody writes
+//! there, except for what trusted proxies have added: from the right, up to the first address
+//! that is none of theirs.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use axum::{extract::ConnectInfo, http::HeaderMap};
+use ipnet::IpNet;
+use tracing::warn;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The other end of the connection, as far as whoever accepted it says; with what trusted proxies
+/// say of whom they ask for. None: nobody says.
+pub(super) fn client(
+    peer: Option<&ConnectInfo<SocketAddr>>,
+    headers: &HeaderMap,
+    trusted: &TrustedProxies,
+) -> Option<IpAddr> {
+    let peer = peer?.0.ip().to_canonical();
+    if !trusted.contain(peer) {
+        warn_once(peer, headers);
+    }
+    Some(follow(peer, headers, trusted))
+}
+
+fn follow(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr {
+    let mut client = peer;
+    let fields = headers.get_all(FORWARDED_FOR).iter().rev();
+    let hops = fields.flat_map(|field| field.to_str().unwrap_or_default().rsplit(','));
+    for hop in hops {
+        if !trusted.contain(client) {
+            break;
+        }
+        // Whatever is no address was written by somebody else: the proxy itself asks then.
+        match address(hop.trim()) {
+            Some(address) => client = address,
+            None => break,
+        }
+    }
+    client
+}
+
+/// An address; some proxies add a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let with_port = || text.parse::<SocketAddr>().map(|address| address.ip());
+    let address = bare.parse::<IpAddr>().or_else(|_| with_port()).ok()?;
+    Some(address.to_canonical())
+}
+
+/// All who come through a proxy that is not known as one are limited as if they were one client.
+fn warn_once(peer: IpAddr, headers: &HeaderMap) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if headers.contains_key(FORWARDED_FOR) && !WARNED.swap(true, Ordering::Relaxed) {
+        warn!(
+            "{peer} sends X-Forwarded-For and is not among the trusted proxies: all who come through it count \
+             as one address (if it is your proxy: --trusted-proxies {peer})"
+        );
+    }
+}
+
+/// The proxies whose `X-Forwarded-For` is believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    fn contain(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// Reads networks as `10.0.0.0/8` and addresses as `192.0.2.1`, between commas.
+impl FromStr for TrustedProxies {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let networks = parts.map(|part| {
+            let network = part.parse().or_else(|_| part.parse::<IpAddr>().map(IpNet::from));
+            network.map_err(|_| format!("{part:?} must be an address, or a network like 10.0.0.0/8"))
+        });
+        Ok(Self(networks.collect::<Result<_, _>>()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client_of(peer: &str, forwarded: &[&str], trusted: &str) -> String {
+        let mut headers = HeaderMap::new();
+        for field in forwarded {
+            headers.append(FORWARDED_FOR, field.parse().unwrap());
+        }
+        let peer = ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1));
+        let trusted = trusted.parse().unwrap();
+        client(Some(&peer), &headers, &trusted).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_client_cannot_choose_its_address() {
+        for trusted in ["", "10.0.0.0/8"] {
+            assert_eq!(client_of("192.0.2.1", &["198.51.100.9"], trusted), "192.0.2.1");
+        }
+        let proxied = |fields: &[&str]| client_of("10.0.0.1", fields, "10.0.0.0/8, 2001:db8::/32");
+        assert_eq!(proxied(&["198.51.100.9"]), "198.51.100.9");
+        // What stands before the address that the proxy added was written by the client.
+        assert_eq!(proxied(&["127.0.0.1, 10.9.9.9, 198.51.100.9"]), "198.51.100.9");
+        assert_eq!(proxied(&["127.0.0.1", "198.51.100.9"]), "198.51.100.9");
+        // Through two proxies.
+        assert_eq!(proxied(&["198.51.100.9, 2001:db8::7"]), "198.51.100.9");
+        assert_eq!(proxied(&["198.51.100.9", "10.0.0.2"]), "198.51.100.9");
+    }
+
+    #[test]
+    fn without_a_usable_address_it_is_the_proxy_that_asks() {
+        let proxied = |fields: &[&str]| client_of("10.0.0.1", fields, "10.0.0.1");
+        for fields in [
+            &[][..],
+            &[""],
+            &["unknown"],
+            &["198.51.100.9, _hidden"],
+            &["1.2.3"],
+        ] {
+            assert_eq!(proxied(fields), "10.0.0.1", "{fields:?}");
+        }
+        assert_eq!(proxied(&["198.51.100.9:4711"]), "198.51.100.9");
+        assert_eq!(proxied(&["[2001:db8::9]:4711"]), "2001:db8::9");
+        assert_eq!(proxied(&["[2001:db8::9]"]), "2001:db8::9");
+        assert_eq!(proxied(&["::ffff:198.51.100.9"]), "198.51.100.9");
+        assert_eq!(
+            client_of("::ffff:10.0.0.1", &["198.51.100.9"], "10.0.0.1"),
+            "198.51.100.9"
+        );
+        assert!(client(None, &HeaderMap::new(), &TrustedProxies::default()).is_none());
+    }
+
+    #[test]
+    fn networks_are_read_with_and_without_a_prefix() {
+        let networks: TrustedProxies = " 10.0.0.0/8,192.0.2.1 ,, ::1/128".parse().unwrap();
+        let texts: Vec<_> = networks.0.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["10.0.0.0/8", "192.0.2.1/32", "::1/128"]);
+        for bad in ["10.0.0.0/33", "example.com", "10.0.0"] {
+            assert!(bad.parse::<TrustedProxies>().is_err(), "{bad}");
+        }
+    }
+}
