@@ -26,7 +26,7 @@ impl Role {
         let passes = match who {
             Who::Everyone => true,
             Who::NobodyAfterOnboarding => return Some(403),
-            Who::SignedIn | Who::OwnOrAdmin => self.user.is_some(),
+            Who::SignedIn | Who::OwnOrAdmin | Who::OwnOnly => self.user.is_some(),
             Who::Holders(permissions) => self.permission.is_some_and(|own| permissions.contains(&own)),
         };
         match (passes, &self.user) {
@@ -137,6 +137,14 @@ fn hold_table_against(rows: &[&Row], call: Call) {
             };
             match (&row.who, role.refusal(&row.who), &role.user) {
                 (_, Some(status), _) => check("", other, status),
+                (Who::OwnOnly, None, Some(user)) => {
+                    let own = Target {
+                        id: user.id.clone(),
+                        name: user.name.clone(),
+                    };
+                    check(", on another user's", other, 404);
+                    check(", on their own", &own, 200);
+                }
                 (Who::OwnOrAdmin, None, Some(user)) => {
                     let own = Target {
                         id: user.id.clone(),

@@ -197,6 +197,11 @@ impl Anonymous {
         }
     }
 
+    /// A client with this API key, or with the token of a session.
+    pub fn key(&self, key: &str) -> Key {
+        Key::new(&self.door, key)
+    }
+
     /// Signs in.
     #[track_caller]
     pub fn sign_in(&self, name: &str, password: &str) -> Session {

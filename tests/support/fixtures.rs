@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Client, Door, Key, Portico, Session};
+use crate::{Anonymous, Client, Door, Key, Portico, Session};
 
 /// The password of every user that is made here. It must never come out of the service.
 pub const PASSWORD: &str = "canary-Tr0ub4dor-&3";
@@ -16,9 +16,15 @@ pub const MISSING: &str = "01890000-0000-7000-8000-000000000000";
 /// Creates the first user, `root`, and signs in.
 #[track_caller]
 pub fn administrator(server: &Portico) -> Session {
+    administrator_of(&server.anonymous())
+}
+
+/// The same, of a service that is reached in another way.
+#[track_caller]
+pub fn administrator_of(client: &Anonymous) -> Session {
     let account = json!({"username": "root", "password": PASSWORD, "email": "root@example.com"});
-    server.anonymous().mutate("user.initUser", &account).data();
-    server.sign_in("root", PASSWORD)
+    client.mutate("user.initUser", &account).data();
+    client.sign_in("root", PASSWORD)
 }
 
 /// A user who acts through an API key.

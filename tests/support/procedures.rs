@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Fixtures, NO_INPUT, PASSWORD, Session};
+use crate::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session};
 use serde_json::{Value, json};
 
 /// Every permission that a group may hold.
@@ -28,11 +28,13 @@ pub enum Who {
     SignedIn,
     /// The user whom the call is about, and `admin` for any.
     OwnOrAdmin,
+    /// Whoever is signed in, about what is their own; what is another's does not exist for them.
+    OwnOnly,
     /// Who holds one of these permissions, even if it is the only one.
     Holders(&'static [&'static str]),
 }
 
-use Who::{Everyone, Holders, NobodyAfterOnboarding, OwnOrAdmin, SignedIn};
+use Who::{Everyone, Holders, NobodyAfterOnboarding, OwnOnly, OwnOrAdmin, SignedIn};
 
 const ADMIN: Who = Holders(&["admin"]);
 
@@ -148,9 +150,27 @@ fn registration(world: &World) -> Value {
     input
 }
 
+/// The id of a new session of a user; of one who is not there, nothing's.
+fn session_of(world: &World, user: &Target) -> Value {
+    let credentials = json!({"username": user.name, "password": PASSWORD});
+    let answer = world.admin.post("/api/auth/sign-in", &credentials);
+    let Some(token) = answer.json()["token"]
+        .as_str()
+        .map(|token| format!("Bearer {token}"))
+    else {
+        return json!(MISSING);
+    };
+    let path = "/api/trpc/session.getAll";
+    let sessions = world.admin.send("GET", path, &[("authorization", &token)], None);
+    let sessions = sessions.data();
+    let mut sessions = sessions.as_array().expect("a list").iter();
+    let current = sessions.find(|session| session["current"] == true);
+    current.expect("the session")["id"].clone()
+}
+
 /// The table. `user.delete` is the last row, because it ends the caller where it is their own.
 #[rustfmt::skip]
-pub static TABLE: [Row; 49] = [
+pub static TABLE: [Row; 51] = [
     // Section 4.1
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_, _| json!({"excludeExternalProviders": true}))
@@ -203,6 +223,8 @@ pub static TABLE: [Row; 49] = [
         let key = world.admin.output_of("apiKeys.create", &json!({"userId": user.id}));
         json!({"apiKeyId": key["id"]})
     }),
+    query("session.getAll", SignedIn, none),
+    mutation("session.delete", OwnOnly, |world, user| json!({"id": session_of(world, user)})),
     query("invite.getAll", ADMIN, none).rest("GET", "/api/invites"),
     mutation("invite.createInvite", ADMIN, |_, _| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
         .rest("POST", "/api/invites"),

@@ -1,8 +1,10 @@
 //! Requests byte by byte, for what a well-behaved client would never send.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::Answer;
 
@@ -52,6 +54,47 @@ pub fn send(address: &str, request: &[u8]) -> Answer {
     let mut stream = connect(address);
     let _ = stream.write_all(request);
     read_answer(&mut stream, request)
+}
+
+/// Asks on a connection that stays open, and gives the status. The answer has a known length.
+#[track_caller]
+pub fn ask(
+    stream: &mut TcpStream,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    body: &Value,
+) -> u16 {
+    let body = body.to_string();
+    let mut request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+        body.len()
+    );
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str(&format!("\r\n{body}"));
+    stream
+        .write_all(request.as_bytes())
+        .expect("the connection is open");
+    let mut stream = BufReader::new(stream);
+    let (mut status, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).expect("a line");
+        let line = line.trim_end().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(number) = line.strip_prefix("content-length: ") {
+            length = number.parse().expect("a number");
+        } else if status.is_none() {
+            status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        }
+    }
+    let mut answer = vec![0; length];
+    stream.read_exact(&mut answer).expect("the body");
+    status.expect("a status")
 }
 
 /// Reads until the service closes the connection. The request is for failure messages.

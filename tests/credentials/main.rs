@@ -1,0 +1,9 @@
+//! Passwords, sessions and keys, as an attacker would try them.
+
+mod answers;
+mod cookies;
+mod harness;
+mod hashes;
+mod keys;
+mod sessions;
+mod throttling;
