@@ -1,7 +1,7 @@
 //! A failed sign-in does not tell why: not by what it answers, and not by how long it takes.
 
 use portico::model::Provider;
-use portico_tests::{Answer, PASSWORD, administrator_of};
+use portico_tests::{Answer, Client, PASSWORD, administrator_of};
 
 use crate::harness::Host;
 
@@ -61,6 +61,36 @@ fn an_account_that_is_closed_answers_as_a_name_that_nobody_has() {
         closed.push(seen(&refused));
     }
     assert!(closed.iter().all(|one| *one == closed[0]), "{closed:?}");
+}
+
+#[test]
+fn every_answer_tells_browsers_to_keep_and_run_nothing() {
+    let host = prepared(Host::start());
+    let answers = [
+        host.client.get("/api/health/live"),
+        host.client.get("/api/users"),
+        host.client.get("/api/none"),
+        host.client.query("app.byIds", &serde_json::json!([])),
+        host.sign_in_from("192.0.2.1", "root", PASSWORD),
+    ];
+    for answer in answers {
+        for (name, value) in [
+            ("cache-control", "no-store"),
+            (
+                "content-security-policy",
+                "default-src 'none'; frame-ancestors 'none'",
+            ),
+            ("referrer-policy", "no-referrer"),
+            ("x-content-type-options", "nosniff"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{name}: {answer}");
+        }
+        let cors = answer
+            .headers
+            .iter()
+            .find(|(name, _)| name.starts_with("access-control"));
+        assert_eq!(cors, None, "{answer}");
+    }
 }
 
 /// A clock on the wall would measure what else this machine does, so this counts the processor

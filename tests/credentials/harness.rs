@@ -7,6 +7,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use portico::{
@@ -85,13 +86,14 @@ impl Clock for ManualClock {
 /// A running service.
 pub struct Host {
     pub storage: Arc<MemoryStorage>,
+    pub service: Arc<Service>,
     /// What the service calls now.
     pub clock: Arc<ManualClock>,
     /// What the throttle calls now.
     pub tries: Arc<ManualClock>,
     /// Nobody.
     pub client: Anonymous,
-    runtime: Runtime,
+    pub runtime: Runtime,
 }
 
 impl Host {
@@ -116,14 +118,23 @@ impl Host {
             random: Arc::new(SystemRandom),
         };
         let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
-        let address = runtime.block_on(serve(
-            storage.clone(),
-            sandbox,
-            clock.clone(),
-            throttle(tries.clone()),
-        ));
+        let secrets = Secrets::new(Arc::new(SystemRandom));
+        let (call_time, throttle) = (Duration::from_secs(60), throttle(tries.clone()));
+        let (service, address) = runtime.block_on(async {
+            let service = Service::new(
+                storage.clone(),
+                sandbox,
+                clock.clone(),
+                secrets,
+                call_time,
+                throttle,
+            );
+            let service = service.await.unwrap();
+            (service.clone(), serve(service).await)
+        });
         Self {
             storage,
+            service,
             clock,
             tries,
             client: Anonymous::at(&address.to_string()),
@@ -158,17 +169,7 @@ impl Host {
     }
 }
 
-async fn serve(
-    storage: Arc<MemoryStorage>,
-    sandbox: Sandbox,
-    clock: Arc<ManualClock>,
-    throttle: Throttle,
-) -> SocketAddr {
-    let secrets = Secrets::new(Arc::new(SystemRandom));
-    let call_time = std::time::Duration::from_secs(60);
-    let service = Service::new(storage, sandbox, clock, secrets, call_time, throttle)
-        .await
-        .unwrap();
+async fn serve(service: Arc<Service>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let settings = HttpSettings {

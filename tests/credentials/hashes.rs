@@ -107,6 +107,22 @@ fn a_long_password_of_bcrypt_is_kept_whole_from_then_on() {
 }
 
 #[test]
+fn every_character_of_a_password_counts() {
+    let host = Host::start();
+    let root = administrator_of(&host.client);
+    let begin = "long password ".repeat(18);
+    for (last, end) in [("a", "b"), ("é", "e"), (" ", "")] {
+        let name = format!("user-{}", last.len() + end.len());
+        let password = format!("{begin}{last}");
+        let account = json!({"username": name, "password": password, "groupIds": []});
+        root.mutate("user.create", &account).assert_status(200);
+        host.sign_in_from("192.0.2.1", &name, &format!("{begin}{end}"))
+            .assert_refused(401, "UNAUTHORIZED");
+        host.client.sign_in(&name, &password);
+    }
+}
+
+#[test]
 fn a_password_that_changes_while_it_is_checked_begins_no_session() {
     for (name, word, hash) in [BCRYPT, WEAK] {
         let host = Host::start();

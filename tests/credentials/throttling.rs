@@ -289,6 +289,32 @@ fn one_address_that_asks_for_many_hashes_holds_up_nobody_else() {
 }
 
 #[test]
+fn whoever_waits_too_long_for_a_turn_to_hash_is_told_when_to_come_again() {
+    let host = Host::throttled();
+    administrator_of(&host.client);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let all = (0..cores).map(|_| host.runtime.block_on(host.service.turn_to_hash(None)));
+    let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let headers = [("content-type", "application/json")];
+    let sign_in = || {
+        host.client
+            .try_send("POST", "/api/auth/sign-in", &headers, Some(body.as_bytes()))
+    };
+    let answer = sign_in().expect("an answer");
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("10")),
+        "{answer}"
+    );
+    assert_eq!(answer.json()["code"], "SERVICE_UNAVAILABLE");
+    host.client.get("/api/health/ready").assert_status(200);
+    drop(all);
+    // Nobody looked at the password: that was no failure.
+    sign_in().expect("an answer").assert_status(200);
+}
+
+#[test]
 fn the_throttle_is_on_unless_it_is_switched_off() {
     let tries = |builder: Builder| {
         let server = builder.start();
