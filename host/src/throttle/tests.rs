@@ -195,7 +195,7 @@ fn strangers_do_not_keep_the_owner_out() {
         let stranger = numbered(1 + (second % 5000) as u32);
         tries += u32::from(fail(&mut rules, "ann", stranger, now).is_ok());
         let _ = fail(&mut rules, "bob", home, now);
-        if second % 3600 == 0 {
+        if second.is_multiple_of(3600) {
             let late = fail(&mut rules, "ann", home, now);
             assert_eq!(late, Ok(()), "a mistake at home at {second}");
             assert_eq!(
@@ -241,6 +241,25 @@ fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
         }
         assert_eq!(succeed(&mut rules, "ann", home, at).is_ok(), known, "at {at}");
     }
+}
+
+#[test]
+fn the_hundredth_failure_is_the_last_also_of_many_at_once() {
+    let mut rules = Rules::default();
+    let home = numbered(0);
+    succeed(&mut rules, "ann", home, 1).unwrap();
+    let mut now = SECOND;
+    for failures in 1..=97 {
+        assert_eq!(fail(&mut rules, "ann", home, now), Ok(()), "{failures}");
+        now += 10 * SECOND;
+    }
+    let begin = |rules: &mut Rules| rules.begin(Some(Account::new("ann")), Some(home), now);
+    let begun: Vec<_> = (0..8).filter_map(|_| begin(&mut rules).ok()).collect();
+    assert_eq!(begun.len(), 3);
+    for attempt in begun {
+        rules.end(attempt, Outcome::Failed, now);
+    }
+    assert_eq!(begin(&mut rules).unwrap_err(), DAY);
 }
 
 #[test]
