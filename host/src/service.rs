@@ -184,7 +184,11 @@ impl Service {
         let now = self.clock.now();
         let identity = identity::renew(&*self.storage, identity, request_id, now).await?;
         self.authorise(procedure, &identity, request_id).await?;
-        hash(turn, (procedure.run)(self.to_run(procedure, identity, request_id, input))).await
+        hash(
+            turn,
+            (procedure.run)(self.to_run(procedure, identity, request_id, input)),
+        )
+        .await
     }
 
     fn to_run(

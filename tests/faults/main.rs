@@ -127,7 +127,14 @@ impl Bench {
     fn fail_procedure(&self, row: &Row) {
         let path = format!("/api/trpc/{}", row.name);
         self.fail_everywhere(row.name, || {
-            let target = (row.name == "user.delete").then(|| new_target(&self.world));
+            let target = match row.who {
+                // Of the one who calls.
+                Who::OwnOnly => Some(Target {
+                    id: self.world.admin.user_id.clone(),
+                    name: "root".to_owned(),
+                }),
+                _ => (row.name == "user.delete").then(|| new_target(&self.world)),
+            };
             let input = (row.input)(&self.world, target.as_ref().unwrap_or(&self.target));
             let path = path.clone();
             match row.who {
@@ -180,6 +187,7 @@ const USERS: &[&str] = &["user."];
 const APPS: &[&str] = &["app."];
 const DASHBOARD: &[&str] = &[
     "apiKeys.",
+    "session.",
     "invite.",
     "group.",
     "board.",

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use portico::COMPONENT;
 use portico::http::{self, HttpSettings};
 use portico::icons::NoIcons;
+use portico::model::Timestamp;
 use portico::sandbox::{Imports, Limits, Sandbox};
 use portico::secrets::{Secrets, SystemRandom};
 use portico::service::Service;
@@ -15,7 +16,7 @@ use portico::storage::DashboardStorage;
 use portico::storage::memory::{self, MemoryStorage};
 use portico::storage::sqlite::SqliteStorage;
 use portico::throttle::Throttle;
-use portico::time::SystemClock;
+use portico::time::{Clock, SystemClock};
 use portico_tests::Anonymous;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -23,6 +24,16 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::storage::FaultyStorage;
+
+/// A clock that stands: otherwise the use of a session would be noted after a minute, in the
+/// background and in the middle of what is tested.
+struct StillClock(Timestamp);
+
+impl Clock for StillClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
 
 /// The drivers.
 #[derive(Clone, Copy)]
@@ -131,7 +142,7 @@ impl Server {
             let service = Service::new(
                 storage.clone(),
                 sandbox,
-                Arc::new(SystemClock),
+                Arc::new(StillClock(SystemClock.now())),
                 secrets,
                 call_time,
                 Throttle::off(),

@@ -54,6 +54,8 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("apiKeys.getAll", 10),
     ("apiKeys.create", 25),
     ("apiKeys.delete", 8),
+    ("session.getAll", 15),
+    ("session.delete", 10),
     ("invite.getAll", 10),
     ("invite.createInvite", 25),
     ("invite.deleteInvite", 8),
@@ -120,8 +122,11 @@ const PERMISSIONS: [&str; 8] = [
     "not-a-permission",
 ];
 
-/// How long a session lasts.
-const SESSION_TIME: Timestamp = 30 * DAY;
+/// How long a session lasts that is not used.
+const SESSION_TIME: Timestamp = 7 * DAY;
+
+/// How far ahead something is made use of at the moment at which it expires.
+const NEAR: Timestamp = 30 * DAY;
 
 pub struct Generator {
     rng: Rng,
@@ -197,7 +202,7 @@ impl Generator {
             _ => return None,
         };
         // What is far away would end everything else as well.
-        let is_near = (step.at..=step.at + SESSION_TIME).contains(&expires_at);
+        let is_near = (step.at..=step.at + NEAR).contains(&expires_at);
         is_near.then(|| Plan {
             at: expires_at - 1 + self.rng.u64(..3),
             caller,
@@ -381,7 +386,8 @@ impl Generator {
         }
     }
 
-    /// No key: over HTTP its use is noted in the background, at a moment that nobody knows.
+    /// No key: over HTTP its use is noted in the background, at a moment that nobody knows. (That of
+    /// a session is, too, but `side.rs` notes it before.)
     fn shows_session(&mut self) -> Caller {
         let sessions = &self.world.sessions;
         let session = match self.rng.u8(..8) {
@@ -405,7 +411,11 @@ impl Generator {
             Some(user) => (user.name.clone(), "not the password".into()),
             None => (texts::name(&mut self.rng), "not the password".into()),
         };
-        (Caller::Anonymous, Action::SignIn { username, password })
+        let caller = match self.rng.u8(..3) {
+            0 => self.shows_session(),
+            _ => Caller::Anonymous,
+        };
+        (caller, Action::SignIn { username, password })
     }
 
     fn external(&mut self) -> External {

@@ -28,6 +28,7 @@ impl Inputs<'_> {
             | "app.all"
             | "app.selectable"
             | "apiKeys.getAll"
+            | "session.getAll"
             | "invite.getAll"
             | "group.getAll"
             | "board.getAll"
@@ -134,6 +135,19 @@ impl Inputs<'_> {
                 input
             }
             "apiKeys.delete" => json!({"apiKeyId": self.world.keys.id(self.rng)}),
+            "session.delete" => {
+                let user = self.world.user_of(self.caller);
+                let listed = &self.world.listed_sessions;
+                let own = listed
+                    .there
+                    .iter()
+                    .filter(|session| user == Some(&session.user_id));
+                let own = self.rng.choice(own.collect::<Vec<_>>());
+                match own {
+                    Some(own) if self.rng.u8(..8) != 0 => json!({"id": own.id}),
+                    _ => json!({"id": listed.id(self.rng)}),
+                }
+            }
             "invite.createInvite" => json!({"expirationDate": self.date()}),
             "invite.deleteInvite" => json!({"id": self.world.invites.id(self.rng)}),
             "group.createGroup" => json!({"name": self.label(64)}),

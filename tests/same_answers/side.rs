@@ -17,7 +17,7 @@ use axum::{
 use portico::{
     COMPONENT,
     error::Error,
-    http::{self, HttpSettings},
+    http::{self, HttpSettings, SessionTimes},
     icons::NoIcons,
     identity::{self, Identity, PLAIN_COOKIE},
     model::Timestamp,
@@ -111,7 +111,14 @@ impl Side {
         };
         let sandbox = Sandbox::new(COMPONENT, Some(cache()), limits, imports).expect("the component");
         let patience = Duration::from_secs(60);
-        let service = Service::new(storage, sandbox, clock.clone(), secrets, patience, Throttle::off());
+        let service = Service::new(
+            storage,
+            sandbox,
+            clock.clone(),
+            secrets,
+            patience,
+            Throttle::off(),
+        );
         let service = service.await.expect("the service");
         Self {
             router: http::router(service.clone(), HttpSettings::default()),
@@ -174,6 +181,31 @@ impl Side {
         self.service.call(found, &identity, id, Ok(input)).await
     }
 
+    /// Notes that a session is used. A router does that in the background, at a moment that nobody
+    /// knows, unless it has just been done.
+    async fn note_use(&self, caller: &Caller, id: &str) -> Result<(), Error> {
+        let Caller::Shows(text) = caller else {
+            return Ok(());
+        };
+        let headers = bearer(text);
+        let (storage, now) = (&*self.service.storage, self.clock.now());
+        let shown = identity::shown(&headers, PLAIN_COOKIE);
+        let Ok((identity, Some(used))) = identity::authenticate(storage, shown, &headers, id, now).await
+        else {
+            return Ok(());
+        };
+        if let Some(ends_at) = used.ends_at {
+            let idle = SessionTimes::default().idle.as_millis() as Timestamp;
+            let expires_at = (now + idle).min(ends_at);
+            let mut transaction = storage
+                .begin_dashboard(Access::Write, &identity.context(id))
+                .await?;
+            transaction.touch_session(&used.id, now, expires_at).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
     async fn identify(&self, caller: &Caller, id: &str) -> Result<Identity, Error> {
         match caller {
             Caller::Anonymous => Ok(Identity::anonymous()),
@@ -201,6 +233,9 @@ impl Side {
         id: &str,
         body: Option<Value>,
     ) -> Outcome {
+        self.note_use(caller, id)
+            .await
+            .expect("the use of a session is noted");
         let mut request = Request::builder()
             .method(method)
             .uri(path)

@@ -25,6 +25,8 @@ pub async fn export(side: &Side) -> Value {
             .expect("a transaction");
         let account = transaction.find_account(&AccountKey::Id(id.clone())).await;
         let session = transaction.get_session_user(&id).await.expect("a user");
+        let sessions = transaction.list_sessions(&id).await.expect("sessions");
+        let version = transaction.password_version(&id).await.expect("a user");
         let mut visible = Vec::new();
         for board in ids(&boards) {
             visible.push(transaction.can_view_board(&id, &board).await.expect("an answer"));
@@ -32,6 +34,7 @@ pub async fn export(side: &Side) -> Value {
         let account = account.expect("an account").expect("a user");
         users.push(json!({
             "user": user, "session": session, "passwordHash": account.password_hash, "boards": visible,
+            "sessions": format!("{sessions:?}"), "passwordVersion": version,
         }));
     }
     let mut whole_boards = Vec::new();

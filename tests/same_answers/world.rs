@@ -107,7 +107,10 @@ pub struct World {
     pub engines: Records<Named>,
     pub invites: Records<Secret>,
     pub keys: Records<Secret>,
+    /// By their tokens, which are their ids here.
     pub sessions: Records<Secret>,
+    /// By the ids that `session.getAll` has listed.
+    pub listed_sessions: Records<Secret>,
     pub subjects: Vec<String>,
     /// A group and a user in it; some have left.
     pub members: Vec<(String, String)>,
@@ -116,6 +119,19 @@ pub struct World {
 }
 
 impl World {
+    /// Whom a caller is.
+    pub fn user_of<'a>(&'a self, caller: &'a Caller) -> Option<&'a String> {
+        match caller {
+            Caller::Vouched { id, .. } => Some(id),
+            Caller::Shows(shown) => {
+                let secrets = self.sessions.there.iter().chain(&self.keys.there);
+                let mut secrets = secrets.filter(|secret| secret.text == *shown);
+                secrets.next().map(|secret| &secret.user_id)
+            }
+            Caller::Anonymous | Caller::Operator => None,
+        }
+    }
+
     /// Learns from what was answered. What it does not see (a key that expires) it is wrong about:
     /// those are the callers and records that are no longer what they were.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
@@ -132,6 +148,11 @@ impl World {
                 let body = &output["body"];
                 let user_id = text(&body["user"]["id"]);
                 let token = text(&body["token"]);
+                if let Caller::Shows(before) = &step.caller
+                    && self.user_of(&step.caller) == Some(&user_id)
+                {
+                    self.sessions.remove(before);
+                }
                 self.sessions.add(Secret {
                     id: token.clone(),
                     text: token,
@@ -222,6 +243,17 @@ impl World {
             "board.delete" => self.boards.remove(&input_id),
             "searchEngine.create" => self.engines.add(Named { id, name }),
             "searchEngine.delete" => self.engines.remove(&input_id),
+            "session.getAll" => {
+                let user_id = self.user_of(caller).cloned().unwrap_or_default();
+                for session in output.as_array().into_iter().flatten() {
+                    self.listed_sessions.add(Secret {
+                        id: text(&session["id"]),
+                        text: String::new(),
+                        user_id: user_id.clone(),
+                    });
+                }
+            }
+            "session.delete" => self.listed_sessions.remove(&input_id),
             "invite.createInvite" => self.invites.add(Secret {
                 id,
                 text: text(&output["token"]),

@@ -213,6 +213,12 @@ fn own(tape: &Tape, server: &Portico, admin: &Recorded<Key>, root_id: &Value) {
     let change = json!({"userId": id, "previousPassword": carol["password"], "password": password(tape, 7)});
     own.mutate("user.changePassword", &change).assert_done();
     own.query("user.getById", &json!({"userId": id})).data();
+    sign_in(&nobody, "carol", change["password"].as_str().expect("a text"));
+    let sessions = own.query("session.getAll", &NO_INPUT).data();
+    let mut sessions = sessions.as_array().expect("a list").iter();
+    let other = sessions.find(|session| session["current"] == false);
+    let other = json!({"id": other.expect("the other session")["id"]});
+    own.mutate("session.delete", &other).assert_done();
     let image = json!({"userId": id, "image": "data:image/png;base64,iVBORw0KGgo="});
     let (boards, engine) = (json!(null), json!(null));
     for (procedure, input) in [

@@ -75,7 +75,8 @@ pub(crate) const CURRENT_SESSION: Shape = Named(
             ),
         )
         .about("Who is signed in."),
-        required("expiresAt", NULLABLE_DATE).about("When the session, unless it is used, or the key ends; null = never."),
+        required("expiresAt", NULLABLE_DATE)
+            .about("When the session, unless it is used, or the key ends; null = never."),
     ]),
 );
 

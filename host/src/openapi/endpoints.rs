@@ -46,7 +46,10 @@ const fn endpoint(
     }
 }
 
-const COOKIE: (&str, &str) = ("Set-Cookie", "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.");
+const COOKIE: (&str, &str) = (
+    "Set-Cookie",
+    "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.",
+);
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[

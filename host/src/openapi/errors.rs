@@ -36,7 +36,10 @@ const ABOUT: [(Code, &str); 12] = [
         Code::UnsupportedMediaType,
         "The body's content type is not application/json.",
     ),
-    (Code::TooManyRequests, "Too many tries; `Retry-After` says when the next one may be made."),
+    (
+        Code::TooManyRequests,
+        "Too many tries; `Retry-After` says when the next one may be made.",
+    ),
     (
         Code::InternalServerError,
         "An unexpected failure; the log has it under the request's id.",
