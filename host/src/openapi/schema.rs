@@ -11,6 +11,7 @@ const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];
 /// What the contract does not say of a schema.
 const ABOUT: &[(&str, &str)] = &[
     ("ApiKey", "An API key, without its secret."),
+    ("Session", "A session, without its token."),
     (
         "AppName",
         "An app by its name, or where several have it by its id.",
