@@ -1,7 +1,8 @@
 //! Clients who send much, read nothing, or hold on to what they have lost.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -276,4 +277,24 @@ fn a_date_at_the_end_of_time_is_a_bad_date() {
     let last = json!({"expirationDate": "9999-12-31T23:59:59.999Z"});
     admin.mutate("invite.createInvite", &last).assert_status(200);
     admin.query("invite.getAll", &Value::Null).assert_status(200);
+}
+
+/// Whoever may not call is refused before the body; many clients look at the answer only after it.
+#[test]
+fn whoever_sends_a_large_body_first_and_looks_then_gets_the_refusal() {
+    const LENGTH: usize = 3 << 20;
+    let server = Portico::start();
+    for _ in 0..5 {
+        let mut client = TcpStream::connect(server.address()).expect("a connection");
+        let head = format!(
+            "POST /api/users/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {LENGTH}\r\n\r\n"
+        );
+        client.write_all(head.as_bytes()).expect("the head");
+        for part in vec![b' '; LENGTH].chunks(64 << 10) {
+            client.write_all(part).expect("the body is taken");
+        }
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    }
 }

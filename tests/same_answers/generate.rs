@@ -54,8 +54,8 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("apiKeys.getAll", 10),
     ("apiKeys.create", 25),
     ("apiKeys.delete", 8),
-    ("session.getAll", 15),
-    ("session.delete", 10),
+    ("session.getAll", 25),
+    ("session.delete", 25),
     ("invite.getAll", 10),
     ("invite.createInvite", 25),
     ("invite.deleteInvite", 8),
@@ -298,6 +298,17 @@ impl Generator {
         // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
         if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
             return Caller::Operator;
+        }
+        // Who has listed sessions can end one of them: most others find none of theirs.
+        if procedure == "session.delete" && !anybody {
+            let listed = self.world.listed_sessions.there.iter();
+            let owners: Vec<_> = listed.map(|session| session.user_id.clone()).collect();
+            if let Some(id) = self.rng.choice(owners) {
+                return Caller::Vouched {
+                    id,
+                    permissions: Vec::new(),
+                };
+            }
         }
         match self.access.get(procedure) {
             Some(Access::OneOf(permissions)) if !anybody => {

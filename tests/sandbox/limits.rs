@@ -105,7 +105,8 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
 #[test]
 fn a_file_that_is_too_long_for_a_component_is_not_compiled() {
     let limits = Limits::default();
-    let file = vec![0; limits.file + 1];
+    let mut file = b"\0asm".to_vec();
+    file.resize(limits.file + 1, 0);
     let Err(error) = sandbox(&file, limits) else {
         panic!("it was taken")
     };

@@ -11,6 +11,7 @@ pub(crate) mod auth;
 mod docs;
 mod error;
 pub(crate) mod health;
+mod linger;
 mod request;
 mod rest;
 mod server;

@@ -17,7 +17,7 @@ use hyper_util::{
 use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use tracing::{debug, info, warn};
 
-use super::HttpLimits;
+use super::{HttpLimits, linger::Lingering};
 
 /// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
 pub async fn serve(
@@ -62,7 +62,7 @@ pub async fn serve(
             request.extensions_mut().insert(ConnectInfo(peer));
             router.call(request)
         });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(Lingering::new(stream)), service));
         tokio::spawn(async move {
             let _place = place;
             if let Err(error) = connection.await {

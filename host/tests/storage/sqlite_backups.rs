@@ -68,7 +68,9 @@ async fn database(count: usize) -> (TempDir, PathBuf) {
     writer.commit().await.unwrap();
     let folder = store.close();
     let path = folder.path().join("portico.db");
-    let session = "INSERT INTO session VALUES ('s', x'00', 'u', 0, 9999999999999)";
+    let session = "
+        INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
+        VALUES ('s', x'00', 'u', 0, 9999999999999)";
     Connection::open(&path).unwrap().execute(session, []).unwrap();
     (folder, path)
 }
