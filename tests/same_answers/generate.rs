@@ -299,10 +299,14 @@ impl Generator {
         if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
             return Caller::Operator;
         }
-        // Who has listed sessions can end one of them: most others find none of theirs.
-        if procedure == "session.delete" && !anybody {
-            let listed = self.world.listed_sessions.there.iter();
-            let owners: Vec<_> = listed.map(|session| session.user_id.clone()).collect();
+        // Who has sessions can list them, and who has listed some can end one: most others have none.
+        if procedure.starts_with("session.") && !anybody {
+            let sessions = match procedure {
+                "session.getAll" => &self.world.sessions,
+                _ => &self.world.listed_sessions,
+            };
+            let owners = sessions.there.iter().map(|session| session.user_id.clone());
+            let owners: Vec<_> = owners.collect();
             if let Some(id) = self.rng.choice(owners) {
                 return Caller::Vouched {
                     id,

@@ -136,6 +136,13 @@ impl World {
     /// those are the callers and records that are no longer what they were.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         if outcome.code != "OK" {
+            // Sessions end in many ways: one that was not there is not tried again.
+            if let Action::Call { procedure, input } = &step.action
+                && procedure == "session.delete"
+                && let Some(input) = input
+            {
+                self.listed_sessions.remove(&text(&input["id"]));
+            }
             return;
         }
         let output = outcome.json();
@@ -245,6 +252,8 @@ impl World {
             "searchEngine.delete" => self.engines.remove(&input_id),
             "session.getAll" => {
                 let user_id = self.user_of(caller).cloned().unwrap_or_default();
+                self.listed_sessions
+                    .remove_where(|session| session.user_id == user_id);
                 for session in output.as_array().into_iter().flatten() {
                     self.listed_sessions.add(Secret {
                         id: text(&session["id"]),
