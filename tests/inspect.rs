@@ -107,8 +107,8 @@ fn component(text: &str) -> File {
 fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
     let text = run(command().arg("inspect"), "").succeeded();
     for word in [
-        "portico:dashboard/storage@0.1.0",
-        "portico:dashboard/apps@0.1.0",
+        "portico:dashboard/storage@0.2.0",
+        "portico:dashboard/apps@0.2.0",
         "wasi:random/random@0.2.6",
         &format!("{} bytes", COMPONENT.len()),
         "user.getAll",
@@ -162,15 +162,15 @@ fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
     assert_eq!(problems.len(), 2, "{problems:#?}");
     for word in [
         "wasi:cli/environment@0.2.6, wasi:cli/exit@0.2.6",
-        "portico:dashboard/storage@0.1.0",
+        "portico:dashboard/storage@0.2.0",
         "standard library",
     ] {
         assert!(problems[0].contains(word), "{word} is not in: {}", problems[0]);
     }
     for word in [
         "does not offer",
-        "portico:dashboard/apps@0.1.0",
-        "portico:dashboard/names@0.1.0",
+        "portico:dashboard/apps@0.2.0",
+        "portico:dashboard/names@0.2.0",
     ] {
         assert!(problems[1].contains(word), "{word} is not in: {}", problems[1]);
     }
@@ -181,9 +181,9 @@ fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
 
 #[test]
 fn a_component_of_another_version_of_the_contract_hears_both() {
-    renamed("@0.1.0", "@0.2.0").refused_for(&[
-        "portico:dashboard@0.2.0",
-        "speaks portico:dashboard@0.1.0",
+    renamed("@0.2.0", "@0.3.0").refused_for(&[
+        "portico:dashboard@0.3.0",
+        "speaks portico:dashboard@0.2.0",
         "storage",
         "apps",
     ]);
@@ -191,9 +191,9 @@ fn a_component_of_another_version_of_the_contract_hears_both() {
 
 #[test]
 fn a_component_of_a_compatible_version_runs() {
-    let newer = renamed("@0.1.0", "@0.1.7");
+    let newer = renamed("@0.2.0", "@0.2.7");
     let text = newer.inspect(&[]).succeeded();
-    assert!(text.contains("portico:dashboard/apps@0.1.7"), "{text}");
+    assert!(text.contains("portico:dashboard/apps@0.2.7"), "{text}");
     let server = Builder::default()
         .argument("--component")
         .argument(newer.path.to_str().expect("a text"))
@@ -204,11 +204,11 @@ fn a_component_of_a_compatible_version_runs() {
 #[test]
 fn what_differs_is_named() {
     renamed("default-icon", "another-icon").refused_for(&[
-        "portico:dashboard/icons@0.1.0",
+        "portico:dashboard/icons@0.2.0",
         "`another-icon`: this host does not offer it",
     ]);
     renamed("hashes", "cashes").refused_for(&[
-        "portico:dashboard/procedures@0.1.0",
+        "portico:dashboard/procedures@0.2.0",
         "`describe`: result: record `procedure`: it lacks `hashes` and adds `cashes`",
     ]);
     // One function of an export, lifted by hand, that takes numbers.
@@ -223,7 +223,7 @@ fn what_differs_is_named() {
                 (canon lift (core func $code "keys") (memory (core memory $code "memory"))
                     (realloc (core func $code "realloc"))))
             (instance $names (export "keys" (func $keys)))
-            (export "portico:dashboard/names@0.1.0" (instance $names)))"#,
+            (export "portico:dashboard/names@0.2.0" (instance $names)))"#,
     );
     let problems = numbers.refused();
     let words = "`keys`: parameter `names`: u32 where this host has string";

@@ -39,7 +39,7 @@ const NAMED: usize = 3;
 /// An interface of a component, beside this host's.
 #[derive(Debug, Serialize)]
 pub struct Interface {
-    /// With package and version, such as `portico:dashboard/apps@0.1.0`.
+    /// With package and version, such as `portico:dashboard/apps@0.2.0`.
     pub name: String,
     /// How many functions it has.
     pub functions: usize,
@@ -195,7 +195,7 @@ impl Item<'_> {
     }
 
     /// Whether this is the same, in a version that can stand for the other's: what a component
-    /// gets for its import of 0.1.2 may be 0.1.0 here, but not 0.2.0.
+    /// gets for its import of 0.2.2 may be 0.2.0 here, but not 0.3.0.
     fn is(&self, other: &Item) -> bool {
         self.resolve.name_canonicalized_world_key(self.key)
             == other.resolve.name_canonicalized_world_key(other.key)
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn what_is_there_and_what_is_not_is_said_from_either_side() {
-        let word = "does not offer portico:dashboard/sign-in@0.1.0, which this host calls";
+        let word = "does not offer portico:dashboard/sign-in@0.2.0, which this host calls";
         assert_said("export sign-in;", "", word);
         assert_said(
             "write: func(",
@@ -428,14 +428,14 @@ mod tests {
         );
         let more = "interface log { more: func();";
         assert_said("interface log {", more, "`more`: this host does not offer it");
-        let version = "portico:dashboard@0.2.0";
-        assert_said("portico:dashboard@0.1.0", version, version);
+        let version = "portico:dashboard@0.3.0";
+        assert_said("portico:dashboard@0.2.0", version, version);
     }
 
     #[test]
     fn what_does_not_matter_is_not_said() {
         for (old, new) in [
-            ("portico:dashboard@0.1.0", "portico:dashboard@0.1.4"),
+            ("portico:dashboard@0.2.0", "portico:dashboard@0.2.4"),
             ("import icons;", ""),
             ("keys: func(names:", "keys: func(words:"),
             ("interface names {", "interface names { more: func();"),
