@@ -31,7 +31,7 @@ nextest:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
 
 test: component hostile nextest ## everything that needs no other server; says how many tests ran
-	cargo build --bin portico
+	cargo build --workspace --bin portico
 	cargo nextest run --workspace --no-fail-fast
 
 test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs, or long
@@ -51,7 +51,7 @@ target/python/installed: $(requirements)
 
 ROUNDS ?= 500
 soak: component nextest ## kills under load for longer: make soak ROUNDS=500
-	cargo build --bin portico
+	cargo build --workspace --bin portico
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run -p portico-tests --test durability --no-capture random_writes
 
 bench: build wrk ## speed, beside the same work without a component; ROWS=by-id,search for some rows
