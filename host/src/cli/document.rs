@@ -15,7 +15,10 @@ use portico::{
 };
 use serde_json::{Map, Value};
 
-use super::yaml::{self, Places};
+use super::{
+    remote::Refused,
+    yaml::{self, Places},
+};
 
 /// As much as a running host may take, with room for YAML's indentation.
 const LONGEST: u64 = 64 << 20;
@@ -75,9 +78,10 @@ impl Document {
 
     /// The same error, with every broken rule and its place in the file.
     pub fn explain(&self, error: anyhow::Error) -> anyhow::Error {
+        let refused = error.downcast_ref::<Refused>();
         let issues: Vec<_> = match error.downcast_ref::<Error>() {
             Some(error) => error.issues.iter().map(issue_text).collect(),
-            None => issues_in(&error.to_string()),
+            None => refused.map(|refused| refused.issues.clone()).unwrap_or_default(),
         };
         if issues.is_empty() {
             return error;
@@ -114,14 +118,6 @@ fn limited(source: impl Read) -> anyhow::Result<String> {
     source.take(LONGEST + 1).read_to_string(&mut text)?;
     ensure!(text.len() as u64 <= LONGEST, "it is longer than {LONGEST} bytes");
     Ok(text)
-}
-
-/// What a running host says of an input in one sentence.
-fn issues_in(message: &str) -> Vec<String> {
-    match message.split_once("Input validation failed: ") {
-        Some((_, issues)) => issues.split("; ").map(ToOwned::to_owned).collect(),
-        None => Vec::new(),
-    }
 }
 
 fn find_unknown(fields: &[Field], object: &Map<String, Value>, path: &str, found: &mut Vec<String>) {

@@ -1,11 +1,31 @@
 //! Calls of a running host.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-use anyhow::{Context as _, bail};
-use portico::sandbox::Kind;
+use anyhow::Context as _;
+use portico::{
+    error::issue_text,
+    model::{Issue, PathSegment},
+    sandbox::Kind,
+};
 use serde_json::Value;
 use ureq::Agent;
+
+/// Why a running host refused a call.
+#[derive(Debug)]
+pub struct Refused {
+    message: String,
+    /// Each broken rule of the input, as `error::issue_text` puts it.
+    pub issues: Vec<String>,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 /// Calls a procedure of the host at this URL; none where it has no output.
 pub fn call(
@@ -46,8 +66,31 @@ pub fn call(
         .with_context(|| format!("{url} answered {} and no JSON; is it a Portico?", answer.status()))?;
     let error = &body["error"];
     if !error.is_null() {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        bail!("{}: {}", text(&error["data"]["code"]), text(&error["message"]));
+        return Err(refused(error).into());
     }
     Ok(body["result"].get("data").cloned())
+}
+
+fn refused(error: &Value) -> Refused {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let segment = |value: &Value| match value.as_u64() {
+        Some(index) => PathSegment::Index(u32::try_from(index).unwrap_or(u32::MAX)),
+        None => PathSegment::Field(text(value)),
+    };
+    let issue = |value: &Value| {
+        let path = value["path"].as_array().into_iter().flatten().map(segment);
+        issue_text(&Issue {
+            path: path.collect(),
+            message: text(&value["message"]),
+        })
+    };
+    Refused {
+        message: format!("{}: {}", text(&error["data"]["code"]), text(&error["message"])),
+        issues: error["issues"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(issue)
+            .collect(),
+    }
 }

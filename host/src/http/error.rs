@@ -19,9 +19,7 @@ pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
         "code": error.code.name(),
         "data": data(&error, procedure),
     });
-    if !error.issues.is_empty() {
-        body["issues"] = json!(error.issues);
-    }
+    add_issues(&mut body, &error);
     let mut response = json_response(body.to_string());
     *response.status_mut() = status(error.code.http_status());
     retry_after(&mut response, error.retry_after);
@@ -46,9 +44,19 @@ pub(super) fn at(path: &str, error: Error) -> Response {
     response
 }
 
-/// An error as procedure calls carry it: `{message, code, data}`, with a number as the code.
+/// An error as procedure calls carry it: `{message, code, data, issues?}`, with a number as the code.
 pub(super) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
-    json!({ "message": error.message, "code": error.code.rpc_code(), "data": data(error, procedure) })
+    let error_code = error.code.rpc_code();
+    let mut body = json!({ "message": error.message, "code": error_code, "data": data(error, procedure) });
+    add_issues(&mut body, error);
+    body
+}
+
+/// tRPC has no place for more than the first step of a path: both transports name them all here.
+fn add_issues(body: &mut Value, error: &Error) {
+    if !error.issues.is_empty() {
+        body["issues"] = json!(error.issues);
+    }
 }
 
 /// A JSON answer with status 200.

@@ -106,11 +106,7 @@ fn rest(schemas: &mut Schemas) -> Value {
                 "message": { "type": "string", "description": "One sentence for a person." },
                 "code": described(code(schemas), "What kind of refusal it is."),
                 "data": described(data(schemas), "The same in detail."),
-                "issues": {
-                    "type": "array",
-                    "items": issue(schemas),
-                    "description": "Each broken rule of the input; absent where none is.",
-                },
+                "issues": issues(schemas),
             },
         })
     })
@@ -131,10 +127,19 @@ fn call(schemas: &mut Schemas) -> Value {
                         "message": { "type": "string", "description": "One sentence for a person." },
                         "code": { "type": "integer", "description": "The code of JSON-RPC, as tRPC numbers it." },
                         "data": described(data(schemas), "The same in detail."),
+                        "issues": issues(schemas),
                     },
                 },
             },
         })
+    })
+}
+
+fn issues(schemas: &mut Schemas) -> Value {
+    json!({
+        "type": "array",
+        "items": issue(schemas),
+        "description": "Each broken rule of the input; absent where none is.",
     })
 }
 
