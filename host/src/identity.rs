@@ -9,7 +9,8 @@
 
 use std::net::IpAddr;
 
-use axum::http::{HeaderMap, HeaderName, header};
+use async_trait::async_trait;
+use axum::http::{HeaderMap, HeaderName, header, request::Parts};
 
 use crate::{
     error::{Code, Error},
@@ -30,6 +31,17 @@ pub const SECURE_COOKIE: &str = "__Host-portico_session";
 
 /// The id of the operator: whoever is at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
+
+/// Says who sends a request: what an embedding dashboard, which has sessions of its own, implements.
+#[async_trait]
+pub trait Authenticate: Send + Sync + 'static {
+    /// Who sends this request, by its headers, or by what a layer of the dashboard has put into its
+    /// extensions; [`Identity::anonymous`] if nobody is signed in. Called once for each request,
+    /// before its body is read.
+    ///
+    /// An error is the answer to the request.
+    async fn authenticate(&self, request: &Parts, request_id: &str) -> Result<Identity, Error>;
+}
 
 /// Who makes a call.
 #[derive(Clone, Debug)]
@@ -72,6 +84,15 @@ impl Identity {
             caller: Caller::User(UserCaller { id, permissions }),
             authentication,
             ..Self::anonymous()
+        }
+    }
+
+    /// The same, where a cookie is the proof: another site may have made the browser send it. Then
+    /// it authorises no changes.
+    pub fn by_cookie(self, headers: &HeaderMap) -> Self {
+        Self {
+            cross_site: is_cross_site(headers),
+            ..self
         }
     }
 

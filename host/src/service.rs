@@ -24,7 +24,7 @@ use crate::{
     sandbox::{Access, Sandbox},
     secrets::Secrets,
     shape::Shape,
-    storage::{self, Account, AccountKey, CallContext, DashboardStorage},
+    storage::{self, Account, AccountKey, CallContext, DashboardStorage, Storage, WithoutDashboard},
     throttle::{Source, Throttle},
     time::Clock,
     turns::{Turn, Turns},
@@ -36,14 +36,15 @@ const HASHING_WAIT: Duration = Duration::from_secs(10);
 /// A turn to hash a password. Who waits does so beside those who come from elsewhere.
 pub type HashingTurn = Turn<Option<Source>>;
 
-/// All that a transport needs to answer requests.
+/// All that a transport needs to answer requests. It stays as it is: [`Live`](crate::live::Live)
+/// exchanges the whole of it.
 pub struct Service {
     /// Everything that is kept.
     pub storage: Arc<dyn DashboardStorage>,
     /// Where the component runs.
     pub sandbox: Sandbox,
     /// Every procedure.
-    pub table: Table,
+    pub table: Arc<Table>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// What makes keys, tokens and ids.
@@ -65,27 +66,61 @@ impl Service {
         call_time: Duration,
         throttle: Throttle,
     ) -> anyhow::Result<Arc<Self>> {
-        let context = Identity::operator().context("start");
-        let described = match sandbox.describe(context).await {
-            Ok(described) => described,
-            Err(error) => {
-                let message = error.message;
-                return Err(error.cause.unwrap_or_else(|| anyhow::anyhow!(message)))
-                    .context("the component does not run");
-            }
-        };
-        let table = Table::new(described).context("component and host do not fit")?;
+        let table = table_of(&sandbox).await?.with_dashboard();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let hashing = Turns::new(cores);
         Ok(Arc::new(Self {
             storage,
             sandbox,
-            table,
+            table: Arc::new(table),
             clock,
             secrets,
             call_time,
             throttle,
-            hashing,
+            hashing: Turns::new(cores),
+        }))
+    }
+
+    /// The same for a dashboard that has sessions and boards of its own: only the component's
+    /// procedures.
+    pub async fn without_dashboard(
+        storage: Arc<dyn Storage>,
+        sandbox: Sandbox,
+        clock: Arc<dyn Clock>,
+        secrets: Secrets,
+        call_time: Duration,
+        throttle: Throttle,
+    ) -> anyhow::Result<Arc<Self>> {
+        let table = table_of(&sandbox).await?;
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        Ok(Arc::new(Self {
+            storage: Arc::new(WithoutDashboard(storage)),
+            sandbox,
+            table: Arc::new(table),
+            clock,
+            secrets,
+            call_time,
+            throttle,
+            hashing: Turns::new(cores),
+        }))
+    }
+
+    /// The same service with another component, if it offers the same procedures. What calls have
+    /// in common (turns, counts of tries) they have in common with the calls of this one.
+    pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
+        let this = self.clone();
+        // Compiling takes seconds of processor time.
+        let sandbox = spawn_blocking(move || this.sandbox.another(&component)).await??;
+        let table = table_of(&sandbox).await?;
+        self.table.check_same(&table)?;
+        Ok(Arc::new(Self {
+            storage: self.storage.clone(),
+            sandbox,
+            table: self.table.clone(),
+            clock: self.clock.clone(),
+            secrets: self.secrets.clone(),
+            call_time: self.call_time,
+            throttle: self.throttle.clone(),
+            hashing: self.hashing.clone(),
         }))
     }
 
@@ -132,8 +167,51 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
+        let running = async {
+            self.authorise(procedure, identity, request_id).await?;
+            let input = match procedure.input {
+                // What is not needed is not read: it cannot be wrong either.
+                Shape::Nothing => Value::Null,
+                shape => shape.check(input?)?,
+            };
+            let call = self.to_run(procedure, identity.clone(), request_id, input);
+            self.run(procedure, call, procedure.run).await
+        };
+        self.bound(procedure, request_id, running).await
+    }
+
+    /// Calls a procedure by what runs it, which has its input already.
+    pub(crate) async fn call_with<T, F>(
+        self: &Arc<Self>,
+        procedure: &str,
+        identity: &Identity,
+        request_id: &str,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let procedure = self
+            .table
+            .find(procedure)
+            .ok_or_else(|| Error::not_found("Procedure"))?;
+        let running = async {
+            self.authorise(procedure, identity, request_id).await?;
+            let call = self.to_run(procedure, identity.clone(), request_id, Value::Null);
+            self.run(procedure, call, run).await
+        };
+        self.bound(procedure, request_id, running).await
+    }
+
+    async fn bound<T>(
+        &self,
+        procedure: &Procedure,
+        request_id: &str,
+        running: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let started = Instant::now();
-        let answer = match timeout(self.call_time, self.run(procedure, identity, request_id, input)).await {
+        let answer = match timeout(self.call_time, running).await {
             Ok(answer) => answer,
             Err(_) => Err(Error::new(Code::Timeout, "The call took too long")),
         };
@@ -147,48 +225,45 @@ impl Service {
         answer.map_err(|error| report(error, &procedure.name, request_id))
     }
 
-    async fn run(
-        self: &Arc<Self>,
+    async fn run<T, F>(
+        &self,
         procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
-        input: Result<Option<Value>, Error>,
-    ) -> Result<Output, Error> {
-        self.authorise(procedure, identity, request_id).await?;
-        let input = match procedure.input {
-            // What is not needed is not read: it cannot be wrong either.
-            Shape::Nothing => Value::Null,
-            shape => shape.check(input?)?,
-        };
+        call: Call,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
         if !procedure.hashes {
-            return (procedure.run)(self.to_run(procedure, identity.clone(), request_id, input)).await;
+            return run(call).await;
         }
         if !procedure.is_throttled() {
-            return self.run_hashing(procedure, identity, request_id, input).await;
+            return self.run_hashing(procedure, call, run).await;
         }
-        let attempt = self.throttle.begin(None, identity.address)?;
-        let output = self.run_hashing(procedure, identity, request_id, input).await;
+        let attempt = self.throttle.begin(None, call.identity.address)?;
+        let output = self.run_hashing(procedure, call, run).await;
         attempt.settle(&output);
         output
     }
 
-    async fn run_hashing(
-        self: &Arc<Self>,
+    async fn run_hashing<T, F>(
+        &self,
         procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
-        input: Value,
-    ) -> Result<Output, Error> {
-        let turn = self.turn_to_hash(identity.address).await?;
+        mut call: Call,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let turn = self.turn_to_hash(call.identity.address).await?;
         // That may have taken seconds: whoever lost their key or a permission has lost it.
         let now = self.clock.now();
-        let identity = identity::renew(&*self.storage, identity, request_id, now).await?;
-        self.authorise(procedure, &identity, request_id).await?;
-        hash(
-            turn,
-            (procedure.run)(self.to_run(procedure, identity, request_id, input)),
-        )
-        .await
+        call.identity = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
+        self.authorise(procedure, &call.identity, &call.request_id)
+            .await?;
+        hash(turn, run(call)).await
     }
 
     fn to_run(
@@ -223,6 +298,20 @@ impl Service {
             Error::new(Code::ServiceUnavailable, too_many).retry_after(HASHING_WAIT.as_secs())
         })
     }
+}
+
+/// The procedures of a component; fails if they are not those that this host knows.
+async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
+    let context = Identity::operator().context("start");
+    let described = match sandbox.describe(context).await {
+        Ok(described) => described,
+        Err(error) => {
+            let message = error.message;
+            return Err(error.cause.unwrap_or_else(|| anyhow::anyhow!(message)))
+                .context("the component does not run");
+        }
+    };
+    Table::new(described).context("component and host do not fit")
 }
 
 /// Runs what hashes a password on a thread of its own. If nobody waits for it any more it is

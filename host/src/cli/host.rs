@@ -1,8 +1,7 @@
 //! What every command that works on data starts with.
 
 use std::{
-    fs::File,
-    io::Read as _,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -13,7 +12,7 @@ use portico::{
     COMPONENT,
     data_dir::DataDir,
     icons::{IconSettings, IconSources, NoIcons},
-    sandbox::{Imports, Limits, Sandbox},
+    sandbox::{self, Imports, Limits, Sandbox},
     secrets::{Secrets, SystemRandom},
     service::Service,
     storage::{DashboardStorage, memory::MemoryStorage, sqlite::SqliteStorage},
@@ -78,12 +77,9 @@ impl Host {
     }
 }
 
-/// The whole file; of one that is too long for a component, enough to see that.
-pub fn read(file: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let longest = Limits::default().file as u64;
-    File::open(file)?.take(longest + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// A file that may be a component.
+pub fn read(file: &Path) -> io::Result<Vec<u8>> {
+    sandbox::read_file(file, &Limits::default())
 }
 
 /// A service that keeps nothing: enough to ask a component what procedures there are.

@@ -20,18 +20,20 @@ mod trpc;
 
 use std::{
     collections::HashMap,
+    ops::Deref,
     sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
 use axum::{
     Router,
-    extract::Request,
+    extract::{FromRef, Request},
     middleware,
     response::Response,
     routing::{any, get, post},
 };
 
+pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
     request::RequestId,
@@ -40,6 +42,8 @@ pub use self::{
 };
 use crate::{
     error::{Code, Error},
+    identity::Authenticate,
+    live::Live,
     model::Timestamp,
     service::Service,
 };
@@ -80,47 +84,91 @@ impl Default for HttpLimits {
     }
 }
 
-/// What every handler works with.
+/// What all requests have in common.
 struct Http {
-    service: Arc<Service>,
+    live: Live,
     limits: HttpLimits,
     settings: HttpSettings,
+    /// Who sends a request, where that is for an embedding dashboard to say.
+    authenticate: Option<Arc<dyn Authenticate>>,
     /// When the use of which key or session was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
     /// The description, from when it is first asked for.
     document: OnceLock<docs::File>,
 }
 
-type Shared = Arc<Http>;
+/// What a handler works with: the service as it is when the request comes.
+#[derive(Clone)]
+struct Shared {
+    service: Arc<Service>,
+    http: Arc<Http>,
+}
 
-/// Everything under `/api`. An embedder may put it under a router of its own; it has to say where
-/// requests come from (`Router::into_make_service_with_connect_info::<SocketAddr>`), or tries to
-/// sign in are limited by account alone.
-pub fn router(service: Arc<Service>, settings: HttpSettings) -> Router {
-    let shared = Arc::new(Http {
-        service,
-        limits: settings.limits.clone(),
-        settings,
-        noted: Mutex::default(),
-        document: OnceLock::new(),
-    });
-    let mut router = Router::new()
-        .route("/api/trpc", any(trpc::handle))
-        .route("/api/trpc/", any(trpc::handle))
-        .route("/api/trpc/{*path}", any(trpc::handle))
+impl Deref for Shared {
+    type Target = Http;
+
+    fn deref(&self) -> &Http {
+        &self.http
+    }
+}
+
+impl FromRef<Arc<Http>> for Shared {
+    fn from_ref(http: &Arc<Http>) -> Self {
+        Self {
+            service: http.live.service(),
+            http: http.clone(),
+        }
+    }
+}
+
+impl Http {
+    fn new(live: Live, settings: HttpSettings, authenticate: Option<Arc<dyn Authenticate>>) -> Arc<Self> {
+        Arc::new(Self {
+            live,
+            limits: settings.limits.clone(),
+            settings,
+            authenticate,
+            noted: Mutex::default(),
+            document: OnceLock::new(),
+        })
+    }
+}
+
+/// Everything under `/api`.
+pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
+    let http = Http::new(service.into(), settings, None);
+    let limits = http.limits.clone();
+    let router = procedures(&http)
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
         .route("/api/auth/session", get(auth::session).fallback(only_get))
-        .route("/api/health/live", get(health::live).fallback(only_get))
-        .route("/api/health/ready", get(health::ready).fallback(only_get))
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));
-    for (path, methods) in rest::routes(&shared.service.table) {
-        router = router.route(path, methods);
-    }
-    let limits = shared.limits.clone();
-    surround(router.fallback(unknown_path).with_state(shared), &limits)
+    surround(router.fallback(unknown_path).with_state(http), &limits)
+}
+
+/// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
+/// health.
+pub(crate) fn embedded_router(
+    live: Live,
+    settings: HttpSettings,
+    authenticate: Arc<dyn Authenticate>,
+) -> Router {
+    let http = Http::new(live, settings, Some(authenticate));
+    let limits = http.limits.clone();
+    surround(procedures(&http).with_state(http), &limits)
+}
+
+fn procedures(http: &Http) -> Router<Arc<Http>> {
+    let router = Router::new()
+        .route("/api/trpc", any(trpc::handle))
+        .route("/api/trpc/", any(trpc::handle))
+        .route("/api/trpc/{*path}", any(trpc::handle))
+        .route("/api/health/live", get(health::live).fallback(only_get))
+        .route("/api/health/ready", get(health::ready).fallback(only_get));
+    let table = &http.live.service().table;
+    rest::routes(table).fold(router, |router, (path, methods)| router.route(path, methods))
 }
 
 /// What stands around every request of [`router`], for routes beside it: an id (the extension

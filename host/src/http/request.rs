@@ -154,20 +154,31 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
     if let Some(id) = given.filter(plain) {
         return id.into();
     }
+    new_request_id().into()
+}
+
+/// A new id of a request.
+pub(crate) fn new_request_id() -> String {
     let mut bytes = [0; 8];
     SystemRandom.fill(&mut bytes);
-    format!("{:016x}", u64::from_be_bytes(bytes)).into()
+    format!("{:016x}", u64::from_be_bytes(bytes))
 }
 
 /// Who sends a request.
 pub(super) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Identity, Error> {
     let now = http.service.clock.now();
     let headers = &parts.headers;
-    let shown = identity::shown(headers, http.settings.cookie());
-    let (mut identity, credential) =
-        identity::authenticate(&*http.service.storage, shown, headers, &id.0, now)
+    let authenticated = match &http.authenticate {
+        Some(embedder) => embedder
+            .authenticate(parts, &id.0)
             .await
-            .map_err(|error| report(error, "authenticate", &id.0))?;
+            .map(|identity| (identity, None)),
+        None => {
+            let shown = identity::shown(headers, http.settings.cookie());
+            identity::authenticate(&*http.service.storage, shown, headers, &id.0, now).await
+        }
+    };
+    let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     identity.address = address::client(peer, headers, &http.settings.trusted_proxies);
     if let Some(credential) = credential {

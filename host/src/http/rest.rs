@@ -15,7 +15,7 @@ use axum::{
 use serde_json::{Map, Value};
 
 use super::{
-    Shared,
+    Http, Shared,
     error::{self, json_response},
     request::{InputLimit, RequestId, identify, query_pairs, read_json},
     wrong_method,
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Every path with its methods.
-pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Shared>)> {
+pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Arc<Http>>)> {
     let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<str>)>> = BTreeMap::new();
     for procedure in table.iter() {
         if let Some(route) = procedure.route {

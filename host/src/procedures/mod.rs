@@ -127,14 +127,14 @@ impl Row {
     }
 }
 
-/// All procedures.
+/// All procedures, in order.
 pub struct Table {
     procedures: Vec<Procedure>,
     by_name: HashMap<String, usize>,
 }
 
 impl Table {
-    /// The procedures that the component describes, then those of the dashboard side.
+    /// The procedures that the component describes.
     pub fn new(described: Vec<Described>) -> anyhow::Result<Self> {
         let mut rows: HashMap<_, _> = users::ROWS
             .iter()
@@ -179,13 +179,42 @@ impl Table {
                 lacking.join(", ")
             );
         }
-        procedures.extend(dashboard::procedures());
-        let by_name = procedures
+        Ok(Self::of(procedures))
+    }
+
+    /// And then those of the dashboard side.
+    pub fn with_dashboard(mut self) -> Self {
+        self.procedures.extend(dashboard::procedures());
+        Self::of(self.procedures)
+    }
+
+    fn of(procedures: Vec<Procedure>) -> Self {
+        let names = procedures.iter().enumerate();
+        let by_name = names.map(|(index, row)| (row.name.clone(), index)).collect();
+        Self { procedures, by_name }
+    }
+
+    /// Refuses another component's procedures unless they are those in here: routes, description
+    /// and clients rely on them.
+    pub(crate) fn check_same(&self, described: &Self) -> anyhow::Result<()> {
+        let differs = |new: &&Procedure| {
+            self.find(&new.name).is_none_or(|old| {
+                old.kind != new.kind || old.access != new.access || old.hashes != new.hashes
+            })
+        };
+        let differing: Vec<_> = described
             .iter()
-            .enumerate()
-            .map(|(index, row)| (row.name.clone(), index))
+            .filter(differs)
+            .map(|row| row.name.as_str())
             .collect();
-        Ok(Self { procedures, by_name })
+        if !differing.is_empty() {
+            bail!(
+                "who may call these procedures, or how, differs from those that are served ({}): restart to \
+                 serve it",
+                differing.join(", ")
+            );
+        }
+        Ok(())
     }
 
     /// The procedure with this name.

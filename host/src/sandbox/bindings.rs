@@ -7,6 +7,7 @@ wasmtime::component::bindgen!({
     imports: { default: async | trappable },
     exports: { default: async },
     require_store_data_send: true,
+    additional_derives: [PartialEq],
     with: {
         "portico:dashboard/types": crate::model,
         "portico:dashboard/storage.transaction": crate::storage::OpenTransaction,

@@ -18,7 +18,12 @@ mod limits;
 mod memory;
 mod warm;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context as _, bail};
 use async_trait::async_trait;
@@ -34,7 +39,7 @@ use wasmtime::{
 
 pub use self::bindings::exports::portico::dashboard::{
     procedures::{Access, Kind, Procedure as Described},
-    sign_in::SignedIn,
+    sign_in::{Identity as ExternalIdentity, SignedIn},
 };
 pub use self::limits::Limits;
 use self::{
@@ -71,6 +76,7 @@ pub struct Sandbox {
     plugin: PluginPre<State>,
     imports: Imports,
     limits: Limits,
+    cache: Option<PathBuf>,
     turns: Arc<Semaphore>,
     memory: Arc<Memory>,
     warm: Arc<WarmInstances>,
@@ -149,7 +155,7 @@ impl Sandbox {
         if component != crate::COMPONENT {
             inspect::check(component)?;
         }
-        let engine = engine::new(&limits, cache)?;
+        let engine = engine::new(&limits, cache.clone())?;
         let component = Component::new(&engine, component)
             .map_err(anyhow::Error::from)
             .context("it cannot be compiled: is the file whole?")?;
@@ -166,11 +172,29 @@ impl Sandbox {
             engine,
             plugin,
             imports,
+            cache,
             warm,
             memory: Memory::new(&limits),
             limits,
             turns,
         })
+    }
+
+    /// Another component beside this one, with the same imports and limits: the calls of both have
+    /// turns and memory in common.
+    pub fn another(&self, component: &[u8]) -> anyhow::Result<Self> {
+        let limits = self.limits.clone();
+        let other = Self::new(component, self.cache.clone(), limits, self.imports.clone())?;
+        Ok(Self {
+            turns: self.turns.clone(),
+            memory: self.memory.clone(),
+            ..other
+        })
+    }
+
+    /// Ends the instances that wait for a call, and from now on each with its call.
+    pub(crate) fn retire(&self) {
+        self.warm.close();
     }
 
     /// A fresh instance for one call, when its turn has come.
@@ -319,6 +343,14 @@ impl Sandbox {
             .next()
             .ok_or_else(|| Error::internal(anyhow::anyhow!("`names.keys` gave no key")))
     }
+}
+
+/// The whole file of a component; of one that is too long for a component, enough to see that.
+pub fn read_file(file: &Path, limits: &Limits) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let longest = limits.file as u64;
+    File::open(file)?.take(longest + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A place among the calls that run at once, and the memory that those who had it came to need.

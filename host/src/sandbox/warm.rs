@@ -10,7 +10,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -33,7 +36,7 @@ pub(super) struct Warm {
 /// The instances that wait, in the order in which their last calls ended.
 pub(super) struct WarmInstances {
     waiting: Mutex<VecDeque<(Instant, Warm)>>,
-    most: usize,
+    most: AtomicUsize,
     time: Duration,
 }
 
@@ -41,7 +44,7 @@ impl WarmInstances {
     pub fn new(limits: &Limits) -> Self {
         Self {
             waiting: Mutex::default(),
-            most: limits.warm as usize,
+            most: AtomicUsize::new(limits.warm as usize),
             time: limits.warm_time,
         }
     }
@@ -56,11 +59,13 @@ impl WarmInstances {
 
     /// Keeps an instance whose call ended well.
     pub fn keep(&self, warm: Warm) {
-        if self.most == 0 || warm.calls >= MOST_CALLS {
+        let mut waiting = self.lock();
+        let most = self.most.load(Ordering::Relaxed);
+        if most == 0 || warm.calls >= MOST_CALLS {
+            drop(waiting);
             return;
         }
-        let mut waiting = self.lock();
-        let too_many = if waiting.len() >= self.most {
+        let too_many = if waiting.len() >= most {
             waiting.pop_front()
         } else {
             None
@@ -83,6 +88,15 @@ impl WarmInstances {
             drop(waiting);
             drop(old);
         }
+    }
+
+    /// Ends all of them, and keeps no more.
+    pub fn close(&self) {
+        let mut waiting = self.lock();
+        self.most.store(0, Ordering::Relaxed);
+        let ended = std::mem::take(&mut *waiting);
+        drop(waiting);
+        drop(ended);
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Instant, Warm)>> {

@@ -17,6 +17,7 @@ mod dashboard;
 pub mod memory;
 pub mod nested;
 pub mod sqlite;
+mod without_dashboard;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use dashboard::*;
+pub(crate) use without_dashboard::WithoutDashboard;
 
 use crate::model::{App, Provider, Timestamp, User, UserSummary};
 pub use crate::sandbox::bindings::portico::dashboard::storage::{
