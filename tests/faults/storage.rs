@@ -186,6 +186,8 @@ ask_first! {
     insert_group(id: &str, name: &str, name_key: &str) -> bool;
     list_groups() -> Vec<Group>;
     update_group(id: &str, name: &str, name_key: &str) -> bool;
+    find_group(name_key: &str) -> Option<String>;
+    list_memberships(user_id: &str) -> Vec<String>;
     delete_group(id: &str) -> bool;
     set_group_permissions(id: &str, permissions: &[String]) -> bool;
     remove_from_group(user_id: &str, group_id: &str) -> bool;

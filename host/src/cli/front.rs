@@ -57,6 +57,7 @@ impl FrontSettings {
             },
             public_url: self.public_url.clone(),
             trusted_proxies: self.trusted_proxies.clone().unwrap_or_default(),
+            ..HttpSettings::default()
         }
     }
 }

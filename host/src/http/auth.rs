@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{Extension, Request, State},
-    http::{HeaderValue, header, request::Parts},
+    http::request::Parts,
     response::Response,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::{
     Shared,
     error::{self, json_response},
     request::{InputLimit, RequestId, identify, read_json},
+    session,
 };
 use crate::{
     error::{Code, Error},
@@ -22,12 +22,13 @@ use crate::{
     model::{Provider, Timestamp},
     sandbox::{Kind, SignedIn},
     service::{Service, hash, report},
+    sessions,
     shape::{
         NAMED, NULLABLE_DATE, NULLABLE_TEXT,
         Shape::{self, Choice, Date, List, Named, Record, Text},
         optional, required,
     },
-    storage::{Access, AccountKey, Authentication, CallContext, Session, SessionUser},
+    storage::{Access, AccountKey, Authentication, CallContext, SessionUser},
     throttle::Account,
     time,
 };
@@ -174,18 +175,6 @@ async fn begin_session(
         user,
         password_version,
     } = proof;
-    let now = service.clock.now();
-    let times = &http.settings.sessions;
-    let issued = service.secrets.session(service.secrets.id(now));
-    let ends_at = times.ends_at(now);
-    let session = Session {
-        id: issued.id,
-        user_id: user.id.clone(),
-        created_at: now,
-        last_used_at: now,
-        expires_at: times.expires_at(now, ends_at),
-        ends_at,
-    };
     let mut transaction = service.storage.begin_dashboard(Access::Write, context).await?;
     // Whoever signs in with a password that is changed meanwhile, or is deleted, has no session.
     let present = transaction.password_version(&user.id).await?;
@@ -195,28 +184,10 @@ async fn begin_session(
             "The password was changed meanwhile; sign in again",
         ));
     }
-    // Who signs in again forgets the session that they had: so does the service.
-    if let Authentication::Session(before) = &identity.authentication
-        && identity.user_id() == Some(&user.id)
-    {
-        transaction.delete_session(before).await?;
-    }
-    transaction.delete_expired_sessions(now).await?;
-    transaction.insert_session(&session, &issued.hash).await?;
+    let times = &http.settings.sessions;
+    let begun = sessions::begin(service, times, &mut *transaction, &user.id, identity).await?;
     transaction.commit().await?;
-
-    let answer = json!({
-        "token": issued.text,
-        "expiresAt": time::format(session.expires_at),
-        "user": { "id": user.id, "name": user.name },
-    });
-    let response = json_response(answer.to_string());
-    Ok(with_cookie(
-        http,
-        response,
-        &issued.text,
-        times.lifetime.as_secs(),
-    ))
+    Ok(session::signed_in(http, &user, &begun))
 }
 
 /// `POST /api/auth/sign-out`. Whoever is not signed in, is so afterwards as well.
@@ -245,7 +216,7 @@ async fn try_sign_out(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         transaction.delete_session(session).await?;
         transaction.commit().await?;
     }
-    Ok(with_cookie(http, json_response(Body::empty()), "", 0))
+    Ok(session::with_cookie(http, json_response(Body::empty()), "", 0))
 }
 
 /// `GET /api/auth/session`.
@@ -285,15 +256,4 @@ async fn try_session(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Res
 
 fn answer(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
     result.unwrap_or_else(|error| error::rest(report(error, what, &id.0), None))
-}
-
-/// The cookie is out of reach of scripts and does not travel with requests from other sites.
-fn with_cookie(http: &Shared, mut response: Response, token: &str, seconds: u64) -> Response {
-    let name = http.settings.cookie();
-    let secure = if http.settings.is_secure() { "; Secure" } else { "" };
-    let cookie = format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
-    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    response
 }

@@ -15,6 +15,7 @@ mod linger;
 mod request;
 mod rest;
 mod server;
+mod session;
 mod settings;
 mod trpc;
 
@@ -38,8 +39,9 @@ pub use self::{
     address::TrustedProxies,
     request::RequestId,
     server::serve,
-    settings::{HttpSettings, PublicUrl, SessionTimes},
+    settings::{HttpSettings, PublicUrl},
 };
+pub use crate::sessions::SessionTimes;
 use crate::{
     error::{Code, Error},
     identity::Authenticate,

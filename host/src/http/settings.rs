@@ -1,13 +1,14 @@
 //! What the one who runs the service decides about HTTP.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr};
 
 use axum::http::{Uri, uri::Scheme};
 
 use super::{HttpLimits, TrustedProxies};
 use crate::{
     identity::{PLAIN_COOKIE, SECURE_COOKIE},
-    model::Timestamp,
+    providers::Providers,
+    sessions::SessionTimes,
 };
 
 /// How the service is reached, by whom, and for how long.
@@ -21,38 +22,8 @@ pub struct HttpSettings {
     pub public_url: Option<PublicUrl>,
     /// The proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: TrustedProxies,
-}
-
-/// How long sessions last.
-#[derive(Clone, Copy, Debug)]
-pub struct SessionTimes {
-    /// A session that is not used for so long ends. Its use is noted once a minute.
-    pub idle: Duration,
-    /// A session ends so long after it began, however much it is used.
-    pub lifetime: Duration,
-}
-
-impl Default for SessionTimes {
-    fn default() -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-        Self {
-            idle: 7 * DAY,
-            lifetime: 30 * DAY,
-        }
-    }
-}
-
-impl SessionTimes {
-    /// When a session that begins now ends, however much it is used.
-    pub(super) fn ends_at(&self, now: Timestamp) -> Timestamp {
-        now.saturating_add(self.lifetime.as_millis() as Timestamp)
-    }
-
-    /// When a session that is used now expires.
-    pub(super) fn expires_at(&self, now: Timestamp, ends_at: Timestamp) -> Timestamp {
-        now.saturating_add(self.idle.as_millis() as Timestamp)
-            .min(ends_at)
-    }
+    /// Who else vouches for users.
+    pub providers: Providers,
 }
 
 impl HttpSettings {
@@ -145,16 +116,5 @@ mod tests {
         ] {
             assert!(text.parse::<PublicUrl>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_session_that_is_used_expires_later_but_not_after_its_end() {
-        let times = SessionTimes {
-            idle: Duration::from_secs(7),
-            lifetime: Duration::from_secs(30),
-        };
-        assert_eq!(times.ends_at(1000), 31_000);
-        assert_eq!(times.expires_at(2000, 31_000), 9000);
-        assert_eq!(times.expires_at(29_000, 31_000), 31_000);
     }
 }

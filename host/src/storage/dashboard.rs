@@ -77,6 +77,10 @@ pub trait DashboardTransaction: Transaction {
     async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool>;
     /// All groups by name; permissions in order, members by name.
     async fn list_groups(&mut self) -> Result<Vec<Group>>;
+    /// The id of the group with this name-key.
+    async fn find_group(&mut self, name_key: &str) -> Result<Option<String>>;
+    /// The ids of the groups that a user is in, in order.
+    async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>>;
     /// Removes a group; false if there is no such group.
     async fn delete_group(&mut self, id: &str) -> Result<bool>;
     /// Replaces a group's permissions; false if there is no such group.

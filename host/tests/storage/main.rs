@@ -100,6 +100,7 @@ on_every_driver! {
     rights {
         who_may_view_a_board
         another_admin_is_another_user_with_the_permission
+        groups_are_found_by_name_key_and_by_member
         grant_admin_uses_the_group_admins
         groups_show_permissions_and_members_in_order
     }

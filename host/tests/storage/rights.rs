@@ -132,6 +132,25 @@ pub async fn another_admin_is_another_user_with_the_permission(store: &Store) {
     assert!(!writer.another_admin_exists("ann").await.unwrap());
 }
 
+pub async fn groups_are_found_by_name_key_and_by_member(store: &Store) {
+    let groups: [(&str, &[&str], &[&str]); 3] = [
+        ("two", &[], &[]),
+        ("one", &["admin"], &["ann", "bob"]),
+        ("empty", &[], &[]),
+    ];
+    fill(store, &groups, &["carol"]).await;
+    let mut writer = store.write().await;
+    assert!(writer.add_to_group("ann", "two").await.unwrap());
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    assert_eq!(reader.find_group("one").await.unwrap().as_deref(), Some("one"));
+    assert_eq!(reader.find_group("on").await.unwrap(), None);
+    assert_eq!(reader.list_memberships("ann").await.unwrap(), ["one", "two"]);
+    assert_eq!(reader.list_memberships("bob").await.unwrap(), ["one"]);
+    assert!(reader.list_memberships("carol").await.unwrap().is_empty());
+    assert!(reader.list_memberships("nobody at all").await.unwrap().is_empty());
+}
+
 pub async fn grant_admin_uses_the_group_admins(store: &Store) {
     fill(store, &[], &["ann", "bob"]).await;
     let mut writer = store.write().await;

@@ -201,6 +201,18 @@ impl DashboardTransaction for MemoryTransaction {
         Ok(shown.collect())
     }
 
+    async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
+        let mut groups = self.state.groups.iter();
+        let found = groups.find(|(_, group)| group.name_key == name_key);
+        Ok(found.map(|(id, _)| id.clone()))
+    }
+
+    async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
+        let groups = self.state.groups.iter();
+        let theirs = groups.filter(|(_, group)| group.members.contains(user_id));
+        Ok(theirs.map(|(id, _)| id.clone()).collect())
+    }
+
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_group(id)))
     }

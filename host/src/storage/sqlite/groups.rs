@@ -23,8 +23,7 @@ pub(super) fn another_admin_exists(db: &Connection, except: &str) -> Result<bool
 }
 
 pub(super) fn grant_admin(db: &Connection, user_id: &str, new_group_id: &str) -> Result<()> {
-    let sql = "SELECT id FROM user_group WHERE name_key = ?1";
-    let group_id = match first(db, sql, [ADMIN_GROUP], |row| row.get(0))? {
+    let group_id = match find(db, ADMIN_GROUP)? {
         Some(id) => id,
         None => {
             insert(db, new_group_id, ADMIN_GROUP, ADMIN_GROUP)?;
@@ -33,6 +32,20 @@ pub(super) fn grant_admin(db: &Connection, user_id: &str, new_group_id: &str) ->
     };
     insert_permission(db, &group_id, ADMIN)?;
     insert_member(db, &group_id, user_id)
+}
+
+pub(super) fn find(db: &Connection, name_key: &str) -> Result<Option<String>> {
+    first(
+        db,
+        "SELECT id FROM user_group WHERE name_key = ?1",
+        [name_key],
+        |row| row.get(0),
+    )
+}
+
+pub(super) fn of_user(db: &Connection, user_id: &str) -> Result<Vec<String>> {
+    let sql = "SELECT group_id FROM group_member WHERE user_id = ?1 ORDER BY group_id";
+    all(db, sql, [user_id], |row| row.get(0))
 }
 
 pub(super) fn insert(db: &Connection, id: &str, name: &str, name_key: &str) -> Result<bool> {

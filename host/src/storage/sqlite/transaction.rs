@@ -269,6 +269,14 @@ impl DashboardTransaction for SqliteTransaction {
         self.read(groups::list)
     }
 
+    async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
+        self.read(|db| groups::find(db, name_key))
+    }
+
+    async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
+        self.read(|db| groups::of_user(db, user_id))
+    }
+
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         self.write(|db| groups::delete(db, id))
     }

@@ -1,0 +1,37 @@
+//! The answer to whoever signed in or out, with the session's cookie.
+
+use axum::{
+    http::{HeaderValue, header},
+    response::Response,
+};
+use serde_json::json;
+
+use super::{Shared, error::json_response};
+use crate::{sandbox::SignedIn, sessions::Begun, time};
+
+/// The answer to whoever signed in.
+pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Response {
+    let answer = json!({
+        "token": begun.token,
+        "expiresAt": time::format(begun.session.expires_at),
+        "user": { "id": user.id, "name": user.name },
+    });
+    with_session(http, json_response(answer.to_string()), begun)
+}
+
+/// This answer, with the cookie of a session that began.
+pub(super) fn with_session(http: &Shared, response: Response, begun: &Begun) -> Response {
+    let seconds = http.settings.sessions.lifetime.as_secs();
+    with_cookie(http, response, &begun.token, seconds)
+}
+
+/// The cookie is out of reach of scripts and does not travel with requests from other sites.
+pub(super) fn with_cookie(http: &Shared, mut response: Response, token: &str, seconds: u64) -> Response {
+    let name = http.settings.cookie();
+    let secure = if http.settings.is_secure() { "; Secure" } else { "" };
+    let cookie = format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}

@@ -1,0 +1,31 @@
+//! Identity providers: whoever else than Portico vouches for users.
+//!
+//! Invariants:
+//! - A provider only says who somebody is ([`External`]). That they become a user, the member of groups and
+//!   the owner of a session happens in one place ([`sign_in`]) and in one transaction: all of it or
+//!   nothing.
+//! - While no user exists nobody signs in by a provider: the first one is an administrator, made by
+//!   `user.initUser`.
+//! - No provider takes `admin` from the last administrator.
+//! - A provider that does not answer costs those who sign in with it the time that its settings
+//!   say, and nobody else anything.
+
+mod groups;
+mod sign_in;
+
+pub use self::sign_in::{SignIn, sign_in};
+pub use crate::sandbox::bindings::exports::portico::dashboard::sign_in::Identity as Vouched;
+
+/// What a provider vouches for.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// Who it is.
+    pub identity: Vouched,
+    /// The names of the groups that they are in, as the provider writes them. Those that are there, by
+    /// name-key, replace all memberships; none: groups are not the provider's business.
+    pub groups: Option<Vec<String>>,
+}
+
+/// The providers that are on, beside `credentials`.
+#[derive(Clone, Debug, Default)]
+pub struct Providers {}

@@ -1,0 +1,100 @@
+//! Signing in somebody whom a provider vouches for.
+
+use tokio::time::timeout;
+use tracing::warn;
+
+use super::{External, Vouched, groups};
+use crate::{
+    error::{Code, Error, issue_text},
+    identity::Identity,
+    sandbox::{SignedIn, Turn},
+    service::Service,
+    sessions::{self, Begun, SessionTimes},
+    storage::{Access, CallContext, nested::Enclosing},
+};
+
+/// Somebody who signs in, and from where.
+pub struct SignIn<'a> {
+    /// The service that they sign in to.
+    pub service: &'a Service,
+    /// How long the session lasts.
+    pub times: &'a SessionTimes,
+    /// Who sent the request, until now.
+    pub sender: &'a Identity,
+    /// The request, as the log names it.
+    pub request_id: &'a str,
+}
+
+/// Makes the person a user or brings them up to date, puts them into their groups, and begins a session: all
+/// of it or nothing. `FORBIDDEN` while no user exists, and where the provider's word breaks a rule of users.
+pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, Begun), Error> {
+    let signing_in = timeout(sign_in.service.call_time, sign_in.run(external));
+    let too_long = |_| Error::new(Code::Timeout, "The call took too long");
+    signing_in.await.map_err(too_long)?
+}
+
+impl SignIn<'_> {
+    async fn run(&self, external: External) -> Result<(SignedIn, Begun), Error> {
+        let service = self.service;
+        let context = Identity::anonymous().context(self.request_id);
+        let name_keys = match external.groups {
+            Some(names) => {
+                let names = groups::possible(names);
+                Some(service.sandbox.name_keys(context.clone(), &names).await?)
+            }
+            None => None,
+        };
+
+        let mut turn = service.sandbox.turn().await?;
+        turn.stop_waiting();
+        let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
+        let enclosing = Enclosing::new(transaction);
+        let user = self
+            .put_user(turn, context, &enclosing, &external.identity)
+            .await?;
+        let mut transaction = enclosing.transaction().await;
+        if let Some(name_keys) = name_keys {
+            groups::replace(&mut *transaction, &user.id, &name_keys).await?;
+        }
+        let begun = sessions::begin(service, self.times, &mut *transaction, &user.id, self.sender).await?;
+        drop(transaction);
+        enclosing.commit().await?;
+        Ok((user, begun))
+    }
+
+    async fn put_user(
+        &self,
+        turn: Turn,
+        context: CallContext,
+        enclosing: &Enclosing,
+        vouched: &Vouched,
+    ) -> Result<SignedIn, Error> {
+        let sandbox = &self.service.sandbox;
+        let mut instance = sandbox.enter_within(turn, context, enclosing.storage()).await?;
+        let (plugin, store) = instance.parts();
+        let answer = plugin.portico_dashboard_sign_in().call_external(store, vouched);
+        let answer = answer.await;
+        instance.answer(answer).map_err(|error| self.refused(error))
+    }
+
+    /// What the component does not take of a provider is not the fault of whoever signs in, and
+    /// whether a user has their name already is not for them to know.
+    fn refused(&self, error: Error) -> Error {
+        if !matches!(error.code, Code::BadRequest | Code::Conflict) {
+            return error;
+        }
+        let issues: Vec<_> = error.issues.iter().map(issue_text).collect();
+        let rules = if issues.is_empty() {
+            error.message
+        } else {
+            issues.join("; ")
+        };
+        warn!(
+            request = self.request_id,
+            "a provider's user cannot sign in: {rules}"
+        );
+        let message =
+            "The provider's account does not fit here; ask an administrator, who finds the reason in the log";
+        Error::new(Code::Forbidden, message)
+    }
+}
