@@ -6,6 +6,7 @@ use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
 use crate::bindings::storage::{
     Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
+    UserFilter,
 };
 use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
 use crate::transaction::{self, Failure};
@@ -14,7 +15,7 @@ use crate::validate::password::MAX as PASSWORD_MAX;
 use crate::validate::username::{MAX as USERNAME_MAX, username};
 use crate::validate::{self, Checked, Issues, image, text};
 use crate::{environment, error, names, password};
-use contract::{Identity, SignedIn};
+use contract::{Identity, Linking, SignedIn};
 
 /// The most characters of a provider's subject.
 const SUBJECT_MAX: usize = 1024;
@@ -24,8 +25,8 @@ impl contract::Guest for Plugin {
         by_password(&username, &password)
     }
 
-    fn external(identity: Identity) -> Result<SignedIn, Error> {
-        by_provider(identity)
+    fn external(identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
+        by_provider(identity, linking)
     }
 }
 
@@ -74,7 +75,7 @@ fn replace_outdated(account: &Account, password: &str) {
     }
 }
 
-fn by_provider(identity: Identity) -> Result<SignedIn, Error> {
+fn by_provider(identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
     let known = Known::check(identity)?;
     let now = environment::now();
     transaction::write(|transaction| {
@@ -82,14 +83,18 @@ fn by_provider(identity: Identity) -> Result<SignedIn, Error> {
             return Err(error::forbidden("The first user is created by onboarding").into());
         }
         let subject = AccountKey::Subject((known.provider, known.subject.clone()));
-        let id = match transaction.find_account(&subject)? {
-            Some(account) => known.bring_up_to_date(transaction, account.id, now)?,
-            None => known.insert(transaction, now)?,
+        let linked = match transaction.find_account(&subject)? {
+            Some(account) if account.provider == known.provider => {
+                let id = known.bring_up_to_date(transaction, account.id, now)?;
+                return Ok(known.signed_in(id));
+            }
+            Some(account) => Some((account.id, account.name)),
+            None => known.link(transaction, linking)?,
         };
-        Ok(SignedIn {
-            id,
-            name: known.name.clone(),
-        })
+        match linked {
+            Some((id, name)) => Ok(SignedIn { id, name }),
+            None => Ok(known.signed_in(known.insert(transaction, now)?)),
+        }
     })
 }
 
@@ -123,6 +128,45 @@ impl Known {
                 .image
                 .and_then(|picture| image::external(picture.trim()).ok()),
         })
+    }
+
+    fn signed_in(&self, id: Id) -> SignedIn {
+        SignedIn {
+            id,
+            name: self.name.clone(),
+        }
+    }
+
+    /// The user of `credentials` who is the same person, from now on also by this subject: their
+    /// id and name.
+    fn link(&self, transaction: &Transaction, linking: Linking) -> Result<Option<(Id, String)>, Failure> {
+        let Some(email) = self.email.as_ref().filter(|_| self.email_verified) else {
+            return Ok(None);
+        };
+        if linking == Linking::Off {
+            return Ok(None);
+        }
+        let users = transaction.list_users(&UserFilter {
+            provider: Some(Provider::Credentials),
+            name_contains: None,
+            email: Some(email.clone()),
+            limit: Some(2),
+        })?;
+        // Of two with the same email nobody knows who it is.
+        let Ok([user]) = <[_; 1]>::try_from(users) else {
+            return Ok(None);
+        };
+        if linking == Linking::Verified && user.email_verified.is_none() {
+            return Ok(None);
+        }
+        let linked = transaction.insert_identity(&user.id, self.provider, &self.subject);
+        linked.map_err(|error| match error {
+            StorageError::Constraint(Constraint::Identity) => Failure::from(error::conflict(
+                "Another account of the provider is linked to the user",
+            )),
+            other => other.into(),
+        })?;
+        Ok(Some((user.id, user.name)))
     }
 
     fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<Id, Failure> {

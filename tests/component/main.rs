@@ -3,6 +3,7 @@
 
 mod contract;
 mod harness;
+mod linking;
 mod rules;
 mod state;
 mod storage;

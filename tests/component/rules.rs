@@ -3,7 +3,7 @@
 use portico::{
     error::Code,
     model::{AppDraft, Caller, ColorScheme, Provider, Registration, TextChange},
-    sandbox::bindings::exports::portico::dashboard::sign_in::Identity as External,
+    sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as External, Linking},
     storage::AccountKey,
 };
 
@@ -193,7 +193,7 @@ async fn an_identity_provider_brings_nobody_in_before_the_first_administrator() 
     let harness = Harness::new();
     let refusal = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("s", "eve"))
+        portico_dashboard_sign_in.call_external(&external("s", "eve"), Linking::Off)
     )
     .unwrap_err();
     assert_eq!(refusal.code, Code::Forbidden);
@@ -206,25 +206,25 @@ async fn a_subject_is_one_user_and_two_subjects_with_one_name_are_not() {
     first_user(&harness).await;
     let eve = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eve"))
+        portico_dashboard_sign_in.call_external(&external("1", "eve"), Linking::Off)
     )
     .unwrap();
     let again = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eva"))
+        portico_dashboard_sign_in.call_external(&external("1", "eva"), Linking::Off)
     )
     .unwrap();
     assert_eq!((&again.id, &again.name[..]), (&eve.id, "eva"));
     let other = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("2", "eva"))
+        portico_dashboard_sign_in.call_external(&external("2", "eva"), Linking::Off)
     )
     .unwrap_err();
     assert_eq!(other.code, Code::Conflict);
     // The name of a user who signs in here is another matter.
     call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("3", "ada"))
+        portico_dashboard_sign_in.call_external(&external("3", "ada"), Linking::Off)
     )
     .unwrap();
 }
@@ -235,7 +235,7 @@ async fn what_a_provider_vouches_for_is_not_changed_here_not_even_by_administrat
     first_user(&harness).await;
     let eve = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eve"))
+        portico_dashboard_sign_in.call_external(&external("1", "eve"), Linking::Off)
     )
     .unwrap();
     let profile = portico::model::ProfileChange {

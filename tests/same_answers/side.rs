@@ -277,7 +277,7 @@ impl Side {
         let (plugin, store) = instance.parts();
         let answer = plugin
             .portico_dashboard_sign_in()
-            .call_external(store, &identity)
+            .call_external(store, &identity, sign_in::Linking::Off)
             .await;
         let user = instance
             .answer(answer)

@@ -13,6 +13,7 @@ use crate::{names, transaction};
 const EVERYONE: UserFilter = UserFilter {
     provider: None,
     name_contains: None,
+    email: None,
     limit: None,
 };
 

@@ -14,7 +14,7 @@ mod groups;
 mod sign_in;
 
 pub use self::sign_in::{SignIn, sign_in};
-pub use crate::sandbox::bindings::exports::portico::dashboard::sign_in::Identity as Vouched;
+pub use crate::sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as Vouched, Linking};
 
 /// What a provider vouches for.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct External {
     /// The names of the groups that they are in, as the provider writes them. Those that are there, by
     /// name-key, replace all memberships; none: groups are not the provider's business.
     pub groups: Option<Vec<String>>,
+    /// Whether they may become a user of `credentials` who is there.
+    pub linking: Linking,
 }
 
 /// The providers that are on, beside `credentials`.

@@ -3,7 +3,7 @@
 use tokio::time::timeout;
 use tracing::warn;
 
-use super::{External, Vouched, groups};
+use super::{External, groups};
 use crate::{
     error::{Code, Error, issue_text},
     identity::Identity,
@@ -34,10 +34,10 @@ pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(Signed
 }
 
 impl SignIn<'_> {
-    async fn run(&self, external: External) -> Result<(SignedIn, Begun), Error> {
+    async fn run(&self, mut external: External) -> Result<(SignedIn, Begun), Error> {
         let service = self.service;
         let context = Identity::anonymous().context(self.request_id);
-        let name_keys = match external.groups {
+        let name_keys = match external.groups.take() {
             Some(names) => {
                 let names = groups::possible(names);
                 Some(service.sandbox.name_keys(context.clone(), &names).await?)
@@ -49,9 +49,7 @@ impl SignIn<'_> {
         turn.stop_waiting();
         let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
         let enclosing = Enclosing::new(transaction);
-        let user = self
-            .put_user(turn, context, &enclosing, &external.identity)
-            .await?;
+        let user = self.put_user(turn, context, &enclosing, &external).await?;
         let mut transaction = enclosing.transaction().await;
         if let Some(name_keys) = name_keys {
             groups::replace(&mut *transaction, &user.id, &name_keys).await?;
@@ -67,12 +65,15 @@ impl SignIn<'_> {
         turn: Turn,
         context: CallContext,
         enclosing: &Enclosing,
-        vouched: &Vouched,
+        external: &External,
     ) -> Result<SignedIn, Error> {
         let sandbox = &self.service.sandbox;
         let mut instance = sandbox.enter_within(turn, context, enclosing.storage()).await?;
         let (plugin, store) = instance.parts();
-        let answer = plugin.portico_dashboard_sign_in().call_external(store, vouched);
+        let answer =
+            plugin
+                .portico_dashboard_sign_in()
+                .call_external(store, &external.identity, external.linking);
         let answer = answer.await;
         instance.answer(answer).map_err(|error| self.refused(error))
     }

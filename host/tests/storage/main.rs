@@ -53,6 +53,7 @@ on_every_driver! {
         what_is_in_few_names_and_what_is_in_many_is_found_alike
         lists_honour_offset_limit_and_provider
         a_user_name_is_taken_once_for_each_provider
+        users_are_found_by_their_whole_email
         a_subject_belongs_to_one_user
         group_board_and_engine_names_are_taken_once
     }

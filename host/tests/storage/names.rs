@@ -60,6 +60,7 @@ async fn users(
     let filter = UserFilter {
         provider,
         name_contains: contains.map(str::to_owned),
+        email: None,
         limit,
     };
     let users = store.read().await.list_users(&filter).await.unwrap();
@@ -284,6 +285,41 @@ pub async fn a_user_name_is_taken_once_for_each_provider(store: &Store) {
     );
 }
 
+pub async fn users_are_found_by_their_whole_email(store: &Store) {
+    let mut writer = store.write().await;
+    for (id, provider, email) in [
+        ("1", Provider::Credentials, Some("ann@example.com")),
+        ("2", Provider::Credentials, Some("ann@example.com")),
+        ("3", Provider::Oidc, Some("ann@example.com")),
+        ("4", Provider::Credentials, Some("Ann@example.com")),
+        ("5", Provider::Credentials, Some("joann@example.com")),
+        ("6", Provider::Credentials, None),
+    ] {
+        let mut user = user(id, id);
+        user.user.provider = provider;
+        user.user.email = email.map(Into::into);
+        writer.insert_user(&user).await.unwrap();
+    }
+    writer.commit().await.unwrap();
+    let found = async |provider, email: &str, limit| {
+        let filter = UserFilter {
+            provider,
+            name_contains: None,
+            email: Some(email.into()),
+            limit,
+        };
+        let users = store.read().await.list_users(&filter).await.unwrap();
+        users.into_iter().map(|user| user.id).collect::<Vec<_>>()
+    };
+    assert_eq!(found(None, "ann@example.com", None).await, ["1", "2", "3"]);
+    let own = Some(Provider::Credentials);
+    assert_eq!(found(own, "ann@example.com", None).await, ["1", "2"]);
+    assert_eq!(found(own, "ann@example.com", Some(1)).await, ["1"]);
+    assert_eq!(found(own, "Ann@example.com", None).await, ["4"]);
+    assert!(found(own, "ann@example", None).await.is_empty());
+    assert!(found(own, "", None).await.is_empty());
+}
+
 pub async fn a_subject_belongs_to_one_user(store: &Store) {
     let mut writer = store.write().await;
     for (id, name) in [("u", "ann"), ("v", "bob")] {
@@ -298,6 +334,15 @@ pub async fn a_subject_belongs_to_one_user(store: &Store) {
         .await
         .unwrap();
     writer.commit().await.unwrap();
+    let another = store
+        .write()
+        .await
+        .insert_identity("u", Provider::Oidc, "another")
+        .await;
+    assert!(
+        matches!(another, Err(Error::Constraint(Constraint::Identity))),
+        "{another:?}"
+    );
     let refused = store
         .write()
         .await

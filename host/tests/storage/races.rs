@@ -73,6 +73,7 @@ pub async fn one_of_fifty_that_take_an_invite_gets_it(store: &Store) {
     let filter = portico::storage::UserFilter {
         provider: None,
         name_contains: None,
+        email: None,
         limit: None,
     };
     assert_eq!(reader.list_users(&filter).await.unwrap().len(), 1);

@@ -86,7 +86,7 @@ impl sign_in::Guest for Plugin {
         unused()
     }
 
-    fn external(_: sign_in::Identity) -> Result<sign_in::SignedIn, Error> {
+    fn external(_: sign_in::Identity, _: sign_in::Linking) -> Result<sign_in::SignedIn, Error> {
         unused()
     }
 }

@@ -45,6 +45,7 @@ impl Snapshot {
             let filter = UserFilter {
                 provider: Some(provider),
                 name_contains: None,
+                email: None,
                 limit: None,
             };
             let of_provider = transaction.list_users(&filter).await?.into_iter();

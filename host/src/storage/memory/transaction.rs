@@ -36,6 +36,7 @@ impl Transaction for MemoryTransaction {
                 .is_none_or(|provider| row.user.provider == provider)
         });
         rows.retain(|row| row.name_key.contains(contains));
+        rows.retain(|row| filter.email.is_none() || row.user.email == filter.email);
         rows.sort_by_key(|row| (&row.name_key, &row.user.id));
         rows.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));
         Ok(rows.into_iter().map(|row| summary(&row.user)).collect())
@@ -72,7 +73,9 @@ impl Transaction for MemoryTransaction {
     async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
         self.change(|state| {
             let key = (provider, subject.to_owned());
-            if state.identities.contains_key(&key) {
+            let mut identities = state.identities.iter();
+            let has_one = identities.any(|((of, _), user)| *of == provider && user == user_id);
+            if has_one || state.identities.contains_key(&key) {
                 return Err(Error::Constraint(Constraint::Identity));
             }
             State::check_reference(&state.users, [&user_id.to_owned()])?;

@@ -183,6 +183,9 @@ fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with("identity.provider, identity.subject") => {
             Some(Constraint::Identity)
         }
+        ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("identity.user_id, identity.provider") => {
+            Some(Constraint::Identity)
+        }
         _ => None,
     }
 }

@@ -6,10 +6,11 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_app_search.sql"),
     include_str!("migrations/0003_sessions.sql"),
+    include_str!("migrations/0004_identities.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

@@ -38,11 +38,13 @@ pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSumma
     let sql = "
         SELECT id, name, email, email_verified, image FROM user
         WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0
-        ORDER BY name_key, id LIMIT ?3";
+            AND (?3 IS NULL OR email = ?3)
+        ORDER BY name_key, id LIMIT ?4";
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
-    all(db, sql, params![filter.provider, contains, limit], |row| {
+    let values = params![filter.provider, contains, filter.email, limit];
+    all(db, sql, values, |row| {
         Ok(UserSummary {
             id: row.get(0)?,
             name: row.get(1)?,
