@@ -11,7 +11,7 @@ use crate::{
         App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
         ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
     },
-    sandbox::{ExternalIdentity, SignedIn},
+    sandbox::{ExternalIdentity, Linking, SignedIn},
     service::{Service, hash, report},
     throttle::Account,
 };
@@ -168,8 +168,8 @@ impl SignIn {
     }
 
     /// Finds the user whom an identity provider vouches for, and brings name, email and picture up
-    /// to date; creates it at the first sign-in.
-    pub async fn external(&self, identity: &ExternalIdentity) -> Result<SignedIn, Error> {
+    /// to date; creates it at the first sign-in, or links it to a user who is there.
+    pub async fn external(&self, identity: &ExternalIdentity, linking: Linking) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
         let context = Identity::anonymous().context(&request_id);
         let found = async {
@@ -177,7 +177,7 @@ impl SignIn {
             let (plugin, store) = instance.parts();
             let answer = plugin
                 .portico_dashboard_sign_in()
-                .call_external(store, identity)
+                .call_external(store, identity, linking)
                 .await;
             instance.answer(answer)
         };

@@ -20,7 +20,7 @@ pub use crate::{
     http::{HttpLimits, HttpSettings},
     icons::{Icons, NoIcons},
     identity::{Authenticate, Identity},
-    sandbox::{ExternalIdentity, Limits, SignedIn},
+    sandbox::{ExternalIdentity, Limits, Linking, SignedIn},
     secrets::{Random, SystemRandom},
     storage::{
         Access, Account, AccountKey, AppFilter, Authentication, CallContext, Constraint,

@@ -14,7 +14,7 @@ mod groups;
 mod sign_in;
 
 pub use self::sign_in::{SignIn, sign_in};
-pub use crate::sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as Vouched, Linking};
+pub use crate::sandbox::{ExternalIdentity as Vouched, Linking};
 
 /// What a provider vouches for.
 #[derive(Clone, Debug)]

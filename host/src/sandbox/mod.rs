@@ -39,7 +39,7 @@ use wasmtime::{
 
 pub use self::bindings::exports::portico::dashboard::{
     procedures::{Access, Kind, Procedure as Described},
-    sign_in::{Identity as ExternalIdentity, SignedIn},
+    sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
 };
 pub use self::limits::Limits;
 use self::{
