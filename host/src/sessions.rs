@@ -58,8 +58,8 @@ pub async fn begin(
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
     sender: &Identity,
+    now: Timestamp,
 ) -> Result<Begun, Error> {
-    let now = service.clock.now();
     let issued = service.secrets.session(service.secrets.id(now));
     let ends_at = times.ends_at(now);
     let session = Session {

@@ -175,6 +175,7 @@ async fn begin_session(
         user,
         password_version,
     } = proof;
+    let now = service.clock.now();
     let mut transaction = service.storage.begin_dashboard(Access::Write, context).await?;
     // Whoever signs in with a password that is changed meanwhile, or is deleted, has no session.
     let present = transaction.password_version(&user.id).await?;
@@ -185,7 +186,7 @@ async fn begin_session(
         ));
     }
     let times = &http.settings.sessions;
-    let begun = sessions::begin(service, times, &mut *transaction, &user.id, identity).await?;
+    let begun = sessions::begin(service, times, &mut *transaction, &user.id, identity, now).await?;
     transaction.commit().await?;
     Ok(session::signed_in(http, &user, &begun))
 }

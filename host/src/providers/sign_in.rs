@@ -47,6 +47,7 @@ impl SignIn<'_> {
 
         let mut turn = service.sandbox.turn().await?;
         turn.stop_waiting();
+        let now = service.clock.now();
         let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
         let enclosing = Enclosing::new(transaction);
         let user = self.put_user(turn, context, &enclosing, &external).await?;
@@ -54,7 +55,8 @@ impl SignIn<'_> {
         if let Some(name_keys) = name_keys {
             groups::replace(&mut *transaction, &user.id, &name_keys).await?;
         }
-        let begun = sessions::begin(service, self.times, &mut *transaction, &user.id, self.sender).await?;
+        let begun =
+            sessions::begin(service, self.times, &mut *transaction, &user.id, self.sender, now).await?;
         drop(transaction);
         enclosing.commit().await?;
         Ok((user, begun))
