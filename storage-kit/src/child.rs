@@ -1,0 +1,101 @@
+//! An implementation in another process, which speaks JSON lines.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{self, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use serde::Deserialize;
+
+use crate::protocol::{Answer, Broken, Request, Target};
+
+/// A child process; ended when this is dropped.
+pub struct Child {
+    process: process::Child,
+    /// None once it is closed.
+    input: Option<ChildStdin>,
+    lines: Receiver<std::io::Result<String>>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    id: u64,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+impl Child {
+    /// Starts it. Its standard error is this process's.
+    pub fn start(command: &mut Command) -> anyhow::Result<Self> {
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let input = process.stdin.take();
+        let output = process.stdout.take().context("a process without standard output")?;
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            let mut output = BufReader::new(output).lines();
+            // Whoever does not listen any more is gone.
+            while output.next().is_some_and(|line| sender.send(line).is_ok()) {}
+        });
+        Ok(Self { process, input, lines })
+    }
+
+    fn ended(&mut self) -> Broken {
+        let how = match self.process.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Broken(format!("the bridge has ended ({how})"))
+    }
+}
+
+impl Target for Child {
+    fn send(&mut self, request: &Request) -> Result<(), Broken> {
+        let mut line = serde_json::to_vec(request).map_err(|error| Broken(error.to_string()))?;
+        line.push(b'\n');
+        let sent = self.input.as_mut().map(|input| input.write_all(&line));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.ended()),
+        }
+    }
+
+    fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken> {
+        let line = match self.lines.recv_timeout(within) {
+            Ok(line) => line.map_err(|error| Broken(format!("the bridge's output: {error}")))?,
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+        };
+        match serde_json::from_str(&line) {
+            Ok(Line { id, answer }) => Ok(Some((id, answer))),
+            Err(error) => Err(Broken(format!(
+                "the bridge wrote a line that is no answer ({error}): {line:.200}"
+            ))),
+        }
+    }
+}
+
+impl Drop for Child {
+    /// It ends when its input does; if it does not within a while, it is ended.
+    fn drop(&mut self) {
+        self.input = None;
+        let while_it_ends = Duration::from_secs(2);
+        let end = Instant::now() + while_it_ends;
+        while Instant::now() < end {
+            match self.lines.recv_timeout(end - Instant::now()) {
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        if !matches!(self.process.try_wait(), Ok(Some(_))) {
+            thread::sleep(Duration::from_millis(100));
+            let _ = self.process.kill();
+        }
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,176 @@
+//! The values of the contract as JSON, with the names of WIT.
+
+use portico::model::{self, ColorScheme, Provider, Timestamp, UserSummary};
+use portico::storage::{self, Account, Constraint, Error};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A record of the contract that has the same fields here, under the names of WIT.
+macro_rules! records {
+    ($($name:ident = $of:path { $($field:ident: $type:ty),* $(,)? })+) => {
+        $(
+            #[derive(Serialize, Deserialize)]
+            #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+            pub struct $name {
+                $(pub $field: $type,)*
+            }
+
+            impl From<$name> for $of {
+                fn from(form: $name) -> Self {
+                    Self { $($field: form.$field.into()),* }
+                }
+            }
+        )+
+    };
+}
+
+/// The same for one that is answered as well.
+macro_rules! answered {
+    ($($name:ident = $of:path { $($field:ident),* $(,)? })+) => {
+        $(impl From<$of> for $name {
+            fn from(record: $of) -> Self {
+                Self { $($field: record.$field),* }
+            }
+        })+
+    };
+}
+
+records! {
+    User = model::User {
+        id: String,
+        name: String,
+        email: Option<String>,
+        email_verified: Option<Timestamp>,
+        image: Option<String>,
+        provider: Provider,
+        home_board_id: Option<String>,
+        mobile_home_board_id: Option<String>,
+        first_day_of_week: u8,
+        ping_icons_enabled: bool,
+        default_search_engine_id: Option<String>,
+        open_search_in_new_tab: bool,
+    }
+    NewUser = storage::NewUser {
+        user: User,
+        name_key: String,
+        color_scheme: ColorScheme,
+        password_hash: Option<String>,
+    }
+    Profile = storage::Profile {
+        name: String,
+        name_key: String,
+        email: Option<String>,
+        email_verified: Option<Timestamp>,
+    }
+    HomeBoards = model::HomeBoards {
+        home_board_id: Option<String>,
+        mobile_home_board_id: Option<String>,
+    }
+    SearchPreferences = model::SearchPreferences {
+        default_search_engine_id: Option<String>,
+        open_in_new_tab: bool,
+    }
+    UserFilter = storage::UserFilter {
+        provider: Option<Provider>,
+        name_contains: Option<String>,
+        limit: Option<u32>,
+    }
+    AppFilter = storage::AppFilter {
+        name_contains: Option<String>,
+        offset: u64,
+        limit: Option<u32>,
+    }
+    App = model::App {
+        id: String,
+        name: String,
+        description: Option<String>,
+        icon_url: String,
+        href: Option<String>,
+        ping_url: Option<String>,
+    }
+    StoredApp = storage::StoredApp {
+        app: App,
+        name_key: String,
+    }
+}
+
+answered! {
+    User = model::User {
+        id, name, email, email_verified, image, provider, home_board_id, mobile_home_board_id, first_day_of_week,
+        ping_icons_enabled, default_search_engine_id, open_search_in_new_tab,
+    }
+    App = model::App { id, name, description, icon_url, href, ping_url }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccountKey {
+    Id(String),
+    Name((Provider, String)),
+    Subject((Provider, String)),
+}
+
+impl From<AccountKey> for storage::AccountKey {
+    fn from(key: AccountKey) -> Self {
+        match key {
+            AccountKey::Id(id) => Self::Id(id),
+            AccountKey::Name(name) => Self::Name(name),
+            AccountKey::Subject(subject) => Self::Subject(subject),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserChange {
+    Profile(Profile),
+    Image(Option<String>),
+    HomeBoards(HomeBoards),
+    SearchPreferences(SearchPreferences),
+    ColorScheme(ColorScheme),
+    PingIconsEnabled(bool),
+    FirstDayOfWeek(u8),
+}
+
+impl From<UserChange> for storage::UserChange {
+    fn from(change: UserChange) -> Self {
+        match change {
+            UserChange::Profile(profile) => Self::Profile(profile.into()),
+            UserChange::Image(image) => Self::Image(image),
+            UserChange::HomeBoards(boards) => Self::HomeBoards(boards.into()),
+            UserChange::SearchPreferences(search) => Self::SearchPreferences(search.into()),
+            UserChange::ColorScheme(scheme) => Self::ColorScheme(scheme),
+            UserChange::PingIconsEnabled(enabled) => Self::PingIconsEnabled(enabled),
+            UserChange::FirstDayOfWeek(day) => Self::FirstDayOfWeek(day),
+        }
+    }
+}
+
+pub fn summary(user: UserSummary) -> Value {
+    json!({
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "email-verified": user.email_verified,
+        "image": user.image,
+    })
+}
+
+pub fn account(account: Account) -> Value {
+    json!({
+        "id": account.id,
+        "name": account.name,
+        "provider": account.provider,
+        "password-hash": account.password_hash,
+    })
+}
+
+pub fn error(error: Error) -> Value {
+    match error {
+        Error::Retry => json!({"retry": null}),
+        Error::Constraint(Constraint::UserName) => json!({"constraint": "user-name"}),
+        Error::Constraint(Constraint::Identity) => json!({"constraint": "identity"}),
+        Error::Constraint(Constraint::Reference) => json!({"constraint": "reference"}),
+        Error::Unavailable(reason) => json!({"unavailable": reason}),
+    }
+}

@@ -1,0 +1,34 @@
+//! Tells whoever implements the interface `storage` of Portico's contract when they are done.
+//!
+//! The cases are data (`cases/*.yaml`): steps, each a call and what is expected of it, under the
+//! rule of `wit/` that they show. [`run()`] drives them over a [`Target`]: a Rust implementation in
+//! this process ([`InProcess`]), or a child process that speaks JSON lines ([`Child`]). README.md
+//! beside this crate describes the protocol, the JSON of each type, and the form of a case.
+
+mod bridge;
+mod cases;
+mod child;
+mod expand;
+mod expect;
+mod in_process;
+mod protocol;
+mod report;
+mod run;
+mod tracks;
+
+pub use bridge::{Board, Bridge, BridgeCall, BridgeError, Group};
+pub use cases::{Case, Expectation, Need, Step, all};
+pub use child::Child;
+pub use in_process::InProcess;
+pub use protocol::{Answer, Broken, Request, Target};
+pub use report::{Failure, Outcome, Report};
+pub use run::run;
+
+/// Runs every case and panics with the report if a rule is broken.
+///
+/// Needs a thread of its own for as long as it takes: call it from an ordinary `#[test]`, not from
+/// one that is asynchronous.
+pub fn assert_kept(mut target: impl Target) {
+    let report = run(&mut target, &all(), |_| {});
+    assert!(report.is_kept(), "{report}");
+}

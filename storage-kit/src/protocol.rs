@@ -1,0 +1,68 @@
+//! What the runner says to an implementation, and what it hears.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Names the request; its answer carries the same.
+    pub id: u64,
+    /// In which transaction; none: a call of the bridge's own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub transaction: Option<String>,
+    /// The function.
+    pub call: String,
+    /// One member for each parameter.
+    pub arguments: Value,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It succeeded with this.
+    Ok(Value),
+    /// It was refused with this.
+    Error(Value),
+}
+
+impl Answer {
+    /// Whether the whole transaction may be tried again.
+    pub(crate) fn is_retry(&self) -> bool {
+        matches!(self, Self::Error(error) if error.get("retry").is_some() || error == "retry")
+    }
+
+    /// Why there is no such thing here.
+    pub(crate) fn unsupported(&self) -> Option<String> {
+        match self {
+            Self::Error(error) => error.get("unsupported").map(|reason| match reason {
+                Value::String(reason) => reason.clone(),
+                other => other.to_string(),
+            }),
+            Self::Ok(_) => None,
+        }
+    }
+}
+
+/// An implementation under test.
+pub trait Target {
+    /// Hands a request over without waiting for its answer.
+    fn send(&mut self, request: &Request) -> Result<(), Broken>;
+
+    /// The next answer, whichever request it is to; none if none comes within this time.
+    fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken>;
+}
+
+/// The implementation cannot be spoken to any more. The text says what happened.
+#[derive(Clone, Debug)]
+pub struct Broken(pub String);
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}

@@ -1,0 +1,247 @@
+//! The transactions of one case, several of which may be open at once.
+//!
+//! Which of two transactions waits, or is refused, is the implementation's affair. So each is a
+//! track of its own: a step that is not answered while another transaction is open makes its track
+//! wait, and an answer of `retry` sends it back to its `begin`; both go on once the others have
+//! ended. Invariants:
+//! - The steps of a track are sent in their order, the next one when the one before was answered.
+//! - `retry` is a fault unless another transaction was open at some time since `begin`.
+//! - What an attempt answered is judged when it ends, and not at all if it ends in `retry`.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cases::Expectation;
+use crate::protocol::{Answer, Broken};
+use crate::report::Failure;
+use crate::run::{Line, PATIENCE};
+
+/// A call is taken to wait for another transaction when it was not answered within this time.
+const WAITS: Duration = Duration::from_millis(100);
+
+/// How often the component tries a transaction.
+const ATTEMPTS: usize = 5;
+
+/// Why a case is over.
+pub(crate) enum Stop {
+    Failure(Box<Failure>),
+    Skip(String),
+    Broken(Broken),
+}
+
+impl From<Broken> for Stop {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+/// A step with everything in its place.
+#[derive(Clone)]
+pub(crate) struct Call {
+    /// Which step of the case, from 1.
+    pub number: usize,
+    pub function: String,
+    pub arguments: Value,
+    pub expected: Expectation,
+}
+
+impl Call {
+    /// The failure to answer as expected.
+    pub fn failed(&self, transaction: Option<&str>, got: Option<Answer>) -> Stop {
+        Stop::Failure(Box::new(self.failure(transaction, got)))
+    }
+
+    fn failure(&self, transaction: Option<&str>, got: Option<Answer>) -> Failure {
+        Failure {
+            step: self.number,
+            transaction: transaction.map(str::to_owned),
+            call: self.function.clone(),
+            arguments: self.arguments.clone(),
+            expected: self.expected.clone(),
+            got,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Open, and every step so far is answered.
+    Open,
+    /// This request is not answered yet.
+    Waiting(u64),
+    /// Answered `retry`: to be tried again.
+    Refused,
+}
+
+struct Track {
+    name: String,
+    /// What the case has told it so far.
+    calls: Vec<Call>,
+    /// How many of them were answered.
+    done: usize,
+    state: State,
+    attempts: usize,
+    /// Whether another transaction was open at some time since this one began.
+    competed: bool,
+    /// The first answer that was not as expected.
+    mismatch: Option<Failure>,
+}
+
+/// The transactions that have not ended.
+#[derive(Default)]
+pub(crate) struct Tracks(Vec<Track>);
+
+impl Track {
+    fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting(_))
+    }
+}
+
+impl Tracks {
+    /// Hands a call to its transaction, and lets it go as far as it can now.
+    pub fn step(&mut self, line: &mut Line, name: &str, call: Call) -> Result<(), Stop> {
+        let found = self.0.iter().position(|track| track.name == name);
+        let index = found.unwrap_or_else(|| {
+            self.0.push(Track {
+                name: name.to_owned(),
+                calls: Vec::new(),
+                done: 0,
+                state: State::Open,
+                attempts: 1,
+                competed: false,
+                mismatch: None,
+            });
+            self.0.len() - 1
+        });
+        self.0[index].calls.push(call);
+        self.advance(line, index)?;
+        self.settle(line)
+    }
+
+    /// While none is open that has nothing to wait for: lets those go on that waited, or were
+    /// refused.
+    fn settle(&mut self, line: &mut Line) -> Result<(), Stop> {
+        while !self.0.iter().any(|track| track.state == State::Open) {
+            if self.0.iter().any(Track::is_waiting) {
+                self.hear_any(line)?;
+            } else if let Some(index) = self.0.iter().position(|track| track.state == State::Refused) {
+                self.0[index].state = State::Open;
+                self.advance(line, index)?;
+            } else {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until one of those that wait is answered.
+    fn hear_any(&mut self, line: &mut Line) -> Result<(), Stop> {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            for index in 0..self.0.len() {
+                if self.0[index].is_waiting() && self.hear(line, index, Duration::from_millis(5))? {
+                    return Ok(());
+                }
+            }
+        }
+        match self.0.iter().find(|track| track.is_waiting()) {
+            Some(track) => Err(track.calls[track.done].failed(Some(&track.name), None)),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends what this track has to send, as far as it is answered.
+    fn advance(&mut self, line: &mut Line, index: usize) -> Result<(), Stop> {
+        if self.0[index].is_waiting() {
+            return self.hear(line, index, Duration::ZERO).map(drop);
+        }
+        if self.0[index].state == State::Refused || self.0[index].done == self.0[index].calls.len() {
+            return Ok(());
+        }
+        let others = self.open_beside(index);
+        let track = &mut self.0[index];
+        let call = track.calls[track.done].clone();
+        let name = track.name.clone();
+        let id = line.send(Some(&name), &call.function, &call.arguments)?;
+        track.state = State::Waiting(id);
+        let answered = self.hear(line, index, if others { WAITS } else { PATIENCE })?;
+        match answered || others {
+            true => Ok(()),
+            false => Err(call.failed(Some(&name), None)),
+        }
+    }
+
+    /// Notes who is open beside whom; says whether anyone is beside this one.
+    fn open_beside(&mut self, index: usize) -> bool {
+        // Whoever waits to begin holds nothing yet.
+        let is_open = |track: &Track| track.state != State::Refused && track.done > 0;
+        let others = (self.0.iter().enumerate()).any(|(other, track)| other != index && is_open(track));
+        if others {
+            let open = self.0.iter_mut().enumerate();
+            open.filter(|(other, track)| *other == index || is_open(track))
+                .for_each(|(_, track)| track.competed = true);
+        }
+        others
+    }
+
+    /// Waits for the answer that this track waits for, and goes on with it. Says whether it came.
+    fn hear(&mut self, line: &mut Line, index: usize, within: Duration) -> Result<bool, Stop> {
+        let State::Waiting(id) = self.0[index].state else {
+            return Ok(false);
+        };
+        match line.answer(id, within)? {
+            Some(answer) => self.judge(line, index, answer).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Drops whatever is open, whether or not the case was done with it.
+    pub fn abandon(&mut self, line: &mut Line) -> Result<(), Broken> {
+        let (waiting, open): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Track::is_waiting);
+        for track in open.iter().filter(|track| track.state == State::Open) {
+            line.drop_transaction(&track.name)?;
+        }
+        for track in waiting {
+            if let State::Waiting(id) = track.state {
+                line.answer(id, PATIENCE)?;
+                line.drop_transaction(&track.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, line: &mut Line, index: usize, answer: Answer) -> Result<(), Stop> {
+        let track = &mut self.0[index];
+        let call = &track.calls[track.done];
+        let ends = matches!(&call.function[..], "commit" | "drop")
+            || (call.function == "begin" && matches!(answer, Answer::Error(_)));
+        if answer.is_retry() && track.competed && track.attempts < ATTEMPTS {
+            let name = track.name.clone();
+            (track.state, track.done, track.mismatch) = (State::Refused, 0, None);
+            track.attempts += 1;
+            // The component drops a transaction that was refused. Nobody may hold on to it.
+            if !ends {
+                line.drop_transaction(&name)?;
+            }
+            return Ok(());
+        }
+        if !call.expected.is_met(&answer) {
+            let failure = call.failure(Some(&track.name), Some(answer));
+            if !track.competed {
+                return Err(Stop::Failure(Box::new(failure)));
+            }
+            track.mismatch.get_or_insert(failure);
+        }
+        track.done += 1;
+        track.state = State::Open;
+        if !ends {
+            return self.advance(line, index);
+        }
+        let track = self.0.remove(index);
+        match track.mismatch {
+            Some(failure) => Err(Stop::Failure(Box::new(failure))),
+            None => Ok(()),
+        }
+    }
+}

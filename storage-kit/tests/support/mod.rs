@@ -1,0 +1,231 @@
+//! Portico's own drivers as implementations to test, and the bridge to what else is in them.
+#![allow(dead_code, reason = "not every test uses everything")]
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use portico::storage::memory::MemoryStorage;
+use portico::storage::sqlite::SqliteStorage;
+use portico::storage::{
+    Access, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
+    DashboardTransaction, Error, NewInvite, SearchEngine, Session, hash_secret,
+};
+use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The last moment of the year 9999.
+const NEVER: u64 = 253_402_300_799_999;
+
+pub fn memory() -> Arc<dyn DashboardStorage> {
+    Arc::new(MemoryStorage::new())
+}
+
+pub fn sqlite(directory: &TempDir) -> Arc<dyn DashboardStorage> {
+    Arc::new(SqliteStorage::open(&directory.path().join("portico.db")).expect("a database"))
+}
+
+/// The bridge to one of Portico's own drivers.
+pub struct Dashboard(pub Arc<dyn DashboardStorage>);
+
+#[async_trait]
+impl Bridge for Dashboard {
+    async fn call(&self, call: BridgeCall) -> Result<Value, BridgeError> {
+        let context = CallContext {
+            user_id: None,
+            authentication: Authentication::Operator,
+            request_id: "bridge".into(),
+        };
+        let begun = self.0.begin_dashboard(Access::Write, &context).await;
+        let mut transaction = begun.map_err(refused)?;
+        let answer = answer(&mut *transaction, call).await?;
+        transaction.commit().await.map_err(refused)?;
+        Ok(answer)
+    }
+}
+
+fn refused(error: Error) -> BridgeError {
+    BridgeError::Failed(format!("{error:?}"))
+}
+
+fn done(done: bool) -> Result<Value, BridgeError> {
+    match done {
+        true => Ok(Value::Null),
+        false => Err(BridgeError::Failed("the name is taken".into())),
+    }
+}
+
+async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> Result<Value, BridgeError> {
+    match call {
+        BridgeCall::Hello {} => Ok(json!({"name": "a driver of Portico's"})),
+        BridgeCall::PutGroup(group) => {
+            let (id, name) = (&group.id[..], &group.name[..]);
+            // Replaced as a whole, but so that what refers to it stays.
+            if !dashboard.update_group(id, name, name).await.map_err(refused)? {
+                done(dashboard.insert_group(id, name, name).await.map_err(refused)?)?;
+            }
+            let permissions = &group.permissions;
+            done(
+                dashboard
+                    .set_group_permissions(id, permissions)
+                    .await
+                    .map_err(refused)?,
+            )?;
+            for member in members(dashboard, id).await?.unwrap_or_default() {
+                dashboard.remove_from_group(&member, id).await.map_err(refused)?;
+            }
+            for member in &group.members {
+                done(dashboard.add_to_group(member, id).await.map_err(refused)?)?;
+            }
+            Ok(Value::Null)
+        }
+        BridgeCall::GetGroup { id } => {
+            let Some(members) = members(dashboard, &id).await? else {
+                return Ok(Value::Null);
+            };
+            let groups = dashboard.list_groups().await.map_err(refused)?;
+            let permissions = groups.into_iter().find(|group| group.id == id);
+            Ok(json!({"permissions": permissions.map(|group| group.permissions), "members": members}))
+        }
+        BridgeCall::DeleteGroup { id } => {
+            dashboard.delete_group(&id).await.map_err(refused)?;
+            Ok(Value::Null)
+        }
+        BridgeCall::GetPermissions { user } => {
+            let user = dashboard.get_session_user(&user).await.map_err(refused)?;
+            Ok(json!(user.map(|user| user.permissions).unwrap_or_default()))
+        }
+        BridgeCall::PutInvite {
+            id,
+            token,
+            expires_at,
+            creator,
+        } => {
+            let invite = NewInvite {
+                id,
+                expiration_date: expires_at,
+                creator_id: creator,
+            };
+            let inserted = dashboard.insert_invite(&invite, &hash_secret(&token)).await;
+            inserted.map(Value::from).map_err(refused)
+        }
+        BridgeCall::DeleteInvite { id } => {
+            dashboard.delete_invite(&id).await.map_err(refused)?;
+            Ok(Value::Null)
+        }
+        BridgeCall::PutBoard(board) => {
+            let item = |app_id: String| BoardItem::App { app_id };
+            let stored = portico::storage::Board {
+                board: BoardSummary {
+                    id: board.id.clone(),
+                    name: board.name.clone(),
+                    is_public: board.public,
+                    creator_id: board.creator,
+                },
+                items: board.apps.into_iter().map(item).collect(),
+            };
+            if !dashboard
+                .update_board(&stored, &board.name)
+                .await
+                .map_err(refused)?
+            {
+                done(
+                    dashboard
+                        .insert_board(&stored, &board.name)
+                        .await
+                        .map_err(refused)?,
+                )?;
+            }
+            done(
+                dashboard
+                    .share_board(&board.id, &board.users, &board.groups)
+                    .await
+                    .map_err(refused)?,
+            )
+        }
+        BridgeCall::GetBoard { id } => {
+            let board = dashboard.get_board(&id).await.map_err(refused)?;
+            let shares = dashboard.get_shares(&id).await.map_err(refused)?;
+            let (Some(board), Some(shares)) = (board, shares) else {
+                return Ok(Value::Null);
+            };
+            let apps = board.items.into_iter().filter_map(|item| match item {
+                BoardItem::App { app_id } => Some(app_id),
+                BoardItem::Bookmarks { .. } => None,
+            });
+            let apps: Vec<_> = apps.collect();
+            let creator = board.board.creator_id;
+            Ok(json!({"creator": creator, "users": shares.users, "groups": shares.groups, "apps": apps}))
+        }
+        BridgeCall::DeleteBoard { id } => {
+            dashboard.delete_board(&id).await.map_err(refused)?;
+            Ok(Value::Null)
+        }
+        BridgeCall::PutSearchEngine { id, name } => {
+            let engine = SearchEngine {
+                id,
+                name: name.clone(),
+                short: name.clone(),
+                url_template: "https://example.org/?q=%s".into(),
+                icon_url: "/icon.svg".into(),
+                description: None,
+            };
+            let inserted = dashboard.insert_search_engine(&engine, &name, &name).await;
+            done(inserted.map_err(refused)?)
+        }
+        BridgeCall::DeleteSearchEngine { id } => {
+            dashboard.delete_search_engine(&id).await.map_err(refused)?;
+            Ok(Value::Null)
+        }
+        BridgeCall::PutSession { id, user } => {
+            let session = Session {
+                id: id.clone(),
+                user_id: user,
+                created_at: 1,
+                last_used_at: 1,
+                expires_at: NEVER,
+                ends_at: NEVER,
+            };
+            let inserted = dashboard.insert_session(&session, &hash_secret(&id)).await;
+            inserted.map(Value::from).map_err(refused)
+        }
+        BridgeCall::GetSessions { user } => {
+            let sessions = dashboard.list_sessions(&user).await.map_err(refused)?;
+            Ok(sessions.into_iter().map(|session| session.id).collect())
+        }
+        BridgeCall::PutKey { id, user } => {
+            let key = ApiKey {
+                id: id.clone(),
+                name: None,
+                user_id: user,
+                created_at: 1,
+                expires_at: None,
+                last_used_at: None,
+            };
+            let inserted = dashboard.insert_key(&key, &hash_secret(&id)).await;
+            inserted.map(Value::from).map_err(refused)
+        }
+        BridgeCall::GetKeys { user } => {
+            let keys = dashboard.list_keys().await.map_err(refused)?.into_iter();
+            Ok(keys.filter(|key| key.user_id == user).map(|key| key.id).collect())
+        }
+        BridgeCall::GetColorScheme { user } => {
+            let user = dashboard.get_session_user(&user).await.map_err(refused)?;
+            Ok(json!(user.map(|user| user.color_scheme)))
+        }
+    }
+}
+
+/// The ids of a group's members in order; none if there is no such group.
+async fn members(
+    dashboard: &mut dyn DashboardTransaction,
+    id: &str,
+) -> Result<Option<Vec<String>>, BridgeError> {
+    let groups = dashboard.list_groups().await.map_err(refused)?;
+    let group = groups.into_iter().find(|group| group.id == id);
+    Ok(group.map(|group| {
+        let mut members: Vec<_> = group.members.into_iter().map(|member| member.id).collect();
+        members.sort();
+        members
+    }))
+}
