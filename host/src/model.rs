@@ -280,7 +280,7 @@ pub struct AppChange {
 pub struct AppPage {
     pub items: Vec<App>,
     #[component(name = "total-count")]
-    pub total_count: u64,
+    pub total_count: u32,
 }
 
 #[derive(ComponentType, Lift, Lower, Clone, Copy, Debug, PartialEq, Eq)]

@@ -160,7 +160,7 @@ ask_first! {
     get_app(id: &str) -> Option<App>;
     get_apps(ids: &[String]) -> Vec<App>;
     list_apps(filter: &AppFilter) -> Vec<App>;
-    count_apps(name_contains: &str) -> u64;
+    count_apps(name_contains: &str) -> u32;
     insert_apps(apps: &[StoredApp]) -> ();
     update_app(app: &StoredApp) -> bool;
     delete_app(id: &str) -> bool;

@@ -47,7 +47,7 @@ pub fn get_paginated(
     let name_contains = names::key(search.unwrap_or("").trim());
     let filter = AppFilter {
         name_contains: Some(name_contains.clone()),
-        offset: u64::from(page - 1) * u64::from(page_size),
+        offset: (page - 1).saturating_mul(page_size),
         limit: Some(page_size),
     };
     transaction::read(|transaction| {

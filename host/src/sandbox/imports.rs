@@ -167,7 +167,7 @@ impl storage::HostTransaction for State {
         Ok(self.transaction(&this)?.list_apps(&filter).await)
     }
 
-    async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u64> {
+    async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
         Ok(self.transaction(&this)?.count_apps(&name_contains).await)
     }
 

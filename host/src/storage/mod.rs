@@ -109,7 +109,7 @@ pub trait Transaction: Send + 'static {
     async fn get_app(&mut self, id: &str) -> Result<Option<App>>;
     async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>>;
     async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>>;
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u64>;
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u32>;
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()>;
     async fn update_app(&mut self, app: &StoredApp) -> Result<bool>;
     async fn delete_app(&mut self, id: &str) -> Result<bool>;

@@ -172,7 +172,7 @@ handed_over! {
     read get_app(id: &str) -> Option<App>;
     read get_apps(ids: &[String]) -> Vec<App>;
     read list_apps(filter: &AppFilter) -> Vec<App>;
-    read count_apps(name_contains: &str) -> u64;
+    read count_apps(name_contains: &str) -> u32;
     write insert_apps(apps: &[StoredApp]) -> ();
     write update_app(app: &StoredApp) -> bool;
     write delete_app(id: &str) -> bool;

@@ -40,7 +40,7 @@ async fn fill(store: &Store) {
     writer.commit().await.unwrap();
 }
 
-async fn apps(store: &Store, contains: Option<&str>, offset: u64, limit: Option<u32>) -> Vec<String> {
+async fn apps(store: &Store, contains: Option<&str>, offset: u32, limit: Option<u32>) -> Vec<String> {
     let name_contains = contains.map(str::to_owned);
     let filter = AppFilter {
         name_contains,
@@ -114,7 +114,7 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
         );
         let mut reader = store.read().await;
         let count = reader.count_apps(contains).await.unwrap();
-        assert_eq!(count, expected.len() as u64, "how many apps with {contains:?}");
+        assert_eq!(count, expected.len() as u32, "how many apps with {contains:?}");
         drop(reader);
         let expected: Vec<_> = expected.into_iter().filter(|id| *id < "30").collect();
         assert_eq!(
@@ -129,7 +129,7 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
     );
     assert_eq!(
         store.read().await.count_apps("").await.unwrap(),
-        (NAMES.len() + odd.len()) as u64
+        (NAMES.len() + odd.len()) as u32
     );
 }
 
@@ -207,7 +207,7 @@ pub async fn what_is_in_few_names_and_what_is_in_many_is_found_alike(store: &Sto
             "{contains:?}"
         );
         let count = store.read().await.count_apps(contains).await.unwrap();
-        assert_eq!(count, expected.len() as u64, "{contains:?}");
+        assert_eq!(count, expected.len() as u32, "{contains:?}");
     }
 }
 
@@ -218,7 +218,7 @@ pub async fn lists_honour_offset_limit_and_provider(store: &Store) {
     assert_eq!(apps(store, None, 3, Some(4)).await, all[3..7]);
     assert_eq!(apps(store, None, 12, None).await, all[12..]);
     assert_eq!(apps(store, None, 14, Some(5)).await, Vec::<String>::new());
-    assert_eq!(apps(store, None, u64::MAX, Some(5)).await, Vec::<String>::new());
+    assert_eq!(apps(store, None, u32::MAX, Some(5)).await, Vec::<String>::new());
     assert_eq!(apps(store, Some("same"), 1, Some(5)).await, ["21"]);
     assert_eq!(apps(store, None, 0, Some(0)).await, Vec::<String>::new());
     assert_eq!(apps(store, None, 0, Some(u32::MAX)).await, all);

@@ -14,7 +14,7 @@ async fn part(enclosing: &Enclosing, access: Access) -> Box<dyn Transaction> {
         .unwrap()
 }
 
-async fn apps(store: &Store) -> u64 {
+async fn apps(store: &Store) -> u32 {
     store.read().await.count_apps("").await.unwrap()
 }
 

@@ -216,13 +216,13 @@ impl Transaction for MemoryTransaction {
         let apps = self
             .state
             .apps_by_name(filter.name_contains.as_deref().unwrap_or_default());
-        let offset = usize::try_from(filter.offset).unwrap_or(usize::MAX);
+        let offset = filter.offset as usize;
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         Ok(apps.into_iter().skip(offset).take(limit).cloned().collect())
     }
 
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u64> {
-        Ok(self.state.apps_by_name(name_contains).len() as u64)
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
+        Ok(u32::try_from(self.state.apps_by_name(name_contains).len()).unwrap_or(u32::MAX))
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {

@@ -22,7 +22,7 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
-    let offset = i64::try_from(filter.offset).unwrap_or(i64::MAX);
+    let offset = filter.offset;
     // The plus keeps SQLite from going through all names because they are in order.
     let among_few = "
         SELECT id, name, description, icon_url, href, ping_url FROM app
@@ -38,7 +38,7 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     }
 }
 
-pub(super) fn count(db: &Connection, name_contains: &str) -> Result<u64> {
+pub(super) fn count(db: &Connection, name_contains: &str) -> Result<u32> {
     let (sql, parameter) = match phrase(name_contains) {
         Some(phrase) => (
             "SELECT count(*) FROM app_search WHERE app_search MATCH ?1",
@@ -49,8 +49,7 @@ pub(super) fn count(db: &Connection, name_contains: &str) -> Result<u64> {
             name_contains.into(),
         ),
     };
-    let count: Option<i64> = first(db, sql, [parameter], |row| row.get(0))?;
-    Ok(count.map_or(0, i64::unsigned_abs))
+    Ok(first(db, sql, [parameter], |row| row.get(0))?.unwrap_or_default())
 }
 
 /// A query of the index for names that contain this text; none where the index cannot tell. It

@@ -178,7 +178,7 @@ impl Transaction for SqliteTransaction {
         self.read(|db| apps::list(db, filter))
     }
 
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u64> {
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
         self.read(|db| apps::count(db, name_contains))
     }
 
