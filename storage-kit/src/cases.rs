@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use serde_saphyr::options;
 
 /// Every file of `cases/`; a test holds that these are all.
 pub(crate) const FILES: [(&str, &str); 8] = [
@@ -115,10 +116,11 @@ impl<'de> Deserialize<'de> for Step {
 /// If a file is not written as README.md says. A test reads them all.
 pub fn all() -> Vec<Case> {
     let read = |(file, text): (&'static str, &str)| {
-        let cases: Vec<Case> = match serde_saphyr::from_str(text) {
-            Ok(cases) => cases,
-            Err(error) => panic!("cases/{file}.yaml: {error}"),
-        };
+        let cases: Vec<Case> =
+            match serde_saphyr::from_str_with_options(text, options! { strict_booleans: true }) {
+                Ok(cases) => cases,
+                Err(error) => panic!("cases/{file}.yaml: {error}"),
+            };
         cases.into_iter().map(move |case| Case { file, ..case })
     };
     FILES.into_iter().flat_map(read).collect()

@@ -35,14 +35,21 @@ impl Child {
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let input = process.stdin.take();
-        let output = process.stdout.take().context("a process without standard output")?;
+        let output = process
+            .stdout
+            .take()
+            .context("a process without standard output")?;
         let (sender, lines) = channel();
         thread::spawn(move || {
             let mut output = BufReader::new(output).lines();
             // Whoever does not listen any more is gone.
             while output.next().is_some_and(|line| sender.send(line).is_ok()) {}
         });
-        Ok(Self { process, input, lines })
+        Ok(Self {
+            process,
+            input,
+            lines,
+        })
     }
 
     fn ended(&mut self) -> Broken {

@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn everything_stands_for_what_the_readme_says() {
-        let case = json!({"ids": ["{}-a", {"$repeat": 2, "of": "{}-{n}"}], "long": {"$text": "ab", "times": 3}});
+        let case =
+            json!({"ids": ["{}-a", {"$repeat": 2, "of": "{}-{n}"}], "long": {"$text": "ab", "times": 3}});
         let expected = json!({"ids": ["m-a", "m-0000", "m-0001"], "long": "ababab"});
         assert_eq!(expand(&case, "m"), expected);
         let app = expand(&json!({"$stored-app": {"id": "{}", "name": "N"}}), "m");

@@ -61,7 +61,8 @@ fn same(one: &Value, other: &Value) -> bool {
             ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
         }
         (Value::Object(ones), Value::Object(others)) => {
-            let equal = |(name, one): (&String, &Value)| others.get(name).is_some_and(|other| same(one, other));
+            let equal =
+                |(name, one): (&String, &Value)| others.get(name).is_some_and(|other| same(one, other));
             ones.len() == others.len() && ones.iter().all(equal)
         }
         _ => one == other,
@@ -81,11 +82,27 @@ mod tests {
     fn what_is_expected_is_told_from_what_is_not() {
         let ok = |value: Value| Answer::Ok(value);
         for (expected, met, unmet) in [
-            (Expectation::Ok(json!({"a": 1})), json!({"a": 1.0}), json!({"a": 1, "b": null})),
+            (
+                Expectation::Ok(json!({"a": 1})),
+                json!({"a": 1.0}),
+                json!({"a": 1, "b": null}),
+            ),
             (Expectation::Ok(json!(null)), json!(null), json!(false)),
-            (Expectation::Unordered(json!([1, 2])), json!([2, 1]), json!([2, 1, 1])),
-            (Expectation::Unordered(json!([1, 1])), json!([1, 1]), json!([1, 2])),
-            (Expectation::Includes(json!([1, 3])), json!([0, 1, 2, 3]), json!([3, 1])),
+            (
+                Expectation::Unordered(json!([1, 2])),
+                json!([2, 1]),
+                json!([2, 1, 1]),
+            ),
+            (
+                Expectation::Unordered(json!([1, 1])),
+                json!([1, 1]),
+                json!([1, 2]),
+            ),
+            (
+                Expectation::Includes(json!([1, 3])),
+                json!([0, 1, 2, 3]),
+                json!([3, 1]),
+            ),
             (Expectation::AtLeast(json!(3)), json!(3), json!(2)),
             (Expectation::AtLeast(json!(3)), json!(4), json!("4")),
         ] {

@@ -120,7 +120,9 @@ impl fmt::Display for Failure {
         writeln!(formatter, "  expected  {word} {}", shown(&value))?;
         match &self.got {
             Some(Answer::Ok(value)) => write!(formatter, "  got       ok {}", shown(&value.to_string())),
-            Some(Answer::Error(value)) => write!(formatter, "  got       error {}", shown(&value.to_string())),
+            Some(Answer::Error(value)) => {
+                write!(formatter, "  got       error {}", shown(&value.to_string()))
+            }
             None => write!(
                 formatter,
                 "  got       no answer in time, though no other transaction is open"

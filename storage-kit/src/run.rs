@@ -185,12 +185,7 @@ impl<'a> Line<'a> {
     }
 
     /// Sends a request and answers its id.
-    pub fn send(
-        &mut self,
-        transaction: Option<&str>,
-        call: &str,
-        arguments: &Value,
-    ) -> Result<u64, Broken> {
+    pub fn send(&mut self, transaction: Option<&str>, call: &str, arguments: &Value) -> Result<u64, Broken> {
         let mut arguments = arguments.clone();
         if call == "begin"
             && let Some(members) = arguments.as_object_mut()

@@ -20,6 +20,9 @@ use crate::run::{Line, PATIENCE};
 /// A call is taken to wait for another transaction when it was not answered within this time.
 const WAITS: Duration = Duration::from_millis(100);
 
+/// Where several answers are waited for: so long for each in turn.
+const SLICE: Duration = Duration::from_millis(5);
+
 /// How often the component tries a transaction.
 const ATTEMPTS: usize = 5;
 
@@ -140,7 +143,7 @@ impl Tracks {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             for index in 0..self.0.len() {
-                if self.0[index].is_waiting() && self.hear(line, index, Duration::from_millis(5))? {
+                if self.0[index].is_waiting() && self.hear(line, index, SLICE)? {
                     return Ok(());
                 }
             }
@@ -174,8 +177,8 @@ impl Tracks {
 
     /// Notes who is open beside whom; says whether anyone is beside this one.
     fn open_beside(&mut self, index: usize) -> bool {
-        // Whoever waits to begin holds nothing yet.
-        let is_open = |track: &Track| track.state != State::Refused && track.done > 0;
+        // Also one that waits to begin: what is committed together is answered together.
+        let is_open = |track: &Track| track.state != State::Refused;
         let others = (self.0.iter().enumerate()).any(|(other, track)| other != index && is_open(track));
         if others {
             let open = self.0.iter_mut().enumerate();
@@ -198,15 +201,21 @@ impl Tracks {
 
     /// Drops whatever is open, whether or not the case was done with it.
     pub fn abandon(&mut self, line: &mut Line) -> Result<(), Broken> {
-        let (waiting, open): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Track::is_waiting);
-        for track in open.iter().filter(|track| track.state == State::Open) {
+        let (mut waiting, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Track::is_waiting);
+        for track in rest.iter().filter(|track| track.state == State::Open) {
             line.drop_transaction(&track.name)?;
         }
-        for track in waiting {
-            if let State::Waiting(id) = track.state {
-                line.answer(id, PATIENCE)?;
-                line.drop_transaction(&track.name)?;
+        let end = Instant::now() + PATIENCE;
+        while !waiting.is_empty() && Instant::now() < end {
+            let mut still = Vec::new();
+            for track in waiting {
+                match track.state {
+                    State::Waiting(id) if line.answer(id, SLICE)?.is_none() => still.push(track),
+                    _ if track.calls[track.done].function == "commit" => {}
+                    _ => line.drop_transaction(&track.name)?,
+                }
             }
+            waiting = still;
         }
         Ok(())
     }

@@ -39,29 +39,88 @@ impl From<AccessForm> for Access {
 )]
 pub(super) enum Call {
     HasUsers {},
-    GetUser { id: String },
-    ListUsers { filter: UserFilter },
-    FindAccount { key: AccountKey },
-    InsertUser { user: Box<NewUser> },
-    InsertIdentity { user_id: String, provider: Provider, subject: String },
-    UpdateUser { id: String, change: UserChange },
-    SetPasswordIf { id: String, old: Option<String>, new: String },
-    RehashPasswordIf { id: String, old: String, new: String },
-    DeleteUser { id: String },
-    AnotherAdminExists { except: String },
-    GrantAdmin { id: String },
-    AddToGroup { user_id: String, group_id: String },
-    HasInvite { id: String, token: String, now: Timestamp },
-    TakeInvite { id: String, token: String, now: Timestamp },
-    CanViewBoard { user_id: String, board_id: String },
-    HasSearchEngine { id: String },
-    GetApp { id: String },
-    GetApps { ids: Vec<String> },
-    ListApps { filter: AppFilter },
-    CountApps { name_contains: String },
-    InsertApps { apps: Vec<StoredApp> },
-    UpdateApp { app: StoredApp },
-    DeleteApp { id: String },
+    GetUser {
+        id: String,
+    },
+    ListUsers {
+        filter: UserFilter,
+    },
+    FindAccount {
+        key: AccountKey,
+    },
+    InsertUser {
+        user: Box<NewUser>,
+    },
+    InsertIdentity {
+        user_id: String,
+        provider: Provider,
+        subject: String,
+    },
+    UpdateUser {
+        id: String,
+        change: UserChange,
+    },
+    SetPasswordIf {
+        id: String,
+        old: Option<String>,
+        new: String,
+    },
+    RehashPasswordIf {
+        id: String,
+        old: String,
+        new: String,
+    },
+    DeleteUser {
+        id: String,
+    },
+    AnotherAdminExists {
+        except: String,
+    },
+    GrantAdmin {
+        id: String,
+    },
+    AddToGroup {
+        user_id: String,
+        group_id: String,
+    },
+    HasInvite {
+        id: String,
+        token: String,
+        now: Timestamp,
+    },
+    TakeInvite {
+        id: String,
+        token: String,
+        now: Timestamp,
+    },
+    CanViewBoard {
+        user_id: String,
+        board_id: String,
+    },
+    HasSearchEngine {
+        id: String,
+    },
+    GetApp {
+        id: String,
+    },
+    GetApps {
+        ids: Vec<String>,
+    },
+    ListApps {
+        filter: AppFilter,
+    },
+    CountApps {
+        name_contains: String,
+    },
+    InsertApps {
+        apps: Vec<StoredApp>,
+    },
+    UpdateApp {
+        app: StoredApp,
+    },
+    DeleteApp {
+        id: String,
+    },
 }
 
 impl Call {

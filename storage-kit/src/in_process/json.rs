@@ -73,11 +73,12 @@ records! {
     UserFilter = storage::UserFilter {
         provider: Option<Provider>,
         name_contains: Option<String>,
+        email: Option<String>,
         limit: Option<u32>,
     }
     AppFilter = storage::AppFilter {
         name_contains: Option<String>,
-        offset: u64,
+        offset: u32,
         limit: Option<u32>,
     }
     App = model::App {

@@ -75,7 +75,11 @@ impl Target for InProcess {
         }
         let transaction = self.transactions.get(&name);
         let sent = transaction.and_then(|sender| sender.send(request).ok());
-        sent.ok_or_else(|| Broken(format!("the transaction {name} was not begun, or its task has panicked")))
+        sent.ok_or_else(|| {
+            Broken(format!(
+                "the transaction {name} was not begun, or its task has panicked"
+            ))
+        })
     }
 
     fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken> {
