@@ -84,17 +84,7 @@ impl File {
 /// The component that ships with a name changed throughout, to one of the same length.
 #[track_caller]
 fn renamed(old: &str, new: &str) -> File {
-    assert_eq!(old.len(), new.len());
-    let mut bytes = COMPONENT.to_vec();
-    let mut count = 0;
-    for at in 0..bytes.len() - old.len() {
-        if bytes[at..].starts_with(old.as_bytes()) {
-            bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
-            count += 1;
-        }
-    }
-    assert!(count > 0, "{old} is not in the component");
-    file(&bytes)
+    file(&portico_tests::renamed(COMPONENT, old, new))
 }
 
 /// A component from its text form.

@@ -33,8 +33,9 @@ impl Live {
     /// component does not run, or if its procedures are not those that are served now.
     pub async fn exchange(&self, component: Vec<u8>) -> anyhow::Result<()> {
         let new = self.service().with_component(component).await?;
+        // The old one ends with the last request that has it; with it, its instances that wait.
         let old = mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), new);
-        old.sandbox.retire();
+        drop(old);
         Ok(())
     }
 }

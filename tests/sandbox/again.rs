@@ -8,23 +8,12 @@ use crate::service::Hostile;
 
 /// The memory that a process has now, in MiB.
 pub fn resident(server: &Portico) -> u64 {
-    of_status(server, "VmRSS:")
+    server.status("VmRSS") / 1024
 }
 
 /// The most memory that it ever had, in MiB.
 pub fn peak(server: &Portico) -> u64 {
-    of_status(server, "VmHWM:")
-}
-
-fn of_status(server: &Portico, field: &str) -> u64 {
-    let status = format!("/proc/{}/status", server.process_id());
-    let status = std::fs::read_to_string(status).expect("the state of the process");
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kibibytes = line.and_then(|line| line.split_whitespace().next());
-    kibibytes
-        .and_then(|number| number.parse::<u64>().ok())
-        .expect("a number")
-        / 1024
+    server.status("VmHWM") / 1024
 }
 
 /// More than there are places in the pool, and than a leak of each could hide in.

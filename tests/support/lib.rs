@@ -25,6 +25,22 @@ pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, r
 pub use random::Random;
 pub use stream::decode_stream;
 
+/// A component with a text in it changed throughout, to one of the same length.
+#[track_caller]
+pub fn renamed(component: &[u8], old: &str, new: &str) -> Vec<u8> {
+    assert_eq!(old.len(), new.len());
+    let mut bytes = component.to_vec();
+    let mut count = 0;
+    for at in 0..bytes.len() - old.len() {
+        if bytes[at..].starts_with(old.as_bytes()) {
+            bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
+            count += 1;
+        }
+    }
+    assert!(count > 0, "{old} is not in the component");
+    bytes
+}
+
 /// Escapes a text for one part of a path or of a query string.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::new();

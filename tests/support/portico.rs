@@ -228,9 +228,24 @@ impl Portico {
         self.process.child.id()
     }
 
+    /// What the system counts of its process under this name in `/proc/PID/status`.
+    pub fn status(&self, name: &str) -> u64 {
+        let status = format!("/proc/{}/status", self.process_id());
+        let status = std::fs::read_to_string(status).expect("the state of the process");
+        let mut lines = status.lines().filter_map(|line| line.split_once(':'));
+        let count = lines.find_map(|(field, count)| (field == name).then_some(count));
+        let count = count.and_then(|count| count.split_whitespace().next());
+        count.and_then(|count| count.parse().ok()).expect("a number")
+    }
+
     /// Asks it to stop (SIGTERM).
     pub fn terminate(&self) {
-        self.process.terminate();
+        self.process.signal("-TERM");
+    }
+
+    /// Says that what it reads from files has changed (SIGHUP).
+    pub fn hang_up(&self) {
+        self.process.signal("-HUP");
     }
 
     /// Waits until it ended by itself.
@@ -358,9 +373,9 @@ impl Process {
         )
     }
 
-    fn terminate(&self) {
+    fn signal(&self, signal: &str) {
         let status = Command::new("kill")
-            .arg("-TERM")
+            .arg(signal)
             .arg(self.child.id().to_string())
             .status();
         assert!(

@@ -20,7 +20,7 @@ use portico::{
     time::{MonotonicClock, SystemClock},
 };
 
-use super::{front::Switch, settings::Settings};
+use super::{front::Switch, reload::ComponentFile, settings::Settings};
 
 /// How long one call may take, waiting included.
 const CALL_TIME: Duration = Duration::from_secs(30);
@@ -30,6 +30,8 @@ pub struct Host {
     pub service: Arc<Service>,
     pub storage: Arc<SqliteStorage>,
     pub data: DataDir,
+    /// Where the component comes from, if it is not the one inside.
+    pub file: Option<ComponentFile>,
 }
 
 impl Host {
@@ -63,6 +65,8 @@ impl Host {
             let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports)?;
             service(storage.clone(), sandbox, throttle).await
         };
+        let file = settings.component.clone();
+        let file = file.map(|file| ComponentFile::new(file, &component));
         let service = match &settings.component {
             Some(file) => service
                 .await
@@ -73,6 +77,7 @@ impl Host {
             service,
             storage,
             data,
+            file,
         })
     }
 }

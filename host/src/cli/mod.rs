@@ -13,6 +13,7 @@ mod openapi;
 mod procedures;
 mod progress;
 mod recover;
+mod reload;
 mod remote;
 mod restore;
 mod serve;

@@ -2,9 +2,13 @@
 
 use std::net::SocketAddr;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
-use portico::http::{self, HttpLimits};
+use portico::{
+    data_dir::DataDir,
+    http::{self, HttpLimits},
+    live::Live,
+};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -17,6 +21,7 @@ use super::{
     front::FrontSettings,
     host::Host,
     print,
+    reload::keep_current,
     settings::{LimitSettings, Settings},
 };
 
@@ -27,6 +32,10 @@ pub struct Serve {
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7575]
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// Load the file of --component when it changes, without dropping a request; what cannot run
+    /// is not taken. SIGHUP loads it once, also without this
+    #[arg(long, env = "PORTICO_WATCH")]
+    watch: bool,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
@@ -40,17 +49,28 @@ impl Serve {
         let limits = self.limits.over(&settings.limits).http();
         settings.http = self.front.over(&settings.http);
         let settings = settings.with(self.host)?;
+        let watch = self.watch || settings.watch.unwrap_or_default();
+        ensure!(
+            !watch || settings.component.is_some(),
+            "--watch needs a file to look at: say which with --component FILE"
+        );
         let listen = match self.listen.or(settings.listen) {
             Some(listen) => listen,
             None => DEFAULT_LISTEN.parse()?,
         };
         settings.start_log(false)?;
-        block_on(serve(settings, listen, limits)).map(drop)
+        block_on(serve(settings, listen, limits, watch)).map(drop)
     }
 }
 
-/// Gives back the host: its data directory stays taken until all that works on it has ended.
-async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> anyhow::Result<Host> {
+/// Gives back the data directory: it stays taken until all that works on it has ended.
+async fn serve(
+    settings: Settings,
+    listen: SocketAddr,
+    limits: HttpLimits,
+    watch: bool,
+) -> anyhow::Result<DataDir> {
+    let hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let host = Host::open(&settings).await?;
@@ -89,7 +109,15 @@ async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> an
         );
     }
     let limits = http.limits.clone();
-    let router = http::router(host.service.clone(), http);
+    let Host {
+        service,
+        storage,
+        data,
+        file,
+    } = host;
+    let live = Live::from(service);
+    let router = http::router(live.clone(), http);
+    tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
     let signals = async {
         let mut signal = async || {
@@ -105,7 +133,7 @@ async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> an
     };
     // Beside the first requests: the larger the database, the longer it takes.
     let damage = async {
-        match host.storage.verify().await {
+        match storage.verify().await {
             Ok(()) => std::future::pending().await,
             Err(damage) => damage,
         }
@@ -116,5 +144,5 @@ async fn serve(settings: Settings, listen: SocketAddr, limits: HttpLimits) -> an
         damage = damage => return Err(damage),
     }
     info!("stopped");
-    Ok(host)
+    Ok(data)
 }

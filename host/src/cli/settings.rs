@@ -24,6 +24,7 @@ pub struct Settings {
     pub listen: Option<SocketAddr>,
     pub data: Option<PathBuf>,
     pub component: Option<PathBuf>,
+    pub watch: Option<bool>,
     pub cache: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<LogFormat>,

@@ -192,11 +192,6 @@ impl Sandbox {
         })
     }
 
-    /// Ends the instances that wait for a call, and from now on each with its call.
-    pub(crate) fn retire(&self) {
-        self.warm.close();
-    }
-
     /// A fresh instance for one call, when its turn has come.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
         let turn = self.turn().await?;

@@ -10,10 +10,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -36,7 +33,7 @@ pub(super) struct Warm {
 /// The instances that wait, in the order in which their last calls ended.
 pub(super) struct WarmInstances {
     waiting: Mutex<VecDeque<(Instant, Warm)>>,
-    most: AtomicUsize,
+    most: usize,
     time: Duration,
 }
 
@@ -44,7 +41,7 @@ impl WarmInstances {
     pub fn new(limits: &Limits) -> Self {
         Self {
             waiting: Mutex::default(),
-            most: AtomicUsize::new(limits.warm as usize),
+            most: limits.warm as usize,
             time: limits.warm_time,
         }
     }
@@ -59,13 +56,11 @@ impl WarmInstances {
 
     /// Keeps an instance whose call ended well.
     pub fn keep(&self, warm: Warm) {
-        let mut waiting = self.lock();
-        let most = self.most.load(Ordering::Relaxed);
-        if most == 0 || warm.calls >= MOST_CALLS {
-            drop(waiting);
+        if self.most == 0 || warm.calls >= MOST_CALLS {
             return;
         }
-        let too_many = if waiting.len() >= most {
+        let mut waiting = self.lock();
+        let too_many = if waiting.len() >= self.most {
             waiting.pop_front()
         } else {
             None
@@ -88,15 +83,6 @@ impl WarmInstances {
             drop(waiting);
             drop(old);
         }
-    }
-
-    /// Ends all of them, and keeps no more.
-    pub fn close(&self) {
-        let mut waiting = self.lock();
-        self.most.store(0, Ordering::Relaxed);
-        let ended = std::mem::take(&mut *waiting);
-        drop(waiting);
-        drop(ended);
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Instant, Warm)>> {

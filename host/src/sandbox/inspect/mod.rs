@@ -7,8 +7,6 @@
 mod types;
 mod world;
 
-use std::fmt::Write as _;
-
 use anyhow::{bail, ensure};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -45,10 +43,7 @@ pub struct Inspection {
 pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
     let contract = World::contract()?;
     let (kind, comparison) = read(file, &contract);
-    let sha256 = Sha256::digest(file).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let sha256 = sha256(file);
     Ok(Inspection {
         size: file.len(),
         sha256,
@@ -157,4 +152,10 @@ fn unreadable(file: &[u8], error: &anyhow::Error) -> String {
             "it is not a component that can be read ({text}): is the file whole, and does its maker validate it?"
         )
     }
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+pub fn sha256(file: &[u8]) -> String {
+    let digits = Sha256::digest(file);
+    digits.iter().map(|byte| format!("{byte:02x}")).collect()
 }
