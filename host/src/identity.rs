@@ -184,16 +184,20 @@ pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
             from_cookie: false,
         });
     }
-    // Cookies of other programs on this host come along, and they may hold any bytes.
-    let cookies = headers.get_all(header::COOKIE).iter();
-    let token = cookies
-        .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
-        .filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='))
-        .find_map(|(name, value)| (name == cookie).then_some(value))?;
     Some(Shown {
-        text: token.into(),
+        text: cookie_of(headers, cookie)?.into(),
         from_cookie: true,
     })
+}
+
+/// The cookie of this name.
+pub(crate) fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
+    // Cookies of other programs on this host come along, and they may hold any bytes.
+    let cookies = headers.get_all(header::COOKIE).iter();
+    cookies
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.trim().split_once('='))
+        .find_map(|(name, value)| (name == cookie).then_some(value))
 }
 
 /// Who shows this, at this moment; with the key or session that they are known by.

@@ -83,6 +83,11 @@ impl Secrets {
         self.base62(20)
     }
 
+    /// A new text that nobody guesses, for use between programs: 256 random bits.
+    pub fn one_time(&self) -> String {
+        self.base62(43)
+    }
+
     /// A new id of a record: UUIDv7 text.
     pub fn id(&self, now: u64) -> String {
         let mut bytes = [0; 10];

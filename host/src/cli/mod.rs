@@ -9,6 +9,7 @@ mod export;
 mod front;
 mod host;
 mod inspect;
+mod oidc;
 mod openapi;
 mod procedures;
 mod progress;

@@ -1,6 +1,6 @@
 //! `portico serve`.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -8,18 +8,20 @@ use portico::{
     data_dir::DataDir,
     http::{self, HttpLimits},
     live::Live,
+    providers::Providers,
 };
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
     sync::oneshot,
 };
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::{
     HostArgs, block_on,
     front::FrontSettings,
     host::Host,
+    oidc::OidcArgs,
     print,
     reload::keep_current,
     settings::{LimitSettings, Settings},
@@ -42,12 +44,15 @@ pub struct Serve {
     front: FrontSettings,
     #[command(flatten)]
     host: HostArgs,
+    #[command(flatten)]
+    oidc: OidcArgs,
 }
 
 impl Serve {
     pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
         let limits = self.limits.over(&settings.limits).http();
         settings.http = self.front.over(&settings.http);
+        settings.oidc = self.oidc.over(&settings.oidc);
         let settings = settings.with(self.host)?;
         let watch = self.watch || settings.watch.unwrap_or_default();
         ensure!(
@@ -101,7 +106,8 @@ async fn serve(
         }
     }
 
-    let http = settings.http.http(limits);
+    let mut http = settings.http.http(limits);
+    http.providers = providers(&settings, address);
     if !address.ip().is_loopback() && !http.is_secure() {
         warn!(
             "{address} can be reached from other machines, and passwords and sessions travel as they are: put a \
@@ -145,4 +151,25 @@ async fn serve(
     }
     info!("stopped");
     Ok(data)
+}
+
+/// The providers that are on. One that is not set up right is reported and off; nobody else is
+/// kept from signing in.
+fn providers(settings: &Settings, address: SocketAddr) -> Providers {
+    let public_url = settings.http.public_url.clone().or_else(|| {
+        let is_here = address.ip().is_loopback();
+        is_here
+            .then(|| format!("http://{address}").parse().ok())
+            .flatten()
+    });
+    let oidc = settings
+        .oidc
+        .provider(public_url.as_ref())
+        .unwrap_or_else(|problem| {
+            error!("sign-in by OpenID Connect is off: {problem:#}");
+            None
+        });
+    Providers {
+        oidc: oidc.map(Arc::new),
+    }
 }

@@ -255,6 +255,6 @@ async fn try_session(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Res
     ))
 }
 
-fn answer(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
+pub(super) fn answer(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
     result.unwrap_or_else(|error| error::rest(report(error, what, &id.0), None))
 }

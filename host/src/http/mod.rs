@@ -12,6 +12,7 @@ mod docs;
 mod error;
 pub(crate) mod health;
 mod linger;
+pub(crate) mod providers;
 mod request;
 mod rest;
 mod server;
@@ -144,6 +145,15 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
         .route("/api/auth/session", get(auth::session).fallback(only_get))
+        .route(
+            "/api/auth/providers",
+            get(providers::providers).fallback(only_get),
+        )
+        .route("/api/auth/oidc/start", get(providers::start).fallback(only_get))
+        .route(
+            "/api/auth/oidc/callback",
+            get(providers::callback).fallback(only_get),
+        )
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));

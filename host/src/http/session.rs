@@ -25,9 +25,19 @@ pub(super) fn with_session(http: &Shared, response: Response, begun: &Begun) -> 
     with_cookie(http, response, &begun.token, seconds)
 }
 
-/// The cookie is out of reach of scripts and does not travel with requests from other sites.
-pub(super) fn with_cookie(http: &Shared, mut response: Response, token: &str, seconds: u64) -> Response {
-    let name = http.settings.cookie();
+/// This answer, with the session's cookie.
+pub(super) fn with_cookie(http: &Shared, response: Response, token: &str, seconds: u64) -> Response {
+    with_cookie_named(http, http.settings.cookie(), response, token, seconds)
+}
+
+/// A cookie is out of reach of scripts and does not travel with requests from other sites.
+pub(super) fn with_cookie_named(
+    http: &Shared,
+    name: &str,
+    mut response: Response,
+    token: &str,
+    seconds: u64,
+) -> Response {
     let secure = if http.settings.is_secure() { "; Secure" } else { "" };
     let cookie = format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {

@@ -11,8 +11,12 @@
 //!   say, and nobody else anything.
 
 mod groups;
+pub mod oidc;
 mod sign_in;
 
+use std::{fmt, sync::Arc};
+
+use self::oidc::Oidc;
 pub use self::sign_in::{SignIn, sign_in};
 pub use crate::sandbox::{ExternalIdentity as Vouched, Linking};
 
@@ -28,6 +32,19 @@ pub struct External {
     pub linking: Linking,
 }
 
-/// The providers that are on, beside `credentials`.
+/// The providers that are on, beside `credentials`, which always is.
 #[derive(Clone, Debug, Default)]
-pub struct Providers {}
+pub struct Providers {
+    /// OpenID Connect.
+    pub oidc: Option<Arc<Oidc>>,
+}
+
+/// What only the provider may see. It does not show in logs.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("(secret)")
+    }
+}

@@ -1,0 +1,161 @@
+//! Settings of an issuer that vouches for users.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use portico::{
+    http::PublicUrl,
+    providers::{
+        Linking, Secret,
+        oidc::{Oidc, OidcSettings},
+    },
+};
+use serde::Deserialize;
+
+/// The one setting that is no flag: whoever lists processes reads those.
+const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
+
+/// Sign-in by OpenID Connect; in the file under `[oidc]`, without `oidc-`. What is wrong in here is reported
+/// when the host starts, and does not keep it from that: so all of it is text.
+#[derive(Args, Deserialize, Default, Clone)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[command(next_help_heading = "OpenID Connect (the client's secret may be in PORTICO_OIDC_CLIENT_SECRET)")]
+pub struct OidcArgs {
+    /// The issuer that people may sign in with, as it writes its URL itself:
+    /// https://id.example/realms/home
+    #[arg(long = "oidc-issuer", env = "PORTICO_OIDC_ISSUER", value_name = "URL")]
+    issuer: Option<String>,
+    /// What the issuer knows this service by
+    #[arg(long = "oidc-client-id", env = "PORTICO_OIDC_CLIENT_ID", value_name = "ID")]
+    client_id: Option<String>,
+    /// The file with the client's secret; without one it is a public client
+    #[arg(
+        long = "oidc-client-secret-file",
+        env = "PORTICO_OIDC_CLIENT_SECRET_FILE",
+        value_name = "FILE"
+    )]
+    client_secret_file: Option<PathBuf>,
+    /// What the issuer is asked for beside openid, between spaces [default: profile email]
+    #[arg(long = "oidc-scopes", env = "PORTICO_OIDC_SCOPES", value_name = "LIST")]
+    scopes: Option<String>,
+    /// The claim that holds the username [default: preferred_username]
+    #[arg(
+        long = "oidc-name-claim",
+        env = "PORTICO_OIDC_NAME_CLAIM",
+        value_name = "NAME"
+    )]
+    name_claim: Option<String>,
+    /// The claim that says who is in which group, at each sign-in [default: none, groups are
+    /// managed here]
+    #[arg(
+        long = "oidc-groups-claim",
+        env = "PORTICO_OIDC_GROUPS_CLAIM",
+        value_name = "NAME"
+    )]
+    groups_claim: Option<String>,
+    /// Whether somebody becomes the user with a password who has the same email: off, verified
+    /// (the email is, on both sides) or unverified (here it need not be) [default: off]
+    #[arg(long = "oidc-linking", env = "PORTICO_OIDC_LINKING", value_name = "WHEN")]
+    linking: Option<String>,
+    /// The certificates (PEM) of those who may vouch for the issuer [default: those that browsers
+    /// trust]
+    #[arg(long = "oidc-ca-file", env = "PORTICO_OIDC_CA_FILE", value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// How long the issuer may take, 1 to 60 [default: 10]
+    #[arg(
+        long = "oidc-time-limit",
+        env = "PORTICO_OIDC_TIME_LIMIT",
+        value_name = "SECONDS"
+    )]
+    time_limit: Option<String>,
+    /// What people know the issuer as [default: OpenID Connect]
+    #[arg(long = "oidc-label", env = "PORTICO_OIDC_LABEL", value_name = "TEXT")]
+    label: Option<String>,
+}
+
+impl OidcArgs {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        let those = those.clone();
+        Self {
+            issuer: self.issuer.or(those.issuer),
+            client_id: self.client_id.or(those.client_id),
+            client_secret_file: self.client_secret_file.or(those.client_secret_file),
+            scopes: self.scopes.or(those.scopes),
+            name_claim: self.name_claim.or(those.name_claim),
+            groups_claim: self.groups_claim.or(those.groups_claim),
+            linking: self.linking.or(those.linking),
+            ca_file: self.ca_file.or(those.ca_file),
+            time_limit: self.time_limit.or(those.time_limit),
+            label: self.label.or(those.label),
+        }
+    }
+
+    /// The issuer; none: there is no such setting.
+    pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
+        if self.issuer.is_none() && self.client_id.is_none() && self.client_secret_file.is_none() {
+            return Ok(None);
+        }
+        Oidc::new(self.settings()?, public_url).map(Some)
+    }
+
+    fn settings(&self) -> anyhow::Result<OidcSettings> {
+        let defaults = OidcSettings::default();
+        let text = |given: &Option<String>, default| given.clone().unwrap_or(default);
+        let words = |text: &String| text.split_whitespace().map(Into::into).collect();
+        let is_said = |text: &String| !text.trim().is_empty();
+        Ok(OidcSettings {
+            issuer: text(&self.issuer, defaults.issuer),
+            client_id: text(&self.client_id, defaults.client_id),
+            client_secret: self.client_secret()?.map(Secret),
+            scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
+            name_claim: text(&self.name_claim, defaults.name_claim),
+            groups_claim: self.groups_claim.clone().filter(is_said),
+            label: text(&self.label, defaults.label),
+            time_limit: self.time_limit()?.unwrap_or(defaults.time_limit),
+            linking: match self.linking.as_deref() {
+                None | Some("off") => Linking::Off,
+                Some("verified") => Linking::Verified,
+                Some("unverified") => Linking::Unverified,
+                Some(other) => bail!("oidc-linking {other:?} must be off, verified or unverified"),
+            },
+            ca: match &self.ca_file {
+                Some(file) => Some(read("oidc-ca-file", file)?),
+                None => None,
+            },
+        })
+    }
+
+    fn time_limit(&self) -> anyhow::Result<Option<Duration>> {
+        let Some(text) = &self.time_limit else {
+            return Ok(None);
+        };
+        let seconds = text.parse().ok().filter(|seconds| (1..=60).contains(seconds));
+        let seconds = seconds.with_context(|| format!("oidc-time-limit {text:?} must be 1 to 60 seconds"))?;
+        Ok(Some(Duration::from_secs(seconds)))
+    }
+
+    fn client_secret(&self) -> anyhow::Result<Option<String>> {
+        let given = match std::env::var_os(SECRET) {
+            Some(secret) => {
+                let secret = secret.into_string();
+                Some(secret.map_err(|_| anyhow::anyhow!("{SECRET} is no text"))?)
+            }
+            None => None,
+        };
+        let Some(file) = &self.client_secret_file else {
+            return Ok(given);
+        };
+        ensure!(
+            given.is_none(),
+            "{SECRET} and oidc-client-secret-file are both set"
+        );
+        let text = read("oidc-client-secret-file", file)?;
+        Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+    }
+}
+
+fn read(setting: &str, file: &PathBuf) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| format!("{setting}: cannot read {}", file.display()))
+}
