@@ -9,6 +9,7 @@ mod export;
 mod front;
 mod host;
 mod inspect;
+mod ldap;
 mod oidc;
 mod openapi;
 mod procedures;

@@ -21,6 +21,7 @@ use super::{
     HostArgs, block_on,
     front::FrontSettings,
     host::Host,
+    ldap::LdapArgs,
     oidc::OidcArgs,
     print,
     reload::keep_current,
@@ -45,6 +46,7 @@ pub struct Serve {
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
+    ldap: LdapArgs,
     oidc: OidcArgs,
 }
 
@@ -52,6 +54,7 @@ impl Serve {
     pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
         let limits = self.limits.over(&settings.limits).http();
         settings.http = self.front.over(&settings.http);
+        settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
         let settings = settings.with(self.host)?;
         let watch = self.watch || settings.watch.unwrap_or_default();
@@ -169,7 +172,12 @@ fn providers(settings: &Settings, address: SocketAddr) -> Providers {
             error!("sign-in by OpenID Connect is off: {problem:#}");
             None
         });
+    let ldap = settings.ldap.provider().unwrap_or_else(|problem| {
+        error!("sign-in by LDAP is off: {problem:#}");
+        None
+    });
     Providers {
+        ldap: ldap.map(Arc::new),
         oidc: oidc.map(Arc::new),
     }
 }

@@ -12,7 +12,7 @@ use portico::{http::HttpLimits, icons::IconSettings};
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{HostArgs, front::FrontSettings, oidc::OidcArgs};
+use super::{HostArgs, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs};
 
 /// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
@@ -34,6 +34,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     #[serde(default)]
     pub http: FrontSettings,
+    #[serde(default)]
+    pub ldap: LdapArgs,
     #[serde(default)]
     pub oidc: OidcArgs,
 }

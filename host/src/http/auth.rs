@@ -1,5 +1,7 @@
 //! `/api/auth`: signing in and out with a username and a password, and the session.
 
+mod ldap;
+
 use std::sync::Arc;
 
 use axum::{
@@ -29,7 +31,7 @@ use crate::{
         optional, required,
     },
     storage::{Access, AccountKey, Authentication, CallContext, SessionUser},
-    throttle::Account,
+    throttle::{Account, Try},
     time,
 };
 
@@ -39,7 +41,8 @@ pub(crate) const SIGN_IN: Shape = Named(
     &Record(&[
         required("username", Text).about("The username, in any case."),
         required("password", Text).about("The password."),
-        optional("provider", Choice(&["credentials"])).about("Who vouches for the user."),
+        optional("provider", Choice(&["credentials", "ldap"]))
+            .about("Who vouches for the user: this service, or the directory."),
     ]),
 );
 
@@ -85,6 +88,7 @@ pub(crate) const CURRENT_SESSION: Shape = Named(
 struct Credentials {
     username: String,
     password: String,
+    provider: Option<Provider>,
 }
 
 #[derive(Serialize)]
@@ -112,12 +116,12 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
     let credentials: Credentials = serde_json::from_value(input).map_err(Error::internal)?;
     let identity = identify(http, &parts, id).await?;
 
+    if credentials.provider == Some(Provider::Ldap) {
+        return ldap::sign_in(http, id, &identity, &credentials).await;
+    }
+
+    let (attempt, name_key) = begin_try(service, id, &identity, &credentials).await?;
     let context = Identity::anonymous().context(&id.0);
-    let name = credentials.username.trim();
-    let name_key = service.sandbox.name_key(context.clone(), name).await?;
-    let attempt = service
-        .throttle
-        .begin(Some(Account::new(&name_key)), identity.address)?;
     let result = async {
         let turn = service.turn_to_hash(identity.address).await?;
         let checking = check(service.clone(), context.clone(), name_key, credentials);
@@ -127,6 +131,22 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
     let result = result.await;
     attempt.settle(&result);
     result
+}
+
+/// Begins a try at the account that is named; gives its name-key too.
+async fn begin_try(
+    service: &Service,
+    id: &RequestId,
+    identity: &Identity,
+    credentials: &Credentials,
+) -> Result<(Try, String), Error> {
+    let context = Identity::anonymous().context(&id.0);
+    let name = credentials.username.trim();
+    let name_key = service.sandbox.name_key(context, name).await?;
+    let provider = credentials.provider.unwrap_or(Provider::Credentials);
+    let account = Account::new(provider, &name_key);
+    let attempt = service.throttle.begin(Some(account), identity.address)?;
+    Ok((attempt, name_key))
 }
 
 /// A user who knew the password.
@@ -151,7 +171,9 @@ async fn check(
     let password_version = transaction.password_version(&id).await?;
     drop(transaction);
 
-    let Credentials { username, password } = &credentials;
+    let Credentials {
+        username, password, ..
+    } = &credentials;
     let mut instance = service.sandbox.enter(context).await?;
     let (plugin, store) = instance.parts();
     let sign_in = plugin.portico_dashboard_sign_in();

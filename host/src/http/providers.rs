@@ -66,6 +66,7 @@ pub(crate) const PROVIDERS: Shape = List(&Named(
 pub(super) async fn providers(State(http): State<Shared>) -> Response {
     let providers = &http.settings.providers;
     let oidc = providers.oidc.as_deref();
+    let ldap = providers.ldap.as_deref();
     let answer = json!([
         { "provider": "credentials", "label": "Username and password", "isOn": true, "startUrl": null },
         {
@@ -73,6 +74,12 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
             "label": oidc.map_or("OpenID Connect", Oidc::label),
             "isOn": oidc.is_some(),
             "startUrl": START,
+        },
+        {
+            "provider": "ldap",
+            "label": ldap.map_or("LDAP", Ldap::label),
+            "isOn": ldap.is_some(),
+            "startUrl": null,
         },
     ]);
     json_response(answer.to_string())

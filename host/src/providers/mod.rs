@@ -11,12 +11,13 @@
 //!   say, and nobody else anything.
 
 mod groups;
+pub mod ldap;
 pub mod oidc;
 mod sign_in;
 
 use std::{fmt, sync::Arc};
 
-use self::oidc::Oidc;
+use self::{ldap::Ldap, oidc::Oidc};
 pub use self::sign_in::{SignIn, sign_in};
 pub use crate::sandbox::{ExternalIdentity as Vouched, Linking};
 
@@ -35,6 +36,8 @@ pub struct External {
 /// The providers that are on, beside `credentials`, which always is.
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
+    /// A directory.
+    pub ldap: Option<Arc<Ldap>>,
     /// OpenID Connect.
     pub oidc: Option<Arc<Oidc>>,
 }

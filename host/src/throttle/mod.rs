@@ -25,6 +25,7 @@ use std::{
 pub use self::rules::{Outcome, Rules};
 use crate::{
     error::{Code, Error},
+    model::Provider,
     storage::hash_secret,
     time::Clock,
 };
@@ -34,9 +35,10 @@ use crate::{
 pub struct Account([u8; 16]);
 
 impl Account {
-    /// The account of this name-key.
-    pub fn new(name_key: &str) -> Self {
-        let hash = hash_secret(name_key);
+    /// The account of this name-key at this provider.
+    pub fn new(provider: Provider, name_key: &str) -> Self {
+        // The first space ends the provider's name, whatever the name-key holds.
+        let hash = hash_secret(&format!("{provider:?} {name_key}"));
         let mut account = [0; 16];
         account.copy_from_slice(&hash[..16]);
         Self(account)

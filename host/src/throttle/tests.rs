@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use super::{Account, Outcome, Rules, Source, Throttle};
 use crate::error::Code;
-use crate::model::Timestamp;
+use crate::model::{Provider, Timestamp};
 use crate::time::Clock;
 
 const SECOND: Timestamp = 1000;
 const HOUR: Timestamp = 3600 * SECOND;
 const DAY: Timestamp = 24 * HOUR;
+
+fn account(name: &str) -> Account {
+    Account::new(Provider::Credentials, name)
+}
 
 fn source(address: &str) -> Source {
     address.parse::<IpAddr>().unwrap().into()
@@ -30,7 +34,7 @@ fn attempt(
     outcome: Outcome,
     now: Timestamp,
 ) -> Result<(), Timestamp> {
-    let begun = rules.begin(Some(Account::new(name)), Some(source), now)?;
+    let begun = rules.begin(Some(account(name)), Some(source), now)?;
     rules.end(begun, outcome, now);
     Ok(())
 }
@@ -65,6 +69,14 @@ fn a_network_of_ipv6_is_one_source_and_an_address_of_ipv4_another() {
     assert_ne!(source("2001:db8:1:2::1"), source("2001:db8:1:3::1"));
     assert_ne!(source("192.0.2.1"), source("192.0.2.2"));
     assert_eq!(source("::ffff:192.0.2.1"), source("192.0.2.1"));
+}
+
+#[test]
+fn a_name_at_another_provider_is_another_account() {
+    let ldap = Account::new(Provider::Ldap, "ann");
+    assert_ne!(ldap, account("ann"));
+    assert_ne!(ldap, account("Ldap ann"));
+    assert_ne!(ldap, Account::new(Provider::Oidc, "ann"));
 }
 
 #[test]
@@ -127,7 +139,7 @@ fn an_address_has_ten_tries_and_then_one_in_five_seconds() {
 #[test]
 fn a_try_counts_from_its_beginning() {
     let mut rules = Rules::default();
-    let (ann, here) = (Some(Account::new("ann")), Some(numbered(1)));
+    let (ann, here) = (Some(account("ann")), Some(numbered(1)));
     let begun = rules.begin(ann, here, 1).unwrap();
     assert_eq!(
         rules.begin(ann, Some(numbered(2)), 1).unwrap_err(),
@@ -166,7 +178,7 @@ fn a_try_that_nobody_ends_has_failed() {
         (Code::TooManyRequests, Some(5))
     );
     for _ in 0..100 {
-        assert!(Throttle::off().begin(Some(Account::new("ann")), here).is_ok());
+        assert!(Throttle::off().begin(Some(account("ann")), here).is_ok());
     }
 }
 
@@ -178,7 +190,7 @@ fn who_knows_the_password_is_not_limited() {
         assert_eq!(succeed(&mut rules, &format!("{number}"), numbered(2), 1), Ok(()));
     }
     // Known there, eight of them may sign in at once.
-    let begin = |rules: &mut Rules| rules.begin(Some(Account::new("ann")), Some(numbered(1)), 2);
+    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(numbered(1)), 2);
     let begun: Vec<_> = (0..9).map(|_| begin(&mut rules)).collect();
     assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 8);
 }
@@ -253,7 +265,7 @@ fn the_hundredth_failure_is_the_last_also_of_many_at_once() {
         assert_eq!(fail(&mut rules, "ann", home, now), Ok(()), "{failures}");
         now += 10 * SECOND;
     }
-    let begin = |rules: &mut Rules| rules.begin(Some(Account::new("ann")), Some(home), now);
+    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(home), now);
     let begun: Vec<_> = (0..8).filter_map(|_| begin(&mut rules).ok()).collect();
     assert_eq!(begun.len(), 3);
     for attempt in begun {
@@ -279,7 +291,7 @@ fn whatever_happens_the_limits_hold_and_every_wait_ends() {
                 _ => 0,
             };
             let (name, place) = (chance.below(3), chance.below(40));
-            let account = Account::new(&format!("name {name}"));
+            let account = account(&format!("name {name}"));
             match rules.begin(Some(account), Some(numbered(place as u32)), now) {
                 Ok(begun) => running.push((begun, name, place)),
                 Err(wait) => {
@@ -343,7 +355,7 @@ fn a_million_addresses_and_names_take_no_more_room_and_hide_no_attack() {
     succeed(&mut rules, "owner", numbered(0), now).unwrap();
     for number in 0..1_000_000 {
         // Names for the first of them; more of those would only take longer.
-        let account = (number < 50_000).then(|| Account::new(&format!("name {number}")));
+        let account = (number < 50_000).then(|| account(&format!("name {number}")));
         if let Ok(begun) = rules.begin(account, Some(numbered(number)), now) {
             rules.end(begun, Outcome::Failed, now);
         }

@@ -1,0 +1,212 @@
+//! Settings of a directory that vouches for users.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use portico::providers::ldap::{Ldap, LdapSettings};
+use serde::Deserialize;
+
+use super::front::Switch;
+
+/// The one setting that is no flag: whoever lists processes reads those.
+const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
+
+/// Sign-in with the password that a directory knows; in the file under `[ldap]`, without `ldap-`.
+#[derive(Args, Deserialize, Default, Clone)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[command(next_help_heading = "LDAP (the password of ldap-bind-dn may be in PORTICO_LDAP_BIND_PASSWORD)")]
+pub struct LdapArgs {
+    /// The directory that people may sign in with: ldaps://HOST[:PORT], or ldap:// with StartTLS
+    #[arg(long = "ldap-url", env = "PORTICO_LDAP_URL", value_name = "URL")]
+    url: Option<String>,
+    /// Whether ldap:// is encrypted before anything is said [default: off]
+    #[arg(
+        long = "ldap-start-tls",
+        env = "PORTICO_LDAP_START_TLS",
+        value_name = "ON|OFF"
+    )]
+    start_tls: Option<Switch>,
+    /// Whether passwords may travel to the directory on another machine as they are [default: off]
+    #[arg(
+        long = "ldap-allow-plain",
+        env = "PORTICO_LDAP_ALLOW_PLAIN",
+        value_name = "ON|OFF"
+    )]
+    allow_plain: Option<Switch>,
+    /// The certificates (PEM) of those who may vouch for the directory [default: those that
+    /// browsers trust]
+    #[arg(long = "ldap-ca-file", env = "PORTICO_LDAP_CA_FILE", value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Who searches the directory [default: nobody in particular]
+    #[arg(long = "ldap-bind-dn", env = "PORTICO_LDAP_BIND_DN", value_name = "DN")]
+    bind_dn: Option<String>,
+    /// The file with the password of who searches
+    #[arg(
+        long = "ldap-bind-password-file",
+        env = "PORTICO_LDAP_BIND_PASSWORD_FILE",
+        value_name = "FILE"
+    )]
+    bind_password_file: Option<PathBuf>,
+    /// Below which entry users are
+    #[arg(long = "ldap-users-base", env = "PORTICO_LDAP_USERS_BASE", value_name = "DN")]
+    users_base: Option<String>,
+    /// How far below it: sub, one or base [default: sub]
+    #[arg(
+        long = "ldap-users-scope",
+        env = "PORTICO_LDAP_USERS_SCOPE",
+        value_name = "SCOPE"
+    )]
+    users_scope: Option<String>,
+    /// Which entry is the user that somebody says they are [default: (uid={username})]
+    #[arg(
+        long = "ldap-user-filter",
+        env = "PORTICO_LDAP_USER_FILTER",
+        value_name = "FILTER"
+    )]
+    user_filter: Option<String>,
+    /// What names an entry for good: an attribute, or dn [default: entryUUID]
+    #[arg(
+        long = "ldap-id-attribute",
+        env = "PORTICO_LDAP_ID_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    id_attribute: Option<String>,
+    /// The attribute that is the user's name [default: uid]
+    #[arg(
+        long = "ldap-name-attribute",
+        env = "PORTICO_LDAP_NAME_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    name_attribute: Option<String>,
+    /// The attribute that is the user's email [default: mail]
+    #[arg(
+        long = "ldap-mail-attribute",
+        env = "PORTICO_LDAP_MAIL_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    mail_attribute: Option<String>,
+    /// Whether the directory says who is in which group [default: on with ldap-groups-base]
+    #[arg(long = "ldap-groups", env = "PORTICO_LDAP_GROUPS", value_name = "ON|OFF")]
+    groups: Option<Switch>,
+    /// Below which entry groups are
+    #[arg(
+        long = "ldap-groups-base",
+        env = "PORTICO_LDAP_GROUPS_BASE",
+        value_name = "DN"
+    )]
+    groups_base: Option<String>,
+    /// Which groups a user is in, by {dn} or {username}
+    /// [default: (|(member={dn})(uniqueMember={dn}))]
+    #[arg(
+        long = "ldap-group-filter",
+        env = "PORTICO_LDAP_GROUP_FILTER",
+        value_name = "FILTER"
+    )]
+    group_filter: Option<String>,
+    /// The attribute that is a group's name [default: cn]
+    #[arg(
+        long = "ldap-group-name-attribute",
+        env = "PORTICO_LDAP_GROUP_NAME_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    group_name_attribute: Option<String>,
+    /// How long a sign-in may take in all, 1 to 60 [default: 5]
+    #[arg(
+        long = "ldap-time-limit",
+        env = "PORTICO_LDAP_TIME_LIMIT",
+        value_name = "SECONDS"
+    )]
+    time_limit: Option<u64>,
+    /// What people know the directory as [default: LDAP]
+    #[arg(long = "ldap-label", env = "PORTICO_LDAP_LABEL", value_name = "TEXT")]
+    label: Option<String>,
+}
+
+impl LdapArgs {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        let those = those.clone();
+        Self {
+            url: self.url.or(those.url),
+            start_tls: self.start_tls.or(those.start_tls),
+            allow_plain: self.allow_plain.or(those.allow_plain),
+            ca_file: self.ca_file.or(those.ca_file),
+            bind_dn: self.bind_dn.or(those.bind_dn),
+            bind_password_file: self.bind_password_file.or(those.bind_password_file),
+            users_base: self.users_base.or(those.users_base),
+            users_scope: self.users_scope.or(those.users_scope),
+            user_filter: self.user_filter.or(those.user_filter),
+            id_attribute: self.id_attribute.or(those.id_attribute),
+            name_attribute: self.name_attribute.or(those.name_attribute),
+            mail_attribute: self.mail_attribute.or(those.mail_attribute),
+            groups: self.groups.or(those.groups),
+            groups_base: self.groups_base.or(those.groups_base),
+            group_filter: self.group_filter.or(those.group_filter),
+            group_name_attribute: self.group_name_attribute.or(those.group_name_attribute),
+            time_limit: self.time_limit.or(those.time_limit),
+            label: self.label.or(those.label),
+        }
+    }
+
+    /// The directory; none: there is no such setting.
+    pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
+        let is_set = self.url.is_some() || self.users_base.is_some() || self.bind_dn.is_some();
+        if !is_set {
+            return Ok(None);
+        }
+        Ldap::new(self.settings()?).map(Some)
+    }
+
+    fn settings(&self) -> anyhow::Result<LdapSettings> {
+        let defaults = LdapSettings::default();
+        let text = |given: &Option<String>, default| given.clone().unwrap_or(default);
+        let is_on = |switch: Option<Switch>| switch == Some(Switch::On);
+        ensure!(
+            !is_on(self.groups) || self.groups_base.is_some(),
+            "ldap-groups-base is missing, and ldap-groups is on"
+        );
+        Ok(LdapSettings {
+            url: text(&self.url, defaults.url),
+            start_tls: is_on(self.start_tls),
+            allow_plain: is_on(self.allow_plain),
+            ca_file: self.ca_file.clone(),
+            bind_dn: self.bind_dn.clone(),
+            bind_password: self.bind_password()?,
+            users_base: text(&self.users_base, defaults.users_base),
+            users_scope: text(&self.users_scope, defaults.users_scope),
+            user_filter: text(&self.user_filter, defaults.user_filter),
+            id_attribute: text(&self.id_attribute, defaults.id_attribute),
+            name_attribute: text(&self.name_attribute, defaults.name_attribute),
+            mail_attribute: text(&self.mail_attribute, defaults.mail_attribute),
+            groups_base: self
+                .groups_base
+                .clone()
+                .filter(|_| self.groups != Some(Switch::Off)),
+            group_filter: text(&self.group_filter, defaults.group_filter),
+            group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
+            time_limit: self.time_limit.map_or(defaults.time_limit, Duration::from_secs),
+            label: text(&self.label, defaults.label),
+        })
+    }
+
+    fn bind_password(&self) -> anyhow::Result<Option<String>> {
+        let given = match std::env::var_os(PASSWORD) {
+            Some(password) => {
+                let password = password.into_string();
+                Some(password.map_err(|_| anyhow::anyhow!("{PASSWORD} is no text"))?)
+            }
+            None => None,
+        };
+        let Some(file) = &self.bind_password_file else {
+            return Ok(given);
+        };
+        ensure!(
+            given.is_none(),
+            "{PASSWORD} and ldap-bind-password-file are both set"
+        );
+        let text = fs::read_to_string(file)
+            .with_context(|| format!("ldap-bind-password-file: cannot read {}", file.display()))?;
+        Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+    }
+}

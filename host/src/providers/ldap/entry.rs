@@ -1,0 +1,148 @@
+//! What the directory says of somebody.
+
+use ldap3::SearchEntry;
+use uuid::Uuid;
+
+/// The most characters of a text that is taken from the directory.
+const LONGEST: usize = 1024;
+
+/// An entry of the directory.
+pub(super) struct Entry {
+    pub dn: String,
+    attributes: Vec<(String, Vec<Vec<u8>>)>,
+}
+
+impl From<SearchEntry> for Entry {
+    fn from(entry: SearchEntry) -> Self {
+        let texts = entry.attrs.into_iter().map(|(name, values)| {
+            let values = values.into_iter().map(String::into_bytes).collect();
+            (name, values)
+        });
+        Self {
+            dn: entry.dn,
+            attributes: texts.chain(entry.bin_attrs).collect(),
+        }
+    }
+}
+
+impl Entry {
+    /// What names the entry for good: this attribute, which has one value; or, where that is what
+    /// is asked for, its distinguished name.
+    pub fn id(&self, attribute: &str) -> Option<String> {
+        if attribute.eq_ignore_ascii_case("dn") {
+            return Some(normalised(&self.dn)).filter(|dn| is_good(dn));
+        }
+        let [value] = self.values(attribute) else {
+            return None;
+        };
+        if attribute.eq_ignore_ascii_case("objectGUID") {
+            // Sixteen bytes, the first three groups of them turned round, as Windows shows them.
+            let bytes = value.as_slice().try_into().ok()?;
+            return Some(Uuid::from_bytes_le(bytes).to_string());
+        }
+        text(value)
+    }
+
+    /// The texts that the attribute has.
+    pub fn texts(&self, attribute: &str) -> impl Iterator<Item = String> {
+        self.values(attribute).iter().filter_map(|value| text(value))
+    }
+
+    fn values(&self, attribute: &str) -> &[Vec<u8>] {
+        let named = |(name, _): &&(String, _)| name.eq_ignore_ascii_case(attribute);
+        let found = self.attributes.iter().find(named);
+        found.map_or(&[], |(_, values)| values)
+    }
+}
+
+fn text(value: &[u8]) -> Option<String> {
+    let text = str::from_utf8(value).ok()?.trim();
+    is_good(text).then(|| text.to_owned())
+}
+
+fn is_good(text: &str) -> bool {
+    !text.is_empty() && text.chars().count() <= LONGEST && !text.contains(char::is_control)
+}
+
+/// A distinguished name as it stays while nobody renames the entry, however the directory writes
+/// it: in small letters, without spaces beside the separators.
+fn normalised(dn: &str) -> String {
+    let mut normalised = String::with_capacity(dn.len());
+    let mut is_escaped = false;
+    let mut is_start = true;
+    for character in dn.chars() {
+        let is_separator = !is_escaped && matches!(character, ',' | ';' | '+' | '=');
+        if is_separator {
+            let end = normalised.trim_end_matches(' ').len();
+            // A space that is escaped belongs to the value.
+            if !normalised[..end].ends_with('\\') {
+                normalised.truncate(end);
+            }
+        }
+        if !(is_start && character == ' ') {
+            normalised.extend(character.to_lowercase());
+            is_start = is_separator;
+        }
+        is_escaped = !is_escaped && character == '\\';
+    }
+    normalised
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn entry(attribute: &str, values: &[&[u8]]) -> Entry {
+        let values: Vec<Vec<u8>> = values.iter().map(|value| value.to_vec()).collect();
+        let texts: Option<Vec<String>> = values
+            .iter()
+            .map(|value| String::from_utf8(value.clone()).ok())
+            .collect();
+        // As the library sorts them: binary, if one of them is no text.
+        let (attrs, bin_attrs) = match texts {
+            Some(texts) => (HashMap::from([(attribute.to_owned(), texts)]), HashMap::new()),
+            None => (HashMap::new(), HashMap::from([(attribute.to_owned(), values)])),
+        };
+        SearchEntry {
+            dn: "UID=Alice , OU=People,dc=example".into(),
+            attrs,
+            bin_attrs,
+        }
+        .into()
+    }
+
+    #[test]
+    fn an_attribute_is_found_in_any_case_and_must_be_one_text() {
+        let id = |values: &[&[u8]]| entry("entryUUID", values).id("entryuuid");
+        assert_eq!(id(&[b" 42 "]).as_deref(), Some("42"));
+        assert_eq!(id(&[]), None);
+        assert_eq!(id(&[b"1", b"2"]), None, "which one?");
+        assert_eq!(id(&[b""]), None);
+        assert_eq!(id(&[b"a\nb"]), None);
+        assert_eq!(id(&[&[0xff; 16]]), None, "no text");
+        assert_eq!(id(&["x".repeat(1025).as_bytes()]), None);
+        assert_eq!(entry("other", &[b"42"]).id("entryUUID"), None);
+    }
+
+    #[test]
+    fn a_guid_is_written_as_windows_writes_it() {
+        let binary: Vec<u8> = (0..16).map(|index| index * 17).collect();
+        let guid = entry("objectGUID", &[&binary]).id("objectguid");
+        assert_eq!(guid.as_deref(), Some("33221100-5544-7766-8899-aabbccddeeff"));
+        // Sixteen bytes may happen to be a text.
+        let guid = entry("objectGUID", &[b"abcdefghijklmnop"]).id("objectGUID");
+        assert_eq!(guid.as_deref(), Some("64636261-6665-6867-696a-6b6c6d6e6f70"));
+        assert_eq!(entry("objectGUID", &[b"short"]).id("objectGUID"), None);
+    }
+
+    #[test]
+    fn a_distinguished_name_is_the_id_only_where_that_is_asked_for() {
+        let entry = entry("uid", &[b"alice"]);
+        assert_eq!(entry.id("dn").as_deref(), Some("uid=alice,ou=people,dc=example"));
+        assert_eq!(entry.id("entryUUID"), None);
+        assert_eq!(normalised("CN=A\\, B\\ , o = X "), "cn=a\\, b\\ ,o=x ");
+        assert_eq!(normalised("cn=a\\=  b,o=x"), "cn=a\\=  b,o=x");
+    }
+}

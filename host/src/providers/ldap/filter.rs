@@ -1,0 +1,138 @@
+//! Search filters with places for what people type.
+
+use anyhow::{bail, ensure};
+
+/// A filter (RFC 4515) with placeholders: `(uid={username})`. What is put in their place stays
+/// a value, whatever it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filter(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Place(Place),
+}
+
+/// What a placeholder stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// `{username}`: what was typed, or for groups the name that the directory has.
+    Username,
+    /// `{dn}`: the distinguished name of the user's entry.
+    Dn,
+}
+
+impl Filter {
+    /// Reads a filter that has at least one of these placeholders, and no others.
+    pub fn new(text: &str, places: &[Place]) -> anyhow::Result<Self> {
+        let names = places.iter().map(|place| place.name()).collect::<Vec<_>>();
+        let names = names.join(" or ");
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let place = places.iter().find_map(|place| {
+                let name = place.name().strip_prefix('{')?;
+                Some((*place, after.strip_prefix(name)?))
+            });
+            let Some((place, after)) = place else {
+                bail!("{text:?} has a placeholder other than {names}");
+            };
+            parts.extend([Part::Text(before.into()), Part::Place(place)]);
+            rest = after;
+        }
+        parts.push(Part::Text(rest.into()));
+        let filter = Self(parts);
+        ensure!(filter.0.len() > 1, "{text:?} lacks {names}");
+        let example = filter.fill("x", "x");
+        ensure!(
+            example.starts_with('(') && ldap3::parse_filter(example).is_ok(),
+            "{text:?} is no filter in round brackets like (uid={{username}})"
+        );
+        Ok(filter)
+    }
+
+    /// The filter for these values.
+    pub fn fill(&self, username: &str, dn: &str) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Place(Place::Username) => ldap3::ldap_escape(username).into_owned(),
+            Part::Place(Place::Dn) => ldap3::ldap_escape(dn).into_owned(),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Username => "{username}",
+            Self::Dn => "{dn}",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> anyhow::Result<Filter> {
+        Filter::new(text, &[Place::Username])
+    }
+
+    #[test]
+    fn what_is_typed_stays_a_value() {
+        let filter = user("(&(objectClass=person)(uid={username}))").unwrap();
+        for (typed, value) in [
+            ("alice", "alice"),
+            ("*", "\\2a"),
+            ("a*", "a\\2a"),
+            ("alice)(uid=*", "alice\\29\\28uid=\\2a"),
+            ("*)(|(objectClass=*", "\\2a\\29\\28|\\28objectClass=\\2a"),
+            ("a\\2a", "a\\5c2a"),
+            ("nul\0", "nul\\00"),
+            ("uid=alice,ou=people", "uid=alice,ou=people"),
+            ("{username}", "{username}"),
+            ("{dn}", "{dn}"),
+            ("Zoë & <Ünal>", "Zoë & <Ünal>"),
+        ] {
+            let filled = filter.fill(typed, "cn=other");
+            assert_eq!(filled, format!("(&(objectClass=person)(uid={value}))"));
+            assert!(ldap3::parse_filter(&filled).is_ok(), "{filled}");
+        }
+    }
+
+    #[test]
+    fn a_filter_for_groups_takes_the_entry_or_the_name() {
+        let filter = Filter::new(
+            "(|(member={dn})(memberUid={username}))",
+            &[Place::Dn, Place::Username],
+        );
+        let filled = filter.unwrap().fill("alice*", "cn=Alice (home),dc=example");
+        assert_eq!(
+            filled,
+            "(|(member=cn=Alice \\28home\\29,dc=example)(memberUid=alice\\2a))"
+        );
+        let nested = Filter::new("(member:1.2.840.113556.1.4.1941:={dn})", &[Place::Dn]);
+        assert_eq!(
+            nested.unwrap().fill("", "cn=a"),
+            "(member:1.2.840.113556.1.4.1941:=cn=a)"
+        );
+    }
+
+    #[test]
+    fn a_filter_that_is_none_is_refused_when_it_is_set() {
+        for (text, problem) in [
+            ("", "lacks {username}"),
+            ("(uid=alice)", "lacks {username}"),
+            ("(uid={user})", "has a placeholder other than {username}"),
+            ("(member={dn})", "has a placeholder other than {username}"),
+            ("uid={username}", "is no filter in round brackets"),
+            ("((uid={username})", "is no filter"),
+            ("(uid={username}))", "is no filter"),
+            ("(&(uid={username})", "is no filter"),
+        ] {
+            let error = user(text).unwrap_err().to_string();
+            assert!(error.contains(problem), "{text}: {error}");
+        }
+    }
+}
