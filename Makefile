@@ -39,6 +39,9 @@ test-all: test packages target/python/installed ## what CI runs: also the tests 
 
 packages: # programs that tests need, from Debian's packages
 	@tests/install.sh chromium chromium
+	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
+	@tests/install.sh ldapmodify ldap-utils
+	@tests/install.sh openssl openssl
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages that tests need, in the versions that the files name.

@@ -59,6 +59,13 @@ impl Answer {
             .map(|(_, value)| value.as_str())
     }
 
+    /// All that a client sees, without what differs between any two answers.
+    pub fn seen(&self) -> (u16, Vec<(String, String)>, Vec<u8>) {
+        let mut headers = self.headers.clone();
+        headers.retain(|(name, _)| name != "date" && name != "x-request-id");
+        (self.status, headers, self.body.clone())
+    }
+
     /// Checks the status.
     #[track_caller]
     pub fn assert_status(&self, status: u16) -> &Self {

@@ -109,10 +109,11 @@ impl Ldap {
         {
             return Err(refused("nobody has this name or this password"));
         }
-        let seconds = self.config.time_limit.as_secs();
-        let deadline = begun + self.config.time_limit;
+        let limit = self.config.time_limit;
+        let (seconds, deadline) = (limit.as_secs(), begun + limit);
         let turn = self.connections.take(login.address.map(Source::from));
-        let _turn = timeout_at(deadline, turn).await.map_err(|_| {
+        // Whoever comes to it later would have no time left to ask.
+        let _turn = timeout_at(begun + limit / 2, turn).await.map_err(|_| {
             let too_many = "Too many sign-ins at once; try again in a moment";
             Error::new(Code::ServiceUnavailable, too_many).retry_after(seconds)
         })?;
