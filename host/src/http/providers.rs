@@ -19,6 +19,7 @@ use crate::{
     identity::cookie_of,
     providers::{
         SignIn,
+        ldap::Ldap,
         oidc::{Oidc, PATIENCE_SECONDS, Returned, not_confirmed},
         sign_in,
     },
