@@ -8,12 +8,14 @@ use std::{
 };
 
 /// The folder of a client under `tests/clients`, with what its lock file names installed.
-///
-/// Call it from one test only for each folder: two that install at once would meet.
 #[track_caller]
 pub fn client(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name);
-    let lock = changed(folder.join("package-lock.json")).expect("the lock file");
+    let lock_file = folder.join("package-lock.json");
+    // Two tests that install at once would meet.
+    let turn = fs::File::open(&lock_file).expect("the lock file");
+    turn.lock().expect("a turn");
+    let lock = changed(lock_file).expect("the lock file");
     let installed = changed(folder.join("node_modules/.package-lock.json"));
     if installed.is_none_or(|installed| installed < lock) {
         succeed(Command::new("npm").arg("ci").current_dir(&folder));

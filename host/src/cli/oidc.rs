@@ -94,7 +94,9 @@ impl OidcArgs {
 
     /// The issuer; none: there is no such setting.
     pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
-        if self.issuer.is_none() && self.client_id.is_none() && self.client_secret_file.is_none() {
+        // An empty variable of the environment says nothing.
+        let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+        if !is_said(&self.issuer) && !is_said(&self.client_id) {
             return Ok(None);
         }
         Oidc::new(self.settings()?, public_url).map(Some)

@@ -92,6 +92,8 @@ async fn serve(
         .await
         .map_err(|error| anyhow::anyhow!(error.message))?;
 
+    let mut http = settings.http.http(limits);
+    http.providers = providers(&settings, address);
     print(&format!(
         "portico listens on http://{address} with its data in {}",
         host.data.path().display()
@@ -109,8 +111,6 @@ async fn serve(
         }
     }
 
-    let mut http = settings.http.http(limits);
-    http.providers = providers(&settings, address);
     if !address.ip().is_loopback() && !http.is_secure() {
         warn!(
             "{address} can be reached from other machines, and passwords and sessions travel as they are: put a \

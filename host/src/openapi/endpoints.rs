@@ -2,7 +2,7 @@
 
 use crate::{
     error::Code::{self, *},
-    http::{auth, health},
+    http::{auth, health, providers},
     procedures::Route,
     shape::Shape,
 };
@@ -20,6 +20,8 @@ pub(super) struct Endpoint {
     /// Whether it concerns somebody who is signed in.
     pub signed_in: bool,
     pub refusals: &'static [Code],
+    /// Whether it sends the browser somewhere else.
+    pub redirects: bool,
     /// Another type than JSON.
     pub content_type: Option<&'static str>,
     /// A header of its answer, and what it holds.
@@ -41,6 +43,7 @@ const fn endpoint(
         output: Shape::Nothing,
         signed_in: false,
         refusals: &[PayloadTooLarge],
+        redirects: false,
         content_type: None,
         header: None,
     }
@@ -49,6 +52,11 @@ const fn endpoint(
 const COOKIE: (&str, &str) = (
     "Set-Cookie",
     "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.",
+);
+const WAY_COOKIE: (&str, &str) = (
+    "Set-Cookie",
+    "What the browser is known by when it comes back, for ten minutes: HttpOnly, SameSite=Lax, and Secure \
+     behind TLS.",
 );
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");
 
@@ -109,6 +117,62 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             "/api/auth/session",
             "getSession",
             "Who is signed in, by a session or a key.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
+        output: providers::PROVIDERS,
+        ..endpoint(
+            "GET",
+            "/api/auth/providers",
+            "getProviders",
+            "Who may vouch for users here, and how one signs in with them.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
+        input: providers::START_INPUT,
+        redirects: true,
+        refusals: &[
+            BadRequest,
+            Forbidden,
+            NotFound,
+            PayloadTooLarge,
+            TooManyRequests,
+            InternalServerError,
+            ServiceUnavailable,
+        ],
+        header: Some(WAY_COOKIE),
+        ..endpoint(
+            "GET",
+            "/api/auth/oidc/start",
+            "startOidc",
+            "Sends a browser to the issuer to sign in. `FORBIDDEN` while no user exists; `NOT_FOUND` where \
+             OpenID Connect is off.",
+        )
+    },
+    Endpoint {
+        tag: "auth",
+        input: providers::CALLBACK_INPUT,
+        redirects: true,
+        refusals: &[
+            Unauthorized,
+            Forbidden,
+            NotFound,
+            PayloadTooLarge,
+            TooManyRequests,
+            InternalServerError,
+            ServiceUnavailable,
+            Timeout,
+        ],
+        header: Some(COOKIE),
+        ..endpoint(
+            "GET",
+            "/api/auth/oidc/callback",
+            "completeOidc",
+            "Where the issuer sends the browser back to: begins a session. `UNAUTHORIZED`, with the same words \
+             for every reason, where the issuer does not vouch for whoever comes; `FORBIDDEN` where its user \
+             does not fit here.",
         )
     },
     Endpoint {

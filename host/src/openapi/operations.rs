@@ -158,7 +158,13 @@ impl Operations {
             "description": endpoint.about,
             "security": if endpoint.signed_in { credentials() } else { json!([]) },
         });
-        if !matches!(endpoint.input, Shape::Nothing) {
+        if endpoint.route.method == "GET" {
+            let fields = endpoint.input.fields().unwrap_or_default();
+            let parameters = fields
+                .iter()
+                .map(|field| self.parameter("query", field, endpoint.id));
+            operation["parameters"] = parameters.collect();
+        } else if !matches!(endpoint.input, Shape::Nothing) {
             let schema = self.schemas.of(&endpoint.input, endpoint.id);
             operation["requestBody"] = body(schema, true);
         }
@@ -179,6 +185,17 @@ impl Operations {
                     "description": "It is as it was.",
                     "headers": { "x-request-id": request_id(), "ETag": header },
                 });
+            }
+        }
+        if endpoint.redirects {
+            responses["303"] = responses["200"].take();
+            responses["303"]["description"] = "The browser goes on somewhere else.".into();
+            responses["303"]["headers"]["Location"] = json!({
+                "description": "Where.", "required": true, "schema": { "type": "string" },
+            });
+            if let Value::Object(responses) = &mut responses {
+                responses.shift_remove("200");
+                responses.sort_keys();
             }
         }
         operation["responses"] = responses;

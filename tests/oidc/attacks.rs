@@ -1,0 +1,165 @@
+//! What somebody tries who is not who they say.
+
+use portico_tests::Client;
+
+use crate::{
+    browser::{Browser, Page, with_parameter},
+    harness::{Issuer, settings, signed_in, start, start_url, users},
+};
+
+/// A refusal like all others, and nobody was let in.
+#[track_caller]
+fn assert_out(browser: &Browser, page: &Page) {
+    page.assert_refused(401, "UNAUTHORIZED");
+    assert_eq!(
+        page.json()["message"],
+        "The sign-in was not confirmed; begin again"
+    );
+    assert_eq!(browser.cookie("portico_session"), None);
+}
+
+#[test]
+fn a_state_that_nobody_began_with_is_refused() {
+    let (issuer, server, administrator) = start(&[]);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    let (path, _) = callback.split_once('?').expect("a query");
+    for url in [
+        with_parameter(&callback, "state", "wrong"),
+        with_parameter(&callback, "state", ""),
+        path.to_owned(),
+        format!("{path}?code=a"),
+        format!("{callback}&state=again"),
+        format!("{callback}&code=again"),
+        format!("{path}?state=%ff&code=%"),
+    ] {
+        assert_out(&browser, &browser.get(&url));
+    }
+    assert_eq!(issuer.asked("/token"), 0);
+    assert_eq!(users(&administrator), ["root"]);
+    // None of that ended the sign-in.
+    browser.get(&callback).assert_redirect("/");
+}
+
+#[test]
+fn coming_back_is_good_once_and_only_in_the_browser_that_began() {
+    let (issuer, server, administrator) = start(&[]);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    let other = Browser::new();
+    assert_out(&other, &other.get(&callback));
+    // A browser that is on the way itself is another one still.
+    other.at_issuer(&start_url(&server), "1");
+    assert_out(&other, &other.get(&callback));
+    other.set_cookie("portico_oidc", "made up");
+    assert_out(&other, &other.get(&callback));
+    assert_eq!(issuer.asked("/token"), 0);
+    assert_eq!(users(&administrator), ["root"]);
+
+    browser.get(&callback).assert_redirect("/");
+    assert_eq!(issuer.asked("/token"), 1);
+    browser.forget_cookies();
+    assert_out(&browser, &browser.get(&callback));
+    assert_eq!(issuer.asked("/token"), 1, "nobody asks a second time");
+}
+
+#[test]
+fn a_code_of_another_sign_in_is_worth_nothing() {
+    let (_issuer, server, _) = start(&[]);
+    let victim = Browser::new();
+    let stolen = victim.at_issuer(&start_url(&server), "1");
+    let code = crate::browser::parameter(&stolen, "code").expect("a code");
+
+    // PKCE: the verifier of the thief's sign-in is another one.
+    let thief = Browser::new();
+    let callback = thief.at_issuer(&start_url(&server), "1");
+    assert_out(&thief, &thief.get(&with_parameter(&callback, "code", &code)));
+    // And a code that was redeemed is not redeemed again.
+    let (browser, again) = (Browser::new(), Browser::new());
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    let code = crate::browser::parameter(&callback, "code").expect("a code");
+    browser.get(&callback).assert_redirect("/");
+    let callback = again.at_issuer(&start_url(&server), "1");
+    assert_out(&again, &again.get(&with_parameter(&callback, "code", &code)));
+}
+
+#[test]
+fn whoever_is_refused_at_the_issuer_or_comes_from_another_one_is_refused() {
+    let (issuer, server, _) = start(&[]);
+    for change in ["error=access_denied", "iss=https%3A%2F%2Fevil.example"] {
+        let browser = Browser::new();
+        let callback = browser.at_issuer(&start_url(&server), "1");
+        let callback = match change.split_once('=') {
+            Some(("iss", other)) => with_parameter(&callback, "iss", other),
+            _ => format!("{callback}&{change}"),
+        };
+        assert_out(&browser, &browser.get(&callback));
+        assert_out(&browser, &browser.get(&callback));
+    }
+    assert_eq!(issuer.asked("/token"), 0);
+}
+
+#[test]
+fn nobody_is_sent_to_another_host_afterwards() {
+    let (_issuer, server, _) = start(&[]);
+    for path in [
+        "//evil.example",
+        "%2F%2Fevil.example",
+        "/%5Cevil.example",
+        "/%09/evil.example",
+        "/%0A/evil.example",
+        "/%0d%0aSet-Cookie:%20a=b",
+        "https%3A%2F%2Fevil.example",
+        "evil.example",
+        "%5C%5Cevil.example",
+        "javascript:alert(1)",
+        "%00",
+        "",
+        "/%C3%BC",
+    ] {
+        let browser = Browser::new();
+        let page = browser.get(&format!("{}?returnTo={path}", start_url(&server)));
+        page.assert_refused(400, "BAD_REQUEST");
+        assert!(
+            page.json()["issues"][0]["path"][0] == "returnTo",
+            "{path}: {page:?}"
+        );
+    }
+    let twice = format!("{}?returnTo=/a&returnTo=//evil.example", start_url(&server));
+    Browser::new().get(&twice).assert_refused(400, "BAD_REQUEST");
+}
+
+#[test]
+fn tries_are_limited_by_address_and_what_succeeds_costs_nothing() {
+    let issuer = Issuer::start();
+    let server = settings(&issuer, &[("PORTICO_SIGN_IN_THROTTLE", "on")]).start();
+    portico_tests::administrator(&server);
+    for _ in 0..12 {
+        signed_in(&server, "1");
+    }
+    // Beginning is a try until it is completed; ten at once, and one more every five seconds.
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    let mut refused = None;
+    for _ in 0..15 {
+        let page = Browser::new().get(&start_url(&server));
+        if page.status == 429 {
+            refused = Some(page);
+            break;
+        }
+        assert_eq!(page.status, 303, "{page:?}");
+    }
+    let refused = refused.expect("a refusal");
+    refused.assert_refused(429, "TOO_MANY_REQUESTS");
+    assert!(refused.retry_after.is_some(), "{refused:?}");
+    let stranger = Browser::new();
+    let made_up = format!(
+        "http://{}/api/auth/oidc/callback?state=a&code=b",
+        server.address()
+    );
+    stranger.get(&made_up).assert_refused(429, "TOO_MANY_REQUESTS");
+    // Who began before comes through.
+    browser.get(&callback).assert_redirect("/");
+    let answer = server.anonymous().get("/api/auth/providers");
+    answer.assert_status(200);
+}

@@ -1,0 +1,106 @@
+//! What the settings say, and what happens where they are wrong.
+
+use portico_tests::{Builder, Client, Portico, administrator};
+use serde_json::{Value, json};
+
+use crate::{
+    browser::{Browser, parameter},
+    harness::{Issuer, start_url},
+};
+
+fn oidc(server: &Portico) -> Value {
+    let providers = server.anonymous().get("/api/auth/providers").json();
+    let mut providers = providers.as_array().expect("providers").iter();
+    providers
+        .find(|provider| provider["provider"] == "oidc")
+        .expect("it")
+        .clone()
+}
+
+#[test]
+fn without_settings_it_is_off_and_nobody_is_told_of_it() {
+    let server = Portico::start();
+    administrator(&server);
+    let off = json!({
+        "provider": "oidc", "label": "OpenID Connect", "isOn": false, "startUrl": "/api/auth/oidc/start",
+    });
+    assert_eq!(oidc(&server), off);
+    for path in ["start", "callback?state=a&code=b"] {
+        let answer = server.anonymous().get(&format!("/api/auth/oidc/{path}"));
+        answer.assert_refused(404, "NOT_FOUND");
+    }
+    assert!(!server.log().contains("OpenID"), "{}", server.log());
+}
+
+#[test]
+fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
+    let wrong: [(&str, &str, &str); 8] = [
+        ("PORTICO_OIDC_ISSUER", "", "oidc-issuer"),
+        ("PORTICO_OIDC_ISSUER", "http://id.example", "oidc-issuer"),
+        ("PORTICO_OIDC_ISSUER", "id.example", "oidc-issuer"),
+        ("PORTICO_OIDC_CLIENT_ID", "", "oidc-client-id"),
+        (
+            "PORTICO_OIDC_CLIENT_SECRET_FILE",
+            "/nowhere/secret",
+            "oidc-client-secret-file",
+        ),
+        ("PORTICO_OIDC_LINKING", "always", "oidc-linking"),
+        ("PORTICO_OIDC_TIME_LIMIT", "0", "oidc-time-limit"),
+        ("PORTICO_OIDC_CA_FILE", "/nowhere/ca.pem", "oidc-ca-file"),
+    ];
+    for (name, value, setting) in wrong {
+        let server = Builder::default()
+            .environment("PORTICO_OIDC_ISSUER", "https://id.example")
+            .environment("PORTICO_OIDC_CLIENT_ID", "portico")
+            .environment(name, value)
+            .start();
+        let log = server.log();
+        let line = log
+            .lines()
+            .find(|line| line.contains("is off"))
+            .unwrap_or_default();
+        assert!(
+            line.contains("ERROR") && line.contains(setting),
+            "{name}={value}: {log}"
+        );
+        assert_eq!(oidc(&server)["isOn"], false);
+        administrator(&server);
+    }
+    // Where people reach the service, only they know who do.
+    let server = Builder::default()
+        .listen("0.0.0.0:0")
+        .environment("PORTICO_OIDC_ISSUER", "https://id.example")
+        .environment("PORTICO_OIDC_CLIENT_ID", "portico")
+        .start();
+    assert!(server.log().contains("public-url is missing"), "{}", server.log());
+}
+
+#[test]
+fn the_file_says_what_flags_and_the_environment_do_not() {
+    let issuer = Issuer::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, secret) = (folder.path().join("portico.toml"), folder.path().join("secret"));
+    std::fs::write(&secret, "a secret of the client\n").expect("write it");
+    let text = format!(
+        "[oidc]\nissuer = {:?}\nclient-id = \"portico\"\nclient-secret-file = {secret:?}\nscopes = \"profile\"\nlabel = \"File\"\n",
+        issuer.url
+    );
+    std::fs::write(&file, text).expect("write it");
+    let server = Builder::default()
+        .environment("PORTICO_CONFIG", file.to_str().expect("a path"))
+        .argument("--oidc-label")
+        .argument("Home & Garden")
+        .start();
+    administrator(&server);
+    assert_eq!(
+        (&oidc(&server)["label"], &oidc(&server)["isOn"]),
+        (&json!("Home & Garden"), &json!(true))
+    );
+    let way = Browser::new()
+        .get(&start_url(&server))
+        .location
+        .expect("the issuer");
+    assert_eq!(parameter(&way, "scope").as_deref(), Some("openid profile"));
+    let token = crate::harness::signed_in(&server, "1");
+    assert_eq!(crate::harness::user(&server, &token)["email"], json!(null));
+}

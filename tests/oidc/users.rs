@@ -1,0 +1,69 @@
+//! What the issuer vouches for is not changed here.
+
+use portico_tests::{Client, PASSWORD};
+use serde_json::json;
+
+use crate::harness::{signed_in, start, user};
+
+#[test]
+fn nobody_changes_an_external_users_name_email_or_password() {
+    let (_issuer, server, administrator) = start(&[]);
+    let token = signed_in(&server, "1");
+    let ada = user(&server, &token);
+    let id = &ada["id"];
+    let oneself = server.key(&token);
+    let changes = [
+        ("the name", "user.editProfile", json!({"id": id, "name": "eve"})),
+        (
+            "the email",
+            "user.editProfile",
+            json!({"id": id, "name": "ada", "email": "e@example.com"}),
+        ),
+        (
+            "no email",
+            "user.editProfile",
+            json!({"id": id, "name": "ada", "email": null}),
+        ),
+        (
+            "the password",
+            "user.changePassword",
+            json!({"userId": id, "previousPassword": PASSWORD, "password": PASSWORD}),
+        ),
+    ];
+    for (what, procedure, input) in &changes {
+        let by_oneself = oneself.mutate(procedure, input);
+        let by_administrator = administrator.mutate(procedure, input);
+        for answer in [by_oneself, by_administrator] {
+            assert_eq!(answer.status, 403, "{what}: {answer}");
+        }
+    }
+    for input in [&changes[0].2, &changes[1].2] {
+        oneself
+            .put("/api/users/profile", input)
+            .assert_refused(403, "FORBIDDEN");
+        administrator
+            .put("/api/users/profile", input)
+            .assert_refused(403, "FORBIDDEN");
+    }
+    assert_eq!(user(&server, &token), ada);
+}
+
+#[test]
+fn a_password_for_an_external_user_is_refused_as_for_nobody_byte_for_byte() {
+    let (_issuer, server, _) = start(&[]);
+    signed_in(&server, "1");
+    let answers = ["ada", "nobody"].map(|name| {
+        let body = json!({"username": name, "password": PASSWORD, "provider": "credentials"});
+        let answer = server.anonymous().post("/api/auth/sign-in", &body);
+        answer.assert_refused(401, "UNAUTHORIZED");
+        let varies = |name: &str| matches!(name, "date" | "x-request-id");
+        let headers: Vec<_> = answer
+            .headers
+            .iter()
+            .filter(|(name, _)| !varies(name))
+            .cloned()
+            .collect();
+        (headers, answer.body.clone())
+    });
+    assert_eq!(answers[0], answers[1]);
+}
