@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, parameter},
-    harness::{Issuer, start_url},
+    harness::{Issuer, assert_logged, start_url},
 };
 
 fn oidc(server: &Portico) -> Value {
@@ -54,15 +54,8 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
             .environment("PORTICO_OIDC_CLIENT_ID", "portico")
             .environment(name, value)
             .start();
-        let log = server.log();
-        let line = log
-            .lines()
-            .find(|line| line.contains("is off"))
-            .unwrap_or_default();
-        assert!(
-            line.contains("ERROR") && line.contains(setting),
-            "{name}={value}: {log}"
-        );
+        assert_logged(&server, 0, "sign-in by OpenID Connect is off: ");
+        assert_logged(&server, 0, setting);
         assert_eq!(oidc(&server)["isOn"], false);
         administrator(&server);
     }
@@ -72,7 +65,7 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
         .environment("PORTICO_OIDC_ISSUER", "https://id.example")
         .environment("PORTICO_OIDC_CLIENT_ID", "portico")
         .start();
-    assert!(server.log().contains("public-url is missing"), "{}", server.log());
+    assert_logged(&server, 0, "public-url is missing");
 }
 
 #[test]
