@@ -118,6 +118,7 @@ impl Identity {
             user_id: self.user_id().map(Into::into),
             authentication: self.authentication.clone(),
             request_id: request_id.into(),
+            audit: None,
         }
     }
 

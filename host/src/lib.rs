@@ -82,6 +82,7 @@
 //! # }
 //! ```
 
+pub mod audit;
 mod dashboard;
 pub mod data_dir;
 mod disk;

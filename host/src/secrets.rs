@@ -134,6 +134,14 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     well_formed.then(|| (CredentialKey::Key(id.to_owned()), hash_secret(secret)))
 }
 
+/// Whether a text has the form of an id that Portico makes: of a key, or of another record. No secret
+/// has it.
+pub fn is_id(text: &str) -> bool {
+    let is_of_key = |id: &str| is_base62(id, ID_LENGTH);
+    text.strip_prefix(KEY_PREFIX).is_some_and(is_of_key)
+        || (text.len() == 36 && uuid::Uuid::try_parse(text).is_ok())
+}
+
 /// Whether two hashes are the same, in the same time whether they are or not.
 pub fn same(left: &SecretHash, right: &SecretHash) -> bool {
     left.iter()
@@ -177,6 +185,24 @@ mod tests {
             Some((CredentialKey::Key(key.id.clone()), key.hash))
         );
         assert!(key.text.starts_with(&format!("{}.", key.id)));
+    }
+
+    #[test]
+    fn ids_have_a_form_and_secrets_have_another() {
+        let (secrets, key) = (secrets(), secrets().api_key());
+        assert!(is_id(&secrets.id(1)) && is_id(&key.id));
+        let others = [
+            key.text,
+            secrets.session("id".into()).text,
+            secrets.invite("id".into()).text,
+        ];
+        for text in others
+            .iter()
+            .map(String::as_str)
+            .chain(["", "hunter2", "{}", &secrets.id(1)[1..]])
+        {
+            assert!(!is_id(text), "{text}");
+        }
     }
 
     #[test]

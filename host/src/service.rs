@@ -17,6 +17,7 @@ use tokio::{runtime::Handle, select, sync::oneshot, task::spawn_blocking, time::
 use tracing::{debug, error, warn};
 
 use crate::{
+    audit::{Audit, AuditSettings},
     error::{Code, Error},
     identity::{self, Identity},
     model::Provider,
@@ -24,7 +25,9 @@ use crate::{
     sandbox::{Access, Sandbox},
     secrets::Secrets,
     shape::Shape,
-    storage::{self, Account, AccountKey, CallContext, DashboardStorage, Storage, WithoutDashboard},
+    storage::{
+        self, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, Storage, WithoutDashboard,
+    },
     throttle::{Source, Throttle},
     time::Clock,
     turns::{Turn, Turns},
@@ -53,6 +56,8 @@ pub struct Service {
     pub call_time: Duration,
     /// How often somebody may try.
     pub throttle: Throttle,
+    /// What was done and refused.
+    pub audit: Arc<Audit>,
     hashing: Arc<Turns<Option<Source>>>,
 }
 
@@ -66,6 +71,20 @@ impl Service {
         call_time: Duration,
         throttle: Throttle,
     ) -> anyhow::Result<Arc<Self>> {
+        let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::default());
+        Self::with_audit(storage, sandbox, clock, secrets, call_time, throttle, audit).await
+    }
+
+    /// The same, with an audit log of other settings.
+    pub async fn with_audit(
+        storage: Arc<dyn DashboardStorage>,
+        sandbox: Sandbox,
+        clock: Arc<dyn Clock>,
+        secrets: Secrets,
+        call_time: Duration,
+        throttle: Throttle,
+        audit: Arc<Audit>,
+    ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?.with_dashboard();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Arc::new(Self {
@@ -76,12 +95,13 @@ impl Service {
             secrets,
             call_time,
             throttle,
+            audit,
             hashing: Turns::new(cores),
         }))
     }
 
     /// The same for a dashboard that has sessions and boards of its own: only the component's
-    /// procedures.
+    /// procedures. It records nothing: who calls and what comes of it is that dashboard's to keep.
     pub async fn without_dashboard(
         storage: Arc<dyn Storage>,
         sandbox: Sandbox,
@@ -92,14 +112,17 @@ impl Service {
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?;
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let storage: Arc<dyn DashboardStorage> = Arc::new(WithoutDashboard(storage));
+        let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::off());
         Ok(Arc::new(Self {
-            storage: Arc::new(WithoutDashboard(storage)),
+            storage,
             sandbox,
             table: Arc::new(table),
             clock,
             secrets,
             call_time,
             throttle,
+            audit,
             hashing: Turns::new(cores),
         }))
     }
@@ -120,12 +143,26 @@ impl Service {
             secrets: self.secrets.clone(),
             call_time: self.call_time,
             throttle: self.throttle.clone(),
+            audit: self.audit.clone(),
             hashing: self.hashing.clone(),
         }))
     }
 
-    /// Refuses a call as far as its input need not be known for it.
+    /// Refuses a call as far as its input need not be known for it, and records that.
     pub async fn authorise(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+    ) -> Result<(), Error> {
+        let allowed = self.check_access(procedure, identity, request_id).await;
+        allowed.map_err(|error| {
+            self.audit.refuse(procedure, identity, request_id, &error);
+            report(error, &procedure.name, request_id)
+        })
+    }
+
+    async fn check_access(
         &self,
         procedure: &Procedure,
         identity: &Identity,
@@ -167,17 +204,21 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
+        let audited = self.audit.call(procedure, identity, request_id, &input);
         let running = async {
-            self.authorise(procedure, identity, request_id).await?;
+            self.check_access(procedure, identity, request_id).await?;
             let input = match procedure.input {
                 // What is not needed is not read: it cannot be wrong either.
                 Shape::Nothing => Value::Null,
                 shape => shape.check(input?)?,
             };
-            let call = self.to_run(procedure, identity.clone(), request_id, input);
+            let call = self.to_run(procedure, identity.clone(), request_id, input, audited.clone());
             self.run(procedure, call, procedure.run).await
         };
-        self.bound(procedure, request_id, running).await
+        let answer = self.bound(procedure, request_id, running).await;
+        let audited = audited.as_deref();
+        self.audit.end(procedure, identity, request_id, audited, &answer);
+        answer
     }
 
     /// Calls a procedure by what runs it, which has its input already.
@@ -196,12 +237,22 @@ impl Service {
             .table
             .find(procedure)
             .ok_or_else(|| Error::not_found("Procedure"))?;
+        let audited = self.audit.call(procedure, identity, request_id, &Ok(None));
         let running = async {
-            self.authorise(procedure, identity, request_id).await?;
-            let call = self.to_run(procedure, identity.clone(), request_id, Value::Null);
+            self.check_access(procedure, identity, request_id).await?;
+            let call = self.to_run(
+                procedure,
+                identity.clone(),
+                request_id,
+                Value::Null,
+                audited.clone(),
+            );
             self.run(procedure, call, run).await
         };
-        self.bound(procedure, request_id, running).await
+        let answer = self.bound(procedure, request_id, running).await;
+        let audited = audited.as_deref();
+        self.audit.end(procedure, identity, request_id, audited, &answer);
+        answer
     }
 
     async fn bound<T>(
@@ -261,7 +312,7 @@ impl Service {
         // That may have taken seconds: whoever lost their key or a permission has lost it.
         let now = self.clock.now();
         call.identity = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
-        self.authorise(procedure, &call.identity, &call.request_id)
+        self.check_access(procedure, &call.identity, &call.request_id)
             .await?;
         hash(turn, run(call)).await
     }
@@ -272,6 +323,7 @@ impl Service {
         identity: Identity,
         request_id: &str,
         input: Value,
+        audited: Option<Arc<AuditedCall>>,
     ) -> Call {
         let limits = self.sandbox.limits();
         Call {
@@ -286,6 +338,7 @@ impl Service {
             identity,
             request_id: request_id.into(),
             input,
+            audited,
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portico::COMPONENT;
+use portico::audit::{Audit, AuditSettings};
 use portico::http::{self, HttpSettings};
 use portico::icons::NoIcons;
 use portico::model::Timestamp;
@@ -138,14 +139,22 @@ impl Server {
         let sandbox = Sandbox::new(COMPONENT, cache, Limits::default(), imports).unwrap();
         let (service, listener) = runtime.block_on(async {
             let secrets = Secrets::new(Arc::new(SystemRandom));
+            let clock = Arc::new(StillClock(SystemClock.now()));
+            // Refusals are written when somebody asks, and not in the middle of what is tested.
+            let settings = AuditSettings {
+                window: Duration::from_secs(60 * 60),
+                ..AuditSettings::default()
+            };
+            let audit = Audit::new(storage.clone(), clock.clone(), settings);
             let call_time = Duration::from_secs(30);
-            let service = Service::new(
+            let service = Service::with_audit(
                 storage.clone(),
                 sandbox,
-                Arc::new(StillClock(SystemClock.now())),
+                clock,
                 secrets,
                 call_time,
                 Throttle::off(),
+                audit,
             );
             (
                 service.await.unwrap(),

@@ -202,4 +202,8 @@ ask_first! {
     update_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
     list_search_engines() -> Vec<SearchEngine>;
     delete_search_engine(id: &str) -> bool;
+    insert_audit(entry: &AuditEntry) -> ();
+    list_audit(filter: &AuditFilter, offset: u64, limit: u32) -> Vec<AuditRow>;
+    count_audit(filter: &AuditFilter) -> u64;
+    prune_audit(which: AuditPrune, most: u32) -> u64;
 }

@@ -101,7 +101,7 @@ impl World {
             "user.changePassword" => json!({"userId": self.user, "password": PASSWORD}),
             "user.changeColorScheme" => json!({"colorScheme": "auto"}),
             "user.changeFirstDayOfWeek" => json!({"id": self.user, "firstDayOfWeek": 1}),
-            "app.getPaginated" => json!({"page": 1, "pageSize": 10}),
+            "app.getPaginated" | "audit.getPaginated" => json!({"page": 1, "pageSize": 10}),
             "app.byIds" => json!([self.app]),
             "app.create" => app,
             "app.createMany" => json!([app]),

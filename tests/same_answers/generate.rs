@@ -76,6 +76,7 @@ const WEIGHTS: &[(&str, u32)] = &[
     ("onboard.currentStep", 5),
     ("state.apply", 12),
     ("state.export", 6),
+    ("audit.getPaginated", 20),
     (SIGN_IN, 8),
     (SIGN_OUT, 3),
     (SESSION, 10),

@@ -99,6 +99,7 @@ impl Inputs<'_> {
                 }
                 input
             }
+            "audit.getPaginated" => self.audit(),
             "app.byId" | "app.delete" => json!({"id": self.world.apps.id(self.rng)}),
             "app.byIds" => {
                 // 1,000 are allowed.
@@ -395,6 +396,42 @@ impl Inputs<'_> {
         let mut input = json!({"query": query});
         if self.rng.bool() {
             input["limit"] = json!(self.number(&[1, 2, 10, 100], &[0, 101]));
+        }
+        input
+    }
+
+    fn audit(&mut self) -> Value {
+        let page = self.number(&[1, 1, 1, 2, 3, i32::MAX], &[0, -1]);
+        let size = self.number(&[2, 5, 20, 100], &[0, 101]);
+        let mut input = json!({"page": page, "pageSize": size});
+        if self.rng.u8(..3) == 0 {
+            input["actorId"] = json!(self.user());
+        }
+        if self.rng.u8(..3) == 0 {
+            let procedures = [
+                "app.create",
+                "user.delete",
+                "sign-in",
+                "group.addMember",
+                "nothing",
+            ];
+            input["procedure"] = json!(self.rng.choice(procedures));
+        }
+        if self.rng.u8(..3) == 0 {
+            let outcomes = [
+                "OK",
+                "FORBIDDEN",
+                "BAD_REQUEST",
+                "NOT_FOUND",
+                "CONFLICT",
+                "nothing",
+            ];
+            input["outcome"] = json!(self.rng.choice(outcomes));
+        }
+        for key in ["from", "until"] {
+            if self.rng.u8(..4) == 0 {
+                input[key] = json!(self.date());
+            }
         }
         input
     }

@@ -16,6 +16,7 @@ use axum::{
 };
 use portico::{
     COMPONENT,
+    audit::{Audit, AuditSettings},
     error::Error,
     http::{self, HttpSettings, SessionTimes},
     icons::NoIcons,
@@ -111,13 +112,20 @@ impl Side {
         };
         let sandbox = Sandbox::new(COMPONENT, Some(cache()), limits, imports).expect("the component");
         let patience = Duration::from_secs(60);
-        let service = Service::new(
+        // Refusals are written when somebody looks, not at a moment that nobody knows.
+        let settings = AuditSettings {
+            window: Duration::from_secs(60 * 60),
+            ..AuditSettings::default()
+        };
+        let audit = Audit::new(storage.clone(), clock.clone(), settings);
+        let service = Service::with_audit(
             storage,
             sandbox,
             clock.clone(),
             secrets,
             patience,
             Throttle::off(),
+            audit,
         );
         let service = service.await.expect("the service");
         Self {

@@ -50,8 +50,15 @@ pub async fn export(side: &Side) -> Value {
         "engines": side.ask("searchEngine.getAll", Value::Null).await,
         "invites": side.ask("invite.getAll", Value::Null).await,
         "keys": side.ask("apiKeys.getAll", Value::Null).await,
+        "audit": audit(side).await,
         "step": side.ask("onboard.currentStep", Value::Null).await,
     })
+}
+
+/// What is recorded since somebody last looked, or so: the newest rows, and how many there are.
+async fn audit(side: &Side) -> Value {
+    side.ask("audit.getPaginated", json!({"page": 1, "pageSize": 100}))
+        .await
 }
 
 fn ids(records: &Value) -> Vec<String> {

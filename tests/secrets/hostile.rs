@@ -71,6 +71,12 @@ fn inputs(secrets: &Secrets) -> Vec<Value> {
             "urlTemplate": token, "id": MISSING, "userId": MISSING, "groupId": MISSING, "permissions": [token],
             "expiresAt": wrong, "username": password, "password": "short", "email": wrong, "groupIds": [wrong],
         }),
+        // Secrets where ids belong.
+        json!({
+            "id": secrets.key, "userId": password, "groupId": token, "boardId": session, "apiKeyId": secrets.key,
+            "inviteId": token, "actorId": wrong, "procedure": password, "outcome": token, "page": 1, "pageSize": 9,
+            "permissions": [], "users": [], "groups": [], "openInNewTab": true, "pingIconsEnabled": true,
+        }),
         // A document.
         json!({
             "users": [{"name": "x", "provider": "ldap", "password": password, "email": wrong, "image": token}],

@@ -52,6 +52,7 @@ fn no_secret_comes_out_whatever_clients_send_with_a_log_for_programs() {
 fn whatever_clients_send(log_format: &str) {
     let (tape, mut server, secrets) = begin(ALMOST_EVERYTHING, log_format);
     hostile::provoke(&tape, &server, &secrets);
+    session::read_audit(&secrets.admin);
     assert!(tape.len() > 2000, "{} answers to look into", tape.len());
     session::call_from_the_command_line(&tape, &server, &secrets, ALMOST_EVERYTHING, log_format);
     end(&tape, &mut server, log_format);

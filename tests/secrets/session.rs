@@ -72,6 +72,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
         admin.get(path).assert_status(200);
     }
     batches(tape, &admin);
+    read_audit(&admin);
 
     let spare = admin.mutate("apiKeys.create", &json!({"userId": root_id}));
     let spare_id = spare.json()["result"]["data"]["id"].clone();
@@ -258,6 +259,17 @@ fn own(tape: &Tape, server: &Portico, admin: &Recorded<Key>, root_id: &Value) {
     nobody
         .send("GET", "/api/auth/session", &cookie, None)
         .assert_status(401);
+}
+
+/// Every row of the audit log.
+pub fn read_audit(admin: &Recorded<Key>) {
+    for page in 1.. {
+        let answer = admin.query("audit.getPaginated", &json!({"page": page, "pageSize": 100}));
+        if answer.data()["items"].as_array().expect("rows").is_empty() {
+            assert!(page > 1, "nothing is recorded");
+            return;
+        }
+    }
 }
 
 /// Secrets made and refused in batches, plain, streamed, and in superjson.

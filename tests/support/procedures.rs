@@ -174,7 +174,7 @@ fn session_of(world: &World, user: &Target) -> Value {
 
 /// The table. `user.delete` is the last row, because it ends the caller where it is their own.
 #[rustfmt::skip]
-pub static TABLE: [Row; 51] = [
+pub static TABLE: [Row; 52] = [
     // Section 4.1
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_, _| json!({"excludeExternalProviders": true}))
@@ -280,5 +280,6 @@ pub static TABLE: [Row; 51] = [
         })
     }),
     query("state.export", ADMIN, none),
+    query("audit.getPaginated", ADMIN, |world, _| json!({"page": 1, "pageSize": 5, "actorId": world.admin.user_id})),
     mutation("user.delete", OwnOrAdmin, |_, user| json!({"userId": user.id})).rest("DELETE", "/api/users/{userId}"),
 ];

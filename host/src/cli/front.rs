@@ -73,6 +73,12 @@ pub enum Switch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(Duration);
 
+impl Span {
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
 impl FromStr for Span {
     type Err = String;
 
@@ -99,7 +105,8 @@ impl FromStr for Span {
     }
 }
 
-fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Reads a setting that is written as a text.
+pub fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: FromStr<Err = String>,

@@ -10,6 +10,7 @@ use std::{
 use anyhow::Context as _;
 use portico::{
     COMPONENT,
+    audit::{Audit, AuditSettings},
     data_dir::DataDir,
     icons::{IconSettings, IconSources, NoIcons},
     sandbox::{self, Imports, Limits, Sandbox},
@@ -63,7 +64,7 @@ impl Host {
         };
         let service = async {
             let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports)?;
-            service(storage.clone(), sandbox, throttle).await
+            service(storage.clone(), sandbox, throttle, settings.audit.audit()).await
         };
         let file = settings.component.clone();
         let file = file.map(|file| ComponentFile::new(file, &component));
@@ -97,22 +98,17 @@ pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::R
         random: Arc::new(SystemRandom),
     };
     let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
-    service(storage, sandbox, Throttle::off()).await
+    service(storage, sandbox, Throttle::off(), AuditSettings::default()).await
 }
 
 async fn service(
     storage: Arc<dyn DashboardStorage>,
     sandbox: Sandbox,
     throttle: Throttle,
+    audit: AuditSettings,
 ) -> anyhow::Result<Arc<Service>> {
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    Service::new(
-        storage,
-        sandbox,
-        Arc::new(SystemClock),
-        secrets,
-        CALL_TIME,
-        throttle,
-    )
-    .await
+    let clock = Arc::new(SystemClock);
+    let audit = Audit::new(storage.clone(), clock.clone(), audit);
+    Service::with_audit(storage, sandbox, clock, secrets, CALL_TIME, throttle, audit).await
 }

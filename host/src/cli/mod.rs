@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod apply;
+mod audit;
 mod backup;
 mod call;
 mod difference;
@@ -92,6 +93,8 @@ struct HostArgs {
     /// Where the compiled component is kept [default: the folder `cache` of the data]
     #[arg(long, env = "PORTICO_CACHE", value_name = "DIR")]
     cache: Option<PathBuf>,
+    #[command(flatten)]
+    audit: audit::AuditSettings,
     /// Where icons are looked up: INDEX|BASE,INDEX|BASE; empty = nowhere
     #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
     icon_sources: Option<String>,

@@ -152,6 +152,7 @@ async fn serve(
         () = signals => {}
         damage = damage => return Err(damage),
     }
+    host.service.audit.flush().await;
     info!("stopped");
     Ok(data)
 }

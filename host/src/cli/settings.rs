@@ -12,7 +12,9 @@ use portico::{http::HttpLimits, icons::IconSettings};
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{HostArgs, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs};
+use super::{
+    HostArgs, audit::AuditSettings, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs,
+};
 
 /// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
@@ -38,6 +40,8 @@ pub struct Settings {
     pub ldap: LdapArgs,
     #[serde(default)]
     pub oidc: OidcArgs,
+    #[serde(default)]
+    pub audit: AuditSettings,
 }
 
 /// How much a client may send; in the file under `[limits]`.
@@ -112,6 +116,7 @@ impl Settings {
         self.data = args.data.data.or(self.data);
         self.component = args.component.or(self.component);
         self.cache = args.cache.or(self.cache);
+        self.audit = args.audit.over(&self.audit);
         self.log = args.log.or(self.log);
         self.log_format = args.log_format.or(self.log_format);
         if let Some(sources) = args.icon_sources {

@@ -84,7 +84,10 @@ pub async fn run(
     let Some(procedure) = service.table.find(procedure) else {
         bail!("there is no procedure {procedure}; `portico procedures` lists them");
     };
-    let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await?;
+    let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await;
+    // Nobody does it later.
+    service.audit.flush().await;
+    let output = output?;
     let output: Value = serde_json::from_str(&output)?;
     Ok((!output.is_null()).then_some(output))
 }

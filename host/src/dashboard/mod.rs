@@ -5,6 +5,7 @@
 //! has the same steps in the same order: read the input, validate, transact, answer. Unless their
 //! row says otherwise, they need `admin`.
 
+mod audit;
 mod boards;
 mod groups;
 mod invites;
@@ -39,6 +40,7 @@ pub(crate) fn procedures() -> impl Iterator<Item = Procedure> {
         search_engines::ROWS,
         onboarding::ROWS,
         state::ROWS,
+        audit::ROWS,
     ];
     groups.into_iter().flatten().map(Row::procedure)
 }

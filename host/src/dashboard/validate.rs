@@ -1,5 +1,7 @@
 //! The bounds of the dashboard side's texts. Lengths count characters after trimming.
 
+use std::ops::RangeInclusive;
+
 use crate::{
     error::Error,
     model::{Issue, PathSegment},
@@ -57,6 +59,18 @@ impl Fields {
             );
         }
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A whole number in this range.
+    pub fn number(&mut self, field: &str, number: i32, range: RangeInclusive<i32>) -> u32 {
+        if !range.contains(&number) {
+            let message = match (range.start(), range.end()) {
+                (from, &i32::MAX) => format!("must be a whole number of at least {from}, got {number}"),
+                (from, to) => format!("must be a whole number from {from} to {to}, got {number}"),
+            };
+            self.refuse(field, message);
+        }
+        number.unsigned_abs()
     }
 
     /// A list of at most `most`.

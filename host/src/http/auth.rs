@@ -2,7 +2,7 @@
 
 mod ldap;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::{
     body::Body,
@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     Shared,
     error::{self, json_response},
-    request::{InputLimit, RequestId, identify, read_json},
+    request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
 };
 use crate::{
+    audit::{SIGN_IN as SIGN_IN_NAME, SIGN_OUT},
     error::{Code, Error},
     identity::Identity,
     model::{Provider, Timestamp},
@@ -105,18 +106,43 @@ pub(super) async fn sign_in(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    answer(try_sign_in(&http, &id, request).await, "sign-in", &id)
+    let (parts, body) = request.into_parts();
+    let tried = Tried::default();
+    let result = try_sign_in(&http, &id, &parts, body, &tried).await;
+    if let Err(error) = &result {
+        let address = client_address(&http, &parts);
+        let provider = tried.provider.get().copied().unwrap_or(Provider::Credentials);
+        let user_id = tried.user_id.get().cloned();
+        let audit = &http.service.audit;
+        audit.refuse_sign_in(provider, user_id, address, &id.0, error);
+    }
+    answer(result, SIGN_IN_NAME, &id)
 }
 
-async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<Response, Error> {
+/// What is known of a try so far, for the audit log.
+#[derive(Default)]
+struct Tried {
+    provider: OnceLock<Provider>,
+    /// Whose name it is.
+    user_id: Arc<OnceLock<String>>,
+}
+
+async fn try_sign_in(
+    http: &Shared,
+    id: &RequestId,
+    parts: &Parts,
+    body: Body,
+    tried: &Tried,
+) -> Result<Response, Error> {
     let service = &http.service;
-    let (parts, body) = request.into_parts();
     let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await?;
     let input = SIGN_IN.check(input)?;
     let credentials: Credentials = serde_json::from_value(input).map_err(Error::internal)?;
-    let identity = identify(http, &parts, id).await?;
+    let identity = identify(http, parts, id).await?;
 
-    if credentials.provider == Some(Provider::Ldap) {
+    let provider = credentials.provider.unwrap_or(Provider::Credentials);
+    tried.provider.get_or_init(|| provider);
+    if provider == Provider::Ldap {
         return ldap::sign_in(http, id, &identity, &credentials).await;
     }
 
@@ -124,9 +150,15 @@ async fn try_sign_in(http: &Shared, id: &RequestId, request: Request) -> Result<
     let context = Identity::anonymous().context(&id.0);
     let result = async {
         let turn = service.turn_to_hash(identity.address).await?;
-        let checking = check(service.clone(), context.clone(), name_key, credentials);
+        let checking = check(
+            service.clone(),
+            context.clone(),
+            name_key,
+            credentials,
+            tried.user_id.clone(),
+        );
         let proof = hash(turn, checking).await?;
-        begin_session(http, &identity, &context, proof).await
+        begin_session(http, &identity, context, proof).await
     };
     let result = result.await;
     attempt.settle(&result);
@@ -161,13 +193,15 @@ async fn check(
     context: CallContext,
     name_key: String,
     credentials: Credentials,
+    user_id: Arc<OnceLock<String>>,
 ) -> Result<Proof, Error> {
     // Read before it is checked, to see afterwards whether it was changed meanwhile.
     let mut transaction = service.storage.begin_dashboard(Access::Read, &context).await?;
     let key = AccountKey::Name((Provider::Credentials, name_key));
     let account = transaction.find_account(&key).await?;
     // Also for nobody, so that it is the same work.
-    let id = account.map(|account| account.id).unwrap_or_default();
+    let account = account.map(|account| user_id.get_or_init(|| account.id).clone());
+    let id = account.unwrap_or_default();
     let password_version = transaction.password_version(&id).await?;
     drop(transaction);
 
@@ -189,7 +223,7 @@ async fn check(
 async fn begin_session(
     http: &Shared,
     identity: &Identity,
-    context: &CallContext,
+    context: CallContext,
     proof: Proof,
 ) -> Result<Response, Error> {
     let service = &http.service;
@@ -198,7 +232,11 @@ async fn begin_session(
         password_version,
     } = proof;
     let now = service.clock.now();
-    let mut transaction = service.storage.begin_dashboard(Access::Write, context).await?;
+    let audited = service
+        .audit
+        .sign_in(Provider::Credentials, identity.address, &context.request_id);
+    let context = context.audited(audited);
+    let mut transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
     // Whoever signs in with a password that is changed meanwhile, or is deleted, has no session.
     let present = transaction.password_version(&user.id).await?;
     if password_version.is_none() || password_version != present {
@@ -209,6 +247,7 @@ async fn begin_session(
     }
     let times = &http.settings.sessions;
     let begun = sessions::begin(service, times, &mut *transaction, &user.id, identity, now).await?;
+    context.signed_in(&begun.session);
     transaction.commit().await?;
     Ok(session::signed_in(http, &user, &begun))
 }
@@ -221,16 +260,24 @@ pub(super) async fn sign_out(
 ) -> Response {
     answer(
         try_sign_out(&http, &id, &request.into_parts().0).await,
-        "sign-out",
+        SIGN_OUT,
         &id,
     )
 }
 
 async fn try_sign_out(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
     let identity = identify(http, parts, id).await?;
+    let result = end_session(http, id, &identity).await;
+    let audit = &http.service.audit;
+    result.inspect_err(|error| audit.refuse_sign_out(&identity, &id.0, error))?;
+    Ok(session::with_cookie(http, json_response(Body::empty()), "", 0))
+}
+
+async fn end_session(http: &Shared, id: &RequestId, identity: &Identity) -> Result<(), Error> {
     identity.check_site(Kind::Mutation)?;
     if let Authentication::Session(session) = &identity.authentication {
-        let context = identity.context(&id.0);
+        let audited = http.service.audit.sign_out(identity, &id.0);
+        let context = identity.context(&id.0).audited(audited);
         let mut transaction = http
             .service
             .storage
@@ -239,7 +286,7 @@ async fn try_sign_out(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         transaction.delete_session(session).await?;
         transaction.commit().await?;
     }
-    Ok(session::with_cookie(http, json_response(Body::empty()), "", 0))
+    Ok(())
 }
 
 /// `GET /api/auth/session`.

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     error::{Code, Error},
     identity::cookie_of,
+    model::Provider,
     providers::{
         SignIn,
         ldap::Ldap,
@@ -122,7 +123,13 @@ pub(super) async fn callback(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let returned = try_callback(&http, &id, &request.into_parts().0).await;
+    let (parts, _) = request.into_parts();
+    let returned = try_callback(&http, &id, &parts).await;
+    if let Err(error) = &returned {
+        let address = client_address(&http, &parts);
+        let audit = &http.service.audit;
+        audit.refuse_sign_in(Provider::Oidc, None, address, &id.0, error);
+    }
     auth::answer(returned, "oidc.callback", &id)
 }
 

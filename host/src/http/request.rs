@@ -1,7 +1,7 @@
 //! What all requests have in common: an id, an identity, a bounded body.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     panic::AssertUnwindSafe,
     sync::{Arc, PoisonError},
     time::Instant,
@@ -179,12 +179,17 @@ pub(super) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    identity.address = address::client(peer, headers, &http.settings.trusted_proxies);
+    identity.address = client_address(http, parts);
     if let Some(credential) = credential {
         note_use(http, credential, &identity, id, now);
     }
     Ok(identity)
+}
+
+/// From where a request comes.
+pub(super) fn client_address(http: &Shared, parts: &Parts) -> Option<IpAddr> {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    address::client(peer, &parts.headers, &http.settings.trusted_proxies)
 }
 
 /// Notes in the background that a key or a session was used. Whether that succeeds matters to nobody's call.

@@ -23,7 +23,6 @@ use super::{
 use crate::{
     error::{Code, Error},
     procedures::{Procedure, Table},
-    service::report,
     shape::Shape,
 };
 
@@ -101,8 +100,7 @@ async fn call(
         .unwrap_or_else(|| RequestId("-".into()));
     let identity = identify(http, &parts, &id).await?;
     // Whoever may not call does not get to send a body first.
-    let authorised = http.service.authorise(procedure, &identity, &id.0).await;
-    authorised.map_err(|error| report(error, &procedure.name, &id.0))?;
+    http.service.authorise(procedure, &identity, &id.0).await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))

@@ -16,6 +16,8 @@ const ABOUT: &[(&str, &str)] = &[
         "AppName",
         "An app by its name, or where several have it by its id.",
     ),
+    ("AuditPage", "A part of the audit log."),
+    ("AuditRow", "Something that was done, or refused."),
     ("Board", "A board, with what stands on it."),
     ("BoardContent", "An app on a board, or a list of bookmarks."),
     ("BoardItem", "An app, or a list of bookmarks."),

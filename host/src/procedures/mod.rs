@@ -22,7 +22,7 @@ use crate::{
     sandbox::{Access, Described, Instance, Kind},
     service::Service,
     shape::Shape,
-    storage::CallContext,
+    storage::{AuditedCall, CallContext},
 };
 
 /// What `state.apply` takes.
@@ -239,6 +239,8 @@ pub(crate) struct Call {
     pub longest_answer: usize,
     /// Whether it may run in an instance that has served this user before.
     pub warm: bool,
+    /// What is recorded of it; none: nothing.
+    pub audited: Option<Arc<AuditedCall>>,
 }
 
 impl Call {
@@ -256,7 +258,9 @@ impl Call {
 
     /// On whose behalf transactions run.
     pub fn context(&self) -> CallContext {
-        self.identity.context(&self.request_id)
+        self.identity
+            .context(&self.request_id)
+            .audited(self.audited.clone())
     }
 
     /// What the component answered, as JSON.

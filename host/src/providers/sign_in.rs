@@ -36,7 +36,10 @@ pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(Signed
 impl SignIn<'_> {
     async fn run(&self, mut external: External) -> Result<(SignedIn, Begun), Error> {
         let service = self.service;
-        let context = Identity::anonymous().context(self.request_id);
+        let audited = service
+            .audit
+            .sign_in(external.identity.provider, self.sender.address, self.request_id);
+        let context = Identity::anonymous().context(self.request_id).audited(audited);
         let name_keys = match external.groups.take() {
             Some(names) => {
                 let names = groups::possible(names);
@@ -50,7 +53,9 @@ impl SignIn<'_> {
         let now = service.clock.now();
         let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
         let enclosing = Enclosing::new(transaction);
-        let user = self.put_user(turn, context, &enclosing, &external).await?;
+        let user = self
+            .put_user(turn, context.clone(), &enclosing, &external)
+            .await?;
         let mut transaction = enclosing.transaction().await;
         if let Some(name_keys) = name_keys {
             groups::replace(&mut *transaction, &user.id, &name_keys).await?;
@@ -58,6 +63,7 @@ impl SignIn<'_> {
         let begun =
             sessions::begin(service, self.times, &mut *transaction, &user.id, self.sender, now).await?;
         drop(transaction);
+        context.signed_in(&begun.session);
         enclosing.commit().await?;
         Ok((user, begun))
     }

@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, CallContext, Result, Storage, Transaction};
+use super::{
+    Access, AuditEntry, AuditFilter, AuditPrune, AuditRow, CallContext, Result, Storage, Transaction,
+};
 use crate::{
     model::{ColorScheme, Provider, Timestamp},
     time,
@@ -121,6 +123,15 @@ pub trait DashboardTransaction: Transaction {
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>>;
     /// Removes a search engine; false if there is no such engine.
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool>;
+
+    /// Adds a row to the audit log. (That of a call with success writes the transaction itself.)
+    async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()>;
+    /// So many rows after so many others, by time and then by number, newest first.
+    async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>>;
+    /// How many rows fit.
+    async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64>;
+    /// Removes the oldest of these rows, at most so many; says how many it removed.
+    async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64>;
 }
 
 /// What a request shows to prove who sends it.

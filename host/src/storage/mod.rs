@@ -3,16 +3,18 @@
 //! Two traits, because there are two kinds of hosts. [`Storage`] is what the component asks for
 //! (`wit/storage.wit`, one method for each function): a dashboard that embeds Portico implements
 //! that and nothing else. [`DashboardStorage`] adds what Portico keeps where it is the dashboard
-//! itself: keys, sessions, invites, groups, boards and search engines.
+//! itself: keys, sessions, invites, groups, boards, search engines and the audit log.
 //!
 //! Invariants of every driver:
 //! - A transaction that is dropped leaves nothing behind; `commit` returns when all of it is durable.
 //! - A write transaction sees every earlier commit, and no other writes until it ends.
 //! - A transaction in which a call failed takes no more writes, and cannot be committed.
 //! - "By name" is the order of the name-key's bytes, then of the id's.
+//! - Where the context says so, a write transaction writes a row of the audit log before it commits.
 //! - What must hold under concurrency (unique names, an invite taken once, a password replaced
 //!   once) is held in here, inside the transaction.
 
+mod audit;
 mod dashboard;
 pub mod memory;
 pub mod nested;
@@ -24,6 +26,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use audit::*;
 pub use dashboard::*;
 pub(crate) use without_dashboard::WithoutDashboard;
 
@@ -39,7 +42,7 @@ use crate::time::{Clock, SystemClock};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// On whose behalf a transaction runs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallContext {
     /// The id of the user who calls.
     pub user_id: Option<String>,
@@ -47,9 +50,23 @@ pub struct CallContext {
     pub authentication: Authentication,
     /// The request, as the log and error messages name it.
     pub request_id: String,
+    /// What is recorded of it by the write transaction that commits; none: nothing.
+    pub audit: Option<Arc<AuditedCall>>,
 }
 
 impl CallContext {
+    /// The same, with this to be recorded.
+    pub fn audited(self, call: Option<Arc<AuditedCall>>) -> Self {
+        Self { audit: call, ..self }
+    }
+
+    /// Says to whatever is recorded which session begins.
+    pub fn signed_in(&self, session: &Session) {
+        if let Some(call) = &self.audit {
+            call.signed_in(session);
+        }
+    }
+
     /// The session that the call came in on.
     fn session_id(&self) -> Option<String> {
         match &self.authentication {

@@ -1,5 +1,6 @@
 //! The storage drivers: one set of cases for all of them, and what only SQLite can get wrong.
 
+mod audit;
 mod cascades;
 mod dashboard;
 mod isolation;
@@ -90,6 +91,13 @@ on_every_driver! {
         a_board_is_replaced_with_its_items_and_keeps_its_shares
         a_search_engine_is_replaced_unless_its_name_or_short_is_anothers
         a_groups_name_is_written_differently_unless_it_is_anothers
+    }
+    audit {
+        a_commit_writes_its_row_and_what_was_created_is_its_target
+        what_is_not_committed_has_no_row
+        what_is_changed_without_a_name_is_the_target
+        a_transaction_with_parts_has_one_row
+        rows_are_filtered_and_removed_the_oldest_first
     }
     nested {
         what_parts_commit_is_durable_with_the_whole

@@ -116,6 +116,7 @@ pub fn context(authentication: Authentication) -> CallContext {
         user_id: None,
         authentication,
         request_id: "test".into(),
+        audit: None,
     }
 }
 

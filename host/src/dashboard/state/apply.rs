@@ -70,12 +70,11 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
         snapshot,
         names: Names::new(snapshot, &keys),
     };
-    let output = json(&Report::new(
-        document.dry_run,
-        &named,
-        &view(&before),
-        &view(&after),
-    ))?;
+    let report = Report::new(document.dry_run, &named, &view(&before), &view(&after));
+    if let Some(audited) = &call.audited {
+        audited.summarise(report.counts());
+    }
+    let output = json(&report)?;
     drop(component);
     if !document.dry_run {
         enclosing.commit().await?;

@@ -135,6 +135,13 @@ pub(super) struct View<'a> {
 }
 
 impl Report {
+    /// How much became of it, in words.
+    pub fn counts(&self) -> String {
+        let (created, changed, removed) = (self.created.len(), self.changed.len(), self.removed.len());
+        let is_tried = if self.dry_run { " (dry run)" } else { "" };
+        format!("created {created}, changed {changed}, removed {removed}{is_tried}")
+    }
+
     /// Compares.
     pub fn new(dry_run: bool, named: &Named, before: &View<'_>, after: &View<'_>) -> Self {
         let mut report = Self {

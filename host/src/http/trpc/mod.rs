@@ -168,12 +168,10 @@ impl Caller {
             );
             return Err(Error::new(Code::MethodNotSupported, message));
         }
-        let authorised = self
-            .http
+        self.http
             .service
             .authorise(procedure, &self.identity, &self.id.0)
-            .await;
-        authorised.map_err(|error| report(error, name, &self.id.0))
+            .await
     }
 
     async fn answer(&self, call: Call) -> Answer {
@@ -192,10 +190,13 @@ impl Caller {
             .find(&call.name)
             .ok_or_else(|| Error::not_found("Procedure"))?;
         if self.room.load(Ordering::Relaxed) == 0 {
-            return Err(Error::new(
+            let error = Error::new(
                 Code::PayloadTooLarge,
                 "The answers of this batch are too large together",
-            ));
+            );
+            let (identity, id) = (&self.identity, &self.id.0);
+            service.audit.refuse(procedure, identity, id, &error);
+            return Err(error);
         }
         let output = service
             .call(procedure, &self.identity, &self.id.0, call.input.read())

@@ -8,8 +8,9 @@ use super::MemoryTransaction;
 use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
 use crate::model::Timestamp;
 use crate::storage::{
-    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, DashboardTransaction, Error, Group,
-    Invite, Named, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardItem, BoardSummary, Credential,
+    CredentialKey, DONE, DashboardTransaction, Error, Group, Invite, Named, NewInvite, Result, SearchEngine,
+    SecretHash, Session, SessionUser, Shares,
 };
 
 #[async_trait]
@@ -65,11 +66,13 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        self.change(|state| {
+        let created = self.create(&key.id, |state| {
             check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
             State::check_reference(&state.users, [&key.user_id])?;
-            insert(&mut state.keys, &key.id, (key.clone(), *secret))
-        })
+            insert(&mut state.keys, &key.id, (key.clone(), *secret))?;
+            Ok(true)
+        });
+        created.map(drop)
     }
 
     async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
@@ -127,10 +130,12 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
-        self.change(|state| {
+        let created = self.create(&invite.id, |state| {
             State::check_reference(&state.users, &invite.creator_id)?;
-            insert(&mut state.invites, &invite.id, (invite.clone(), *token))
-        })
+            insert(&mut state.invites, &invite.id, (invite.clone(), *token))?;
+            Ok(true)
+        });
+        created.map(drop)
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
@@ -151,7 +156,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.change(|state| {
+        self.create(id, |state| {
             if state.groups.values().any(|group| group.name_key == name_key) {
                 return Ok(false);
             }
@@ -235,7 +240,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.change(|state| {
+        self.create(&board.board.id, |state| {
             if state.boards.values().any(|row| row.name_key == name_key) {
                 return Ok(false);
             }
@@ -308,7 +313,7 @@ impl DashboardTransaction for MemoryTransaction {
         name_key: &str,
         short_key: &str,
     ) -> Result<bool> {
-        self.change(|state| {
+        self.create(&engine.id, |state| {
             let mut rows = state.search_engines.values();
             if rows.any(|row| row.name_key == name_key || row.short_key == short_key) {
                 return Ok(false);
@@ -355,6 +360,55 @@ impl DashboardTransaction for MemoryTransaction {
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_search_engine(id)))
     }
+
+    async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
+        self.change(|state| state.add_audit(entry.clone()))
+    }
+
+    async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
+        let mut rows: Vec<_> = fitting(&self.state, filter).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.entry.time, row.number)));
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(rows
+            .into_iter()
+            .skip(offset)
+            .take(limit as usize)
+            .cloned()
+            .collect())
+    }
+
+    async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
+        Ok(fitting(&self.state, filter).count() as u64)
+    }
+
+    async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
+        self.change(|state| {
+            let goes = |row: &AuditRow| match which {
+                AuditPrune::Before(moment) => row.entry.time < moment,
+                AuditPrune::Refusals => row.entry.outcome != DONE,
+                AuditPrune::Any => true,
+            };
+            let rows = state.audit.iter().filter(|row| goes(row));
+            let mut rows: Vec<_> = rows.map(|row| (row.entry.time, row.number)).collect();
+            rows.sort_unstable();
+            rows.truncate(most as usize);
+            let numbers: BTreeSet<_> = rows.into_iter().map(|(_, number)| number).collect();
+            state.audit.retain(|row| !numbers.contains(&row.number));
+            Ok(numbers.len() as u64)
+        })
+    }
+}
+
+fn fitting<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item = &'a AuditRow> {
+    let is = |wanted: &Option<String>, text: Option<&String>| wanted.is_none() || wanted.as_ref() == text;
+    state.audit.iter().map(|row| &**row).filter(move |row| {
+        let entry = &row.entry;
+        is(&filter.actor_id, entry.actor_id.as_ref())
+            && is(&filter.procedure, Some(&entry.procedure))
+            && is(&filter.outcome, Some(&entry.outcome))
+            && filter.from.is_none_or(|from| entry.time >= from)
+            && filter.until.is_none_or(|until| entry.time < until)
+    })
 }
 
 fn check_board(state: &State, board: &Board) -> Result<()> {

@@ -17,8 +17,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
 use super::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Transaction,
-    failed_before, only_reads, waited_too_long,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Trail,
+    Transaction, failed_before, only_reads, waited_too_long,
 };
 use state::State;
 
@@ -73,6 +73,7 @@ impl MemoryStorage {
             target,
             session_id: context.session_id(),
             ids: self.ids.clone(),
+            trail: Trail::of(context),
             failed: false,
         }))
     }
@@ -119,6 +120,7 @@ struct MemoryTransaction {
     /// The session that the call came in on.
     session_id: Option<String>,
     ids: Ids,
+    trail: Trail,
     failed: bool,
 }
 
@@ -136,12 +138,27 @@ impl MemoryTransaction {
         result
     }
 
-    fn finish(self) -> Result<()> {
+    /// The same, of what creates this record where it says so.
+    fn create(&mut self, id: &str, change: impl FnOnce(&mut State) -> Result<bool>) -> Result<bool> {
+        let created = self.change(change)?;
+        if created {
+            self.trail.created(id);
+        }
+        Ok(created)
+    }
+
+    fn finish(mut self) -> Result<()> {
         if self.failed {
             return Err(failed_before());
         }
+        if self.target.is_some()
+            && let Some(entry) = self.trail.row()
+        {
+            self.change(|state| state.add_audit(entry))?;
+        }
         if let Some(target) = self.target {
             *target.committed.write().unwrap_or_else(PoisonError::into_inner) = self.state;
+            self.trail.committed();
         }
         Ok(())
     }

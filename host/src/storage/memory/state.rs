@@ -1,11 +1,12 @@
 //! What is in memory, and the rules that hold it together: names, references, cascades.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::{App, Id, Provider};
 use crate::storage::{
-    ADMIN, ApiKey, BOARD_PERMISSIONS, Board, BoardItem, Constraint, Error, NewInvite, NewUser, Result,
-    SearchEngine, SecretHash, Session, StoredApp,
+    ADMIN, ApiKey, AuditEntry, AuditRow, BOARD_PERMISSIONS, Board, BoardItem, Constraint, Error, NewInvite,
+    NewUser, Result, SearchEngine, SecretHash, Session, StoredApp,
 };
 
 /// Every record, by its id.
@@ -23,6 +24,8 @@ pub(super) struct State {
     pub boards: BTreeMap<Id, BoardRow>,
     pub search_engines: BTreeMap<Id, SearchEngineRow>,
     pub apps: BTreeMap<Id, StoredApp>,
+    /// In the order in which they came.
+    pub audit: Vec<Arc<AuditRow>>,
 }
 
 #[derive(Clone)]
@@ -49,6 +52,12 @@ pub(super) struct SearchEngineRow {
 }
 
 impl State {
+    pub fn add_audit(&mut self, entry: AuditEntry) -> Result<()> {
+        let number = self.audit.last().map_or(1, |row| row.number + 1);
+        self.audit.push(Arc::new(AuditRow { number, entry }));
+        Ok(())
+    }
+
     /// What a user may do, from all groups.
     pub fn permissions(&self, user_id: &str) -> BTreeSet<&str> {
         let groups = self

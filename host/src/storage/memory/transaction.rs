@@ -60,14 +60,16 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn insert_user(&mut self, new: &NewUser) -> Result<()> {
-        self.change(|state| {
+        let created = self.create(&new.user.id, |state| {
             let user = &new.user;
             state.check_user_name(&user.id, user.provider, &new.name_key)?;
             State::check_reference(&state.boards, &user.home_board_id)?;
             State::check_reference(&state.boards, &user.mobile_home_board_id)?;
             State::check_reference(&state.search_engines, &user.default_search_engine_id)?;
-            insert(&mut state.users, &user.id, new.clone())
-        })
+            insert(&mut state.users, &user.id, new.clone())?;
+            Ok(true)
+        });
+        created.map(drop)
     }
 
     async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
@@ -85,7 +87,7 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
-        self.change(|state| {
+        let changed = self.change(|state| {
             let Some(row) = state.users.get(id) else {
                 return Ok(false);
             };
@@ -106,7 +108,11 @@ impl Transaction for MemoryTransaction {
                 apply(row, change);
             }
             Ok(true)
-        })
+        })?;
+        if changed {
+            self.trail.changed(id);
+        }
+        Ok(changed)
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -229,7 +235,9 @@ impl Transaction for MemoryTransaction {
         self.change(|state| {
             let mut apps = apps.iter();
             apps.try_for_each(|row| insert(&mut state.apps, &row.app.id, row.clone()))
-        })
+        })?;
+        apps.iter().for_each(|row| self.trail.created(&row.app.id));
+        Ok(())
     }
 
     async fn update_app(&mut self, app: &StoredApp) -> Result<bool> {

@@ -6,11 +6,12 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_app_search.sql"),
     include_str!("migrations/0003_sessions.sql"),
     include_str!("migrations/0004_identities.sql"),
+    include_str!("migrations/0005_audit.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

@@ -8,6 +8,7 @@
 //!   says what a breach of them is called.
 
 mod apps;
+mod audit;
 mod backup;
 mod boards;
 mod credentials;
@@ -56,7 +57,7 @@ use transaction::SqliteTransaction;
 use writer::Writer;
 
 /// More than there are statements: none is prepared twice on a connection.
-const KEPT_STATEMENTS: usize = 160;
+const KEPT_STATEMENTS: usize = 200;
 
 /// For each connection. A statement that finds a lock of another process waits at most so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);

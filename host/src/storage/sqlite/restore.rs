@@ -13,11 +13,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use rusqlite::{ErrorCode, OpenFlags};
 
+use super::audit;
 use super::backup::{Contents, Step, copy_into, is_ours};
 use super::{
     connect, create_empty, explain, open_file, put_in_place, remove_if_there, remove_with_companions,
     sync_folder_of, with_suffix,
 };
+use crate::storage::{AuditEntry, Authentication};
+use crate::time::{Clock, SystemClock};
 
 /// What every database of SQLite begins with.
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
@@ -108,10 +111,19 @@ fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyh
     let contents = copy_into(&source, new, go_on)?;
     let copy = open_file(new)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
+    audit::insert(&copy, &restored())?;
     let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
     ensure!(mode == "delete", "the copy does not become one file");
     copy.close().map_err(|(_, error)| explain(error))?;
     Ok((contents, sessions))
+}
+
+/// What the log of the database says from now on.
+fn restored() -> AuditEntry {
+    AuditEntry {
+        time: SystemClock.now(),
+        ..AuditEntry::new("restore", "command-line").by(None, &Authentication::Operator)
+    }
 }
 
 /// Keeps a copy of the old database under another name, and takes its log away.

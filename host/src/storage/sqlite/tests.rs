@@ -135,6 +135,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
         user_id: None,
         authentication: Authentication::None,
         request_id: "test".into(),
+        audit: None,
     };
 
     // Below what there is: SQLite takes what there is.

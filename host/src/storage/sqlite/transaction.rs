@@ -5,12 +5,13 @@ use rusqlite::Connection;
 
 use super::readers::Reader;
 use super::writer::Turn;
-use super::{apps, boards, credentials, groups, invites, search_engines, users};
+use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use crate::model::{App, Provider, Timestamp, User, UserSummary};
 use crate::storage::{
-    Account, AccountKey, ApiKey, AppFilter, Board, BoardSummary, CallContext, Credential, CredentialKey,
-    DashboardTransaction, Error, Group, Ids, Invite, NewInvite, NewUser, Result, SearchEngine, SecretHash,
-    Session, SessionUser, Shares, StoredApp, Transaction, UserChange, UserFilter, failed_before, only_reads,
+    Account, AccountKey, ApiKey, AppFilter, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board,
+    BoardSummary, CallContext, Credential, CredentialKey, DashboardTransaction, Error, Group, Ids, Invite,
+    NewInvite, NewUser, Result, SearchEngine, SecretHash, Session, SessionUser, Shares, StoredApp, Trail,
+    Transaction, UserChange, UserFilter, failed_before, only_reads,
 };
 
 pub(super) struct SqliteTransaction {
@@ -18,6 +19,7 @@ pub(super) struct SqliteTransaction {
     /// The session that the call came in on.
     session_id: Option<String>,
     ids: Ids,
+    trail: Trail,
     failed: bool,
 }
 
@@ -32,6 +34,7 @@ impl SqliteTransaction {
             place: Place::Reader(reader),
             session_id: None,
             ids,
+            trail: Trail::default(),
             failed: false,
         }
     }
@@ -41,6 +44,7 @@ impl SqliteTransaction {
             place: Place::Writer(turn),
             session_id: context.session_id(),
             ids,
+            trail: Trail::of(context),
             failed: false,
         }
     }
@@ -66,6 +70,19 @@ impl SqliteTransaction {
         result.map_err(|error| self.fail(&error))
     }
 
+    /// The same, of what creates this record where it says so.
+    fn create(
+        &mut self,
+        id: &str,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<bool>,
+    ) -> Result<bool> {
+        let created = self.write(write)?;
+        if created {
+            self.trail.created(id);
+        }
+        Ok(created)
+    }
+
     fn fail(&mut self, error: &rusqlite::Error) -> Error {
         self.failed = true;
         match &mut self.place {
@@ -80,13 +97,17 @@ impl SqliteTransaction {
 
 #[async_trait]
 impl Transaction for SqliteTransaction {
-    async fn commit(self: Box<Self>) -> Result<()> {
+    async fn commit(mut self: Box<Self>) -> Result<()> {
         if self.failed {
             return Err(failed_before());
         }
-        match self.place {
+        if let Some(entry) = self.trail.row() {
+            self.write(|db| audit::insert(db, &entry))?;
+        }
+        let Self { place, trail, .. } = *self;
+        match place {
             Place::Reader(_) => Ok(()),
-            Place::Writer(turn) => turn.commit().await,
+            Place::Writer(turn) => turn.commit().await.inspect(|()| trail.committed()),
         }
     }
 
@@ -107,7 +128,8 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
-        self.write(|db| users::insert(db, user))
+        self.create(&user.user.id, |db| users::insert(db, user).map(|()| true))?;
+        Ok(())
     }
 
     async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
@@ -115,7 +137,11 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
-        self.write(|db| users::update(db, id, change))
+        let changed = self.write(|db| users::update(db, id, change))?;
+        if changed {
+            self.trail.changed(id);
+        }
+        Ok(changed)
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -183,7 +209,9 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
-        self.write(|db| apps.iter().try_for_each(|app| apps::insert(db, app)))
+        self.write(|db| apps.iter().try_for_each(|app| apps::insert(db, app)))?;
+        apps.iter().for_each(|app| self.trail.created(&app.app.id));
+        Ok(())
     }
 
     async fn update_app(&mut self, app: &StoredApp) -> Result<bool> {
@@ -210,7 +238,10 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        self.write(|db| credentials::insert_key(db, key, secret))
+        self.create(&key.id, |db| {
+            credentials::insert_key(db, key, secret).map(|()| true)
+        })?;
+        Ok(())
     }
 
     async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
@@ -246,7 +277,8 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
-        self.write(|db| invites::insert(db, invite, token))
+        self.create(&invite.id, |db| invites::insert(db, invite, token).map(|()| true))?;
+        Ok(())
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
@@ -258,7 +290,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
-        self.write(|db| groups::insert(db, id, name, name_key))
+        self.create(id, |db| groups::insert(db, id, name, name_key))
     }
 
     async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
@@ -290,7 +322,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.write(|db| boards::insert(db, board, name_key))
+        self.create(&board.board.id, |db| boards::insert(db, board, name_key))
     }
 
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
@@ -323,7 +355,9 @@ impl DashboardTransaction for SqliteTransaction {
         name_key: &str,
         short_key: &str,
     ) -> Result<bool> {
-        self.write(|db| search_engines::insert(db, engine, name_key, short_key))
+        self.create(&engine.id, |db| {
+            search_engines::insert(db, engine, name_key, short_key)
+        })
     }
 
     async fn update_search_engine(
@@ -341,5 +375,21 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         self.write(|db| search_engines::delete(db, id))
+    }
+
+    async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
+        self.write(|db| audit::insert(db, entry))
+    }
+
+    async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
+        self.read(|db| audit::list(db, filter, offset, limit))
+    }
+
+    async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
+        self.read(|db| audit::count(db, filter))
+    }
+
+    async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
+        self.write(|db| audit::prune(db, which, most))
     }
 }
