@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{
     Shared, auth,
     error::json_response,
-    request::{RequestId, identify, query_pairs},
+    request::{RequestId, client_address, identify, query_pairs},
     session,
 };
 use crate::{
