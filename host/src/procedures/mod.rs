@@ -266,7 +266,8 @@ impl Call {
     /// What the component answered, as JSON.
     pub fn json<T: Serialize>(&self, value: &T) -> Result<Output, Error> {
         let mut output = Bounded {
-            bytes: Vec::new(),
+            // Most answers are no longer.
+            bytes: Vec::with_capacity(512),
             most: self.longest_answer,
         };
         serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
@@ -309,14 +310,30 @@ struct Bounded {
     most: usize,
 }
 
+impl Bounded {
+    #[cold]
+    fn too_long(&self) -> io::Error {
+        io::Error::other(format!(
+            "the component's answer is longer than {} bytes",
+            self.most
+        ))
+    }
+}
+
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    // JSON comes in many small pieces.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() > self.most - self.bytes.len() {
-            let message = format!("the component's answer is longer than {} bytes", self.most);
-            return Err(io::Error::other(message));
+            return Err(self.too_long());
         }
         self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -343,8 +360,8 @@ macro_rules! component {
             Box::pin(async move {
                 let $input: $type = call.input()?;
                 let mut instance = call.enter().await?;
-                let (plugin, store) = instance.parts();
-                let answer = plugin.$interface().$function(store, call.caller(), $($argument),*).await;
+                let (exports, store) = instance.$interface()?;
+                let answer = exports.$function(store, call.caller(), $($argument),*).await;
                 let answer = instance.answer(answer);
                 instance.leave();
                 let $answer = answer?;

@@ -12,6 +12,7 @@
 
 pub mod bindings;
 mod engine;
+mod exports;
 mod imports;
 pub mod inspect;
 mod limits;
@@ -21,6 +22,7 @@ mod warm;
 use std::{
     fs::File,
     io::{self, Read as _},
+    mem::take,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -34,7 +36,7 @@ use tokio::{
 use wasmtime::{
     CallHook, Engine, ResourceLimiter, ResourceLimiterAsync, Store, StoreLimits, StoreLimitsBuilder,
     UpdateDeadline,
-    component::{Component, HasSelf, Linker, ResourceTable},
+    component::{Component, HasSelf, InstancePre, Linker, ResourceTable},
 };
 
 pub use self::bindings::exports::portico::dashboard::{
@@ -43,7 +45,11 @@ pub use self::bindings::exports::portico::dashboard::{
 };
 pub use self::limits::Limits;
 use self::{
-    bindings::{Plugin, PluginPre},
+    bindings::{
+        Plugin,
+        exports::portico::dashboard::{apps, users},
+    },
+    exports::{Exports, Places},
     limits::{Budget, Stop, trapped},
     memory::{Memory, Share},
     warm::{Warm, WarmInstances},
@@ -73,7 +79,8 @@ pub struct Imports {
 /// A component, ready to be called.
 pub struct Sandbox {
     engine: Engine,
-    plugin: PluginPre<State>,
+    component: InstancePre<State>,
+    places: Arc<Places>,
     imports: Imports,
     limits: Limits,
     cache: Option<PathBuf>,
@@ -90,6 +97,8 @@ pub struct State {
     counts: StoreLimits,
     budget: Budget,
     share: Share,
+    /// Whether more may cross to the host than before.
+    has_grown: bool,
     limits: Limits,
 }
 
@@ -104,6 +113,7 @@ impl ResourceLimiterAsync for State {
     ) -> wasmtime::Result<bool> {
         let may_wait = self.budget.writes_since.is_none();
         self.share.fit(desired, may_wait).await?;
+        self.has_grown = true;
         Ok(true)
     }
 
@@ -163,14 +173,15 @@ impl Sandbox {
         Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         // What is left here is what the look at its type did not see.
         let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
-        let plugin = linker.instantiate_pre(&component).map_err(fits)?;
-        let plugin = PluginPre::new(plugin).map_err(fits)?;
+        let component = linker.instantiate_pre(&component).map_err(fits)?;
+        let places = Arc::new(Places::new(&component).map_err(fits)?);
         let warm = Arc::new(WarmInstances::new(&limits));
         engine::keep_time(&engine, &warm);
         let turns = Arc::new(Semaphore::new(limits.instances as usize));
         Ok(Self {
             engine,
-            plugin,
+            component,
+            places,
             imports,
             cache,
             warm,
@@ -214,7 +225,7 @@ impl Sandbox {
         let Warm {
             user,
             mut store,
-            plugin,
+            exports,
             calls,
         } = warm;
         let state = store.data_mut();
@@ -223,7 +234,8 @@ impl Sandbox {
         store.set_epoch_deadline(1);
         Ok(Instance {
             store,
-            plugin,
+            exports,
+            places: self.places.clone(),
             permit: turn.permit,
             calls: calls + 1,
             ended_well: false,
@@ -234,17 +246,20 @@ impl Sandbox {
     /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
     /// have a turn may be some who wait for that transaction to end.
     pub async fn turn(&self) -> Result<Turn, Error> {
-        let turn = timeout(self.limits.wait, self.turns.clone().acquire_owned())
-            .await
-            .map_err(|_| {
-                Error::new(
-                    Code::ServiceUnavailable,
-                    "Too many calls at once; try again in a moment",
-                )
-            })?
-            .map_err(Error::internal)?;
+        let permit = match self.turns.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => timeout(self.limits.wait, self.turns.clone().acquire_owned())
+                .await
+                .map_err(|_| {
+                    Error::new(
+                        Code::ServiceUnavailable,
+                        "Too many calls at once; try again in a moment",
+                    )
+                })?
+                .map_err(Error::internal)?,
+        };
         Ok(Turn {
-            permit: turn,
+            permit,
             share: self.memory.share(),
         })
     }
@@ -257,6 +272,7 @@ impl Sandbox {
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
         let Turn { permit, share } = turn;
+        let transfer = share.transfer();
         let state = State {
             imports: Imports {
                 storage,
@@ -273,6 +289,7 @@ impl Sandbox {
                 .build(),
             budget: Budget::new(&self.limits),
             share,
+            has_grown: false,
             limits: self.limits.clone(),
         };
         let mut store = Store::new(&self.engine, state);
@@ -281,22 +298,24 @@ impl Sandbox {
             if matches!(hook, CallHook::CallingHost) {
                 store.data_mut().budget.count_host_call()?;
             }
-            if hook.entering_host() {
+            if hook.entering_host() && take(&mut store.data_mut().has_grown) {
                 let transfer = store.data().share.transfer();
                 store.set_hostcall_fuel(transfer);
             }
             Ok(())
         });
+        store.set_hostcall_fuel(transfer);
         // A tick is only seen while the component runs, so waiting costs one tick at most.
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| {
             store.data_mut().budget.count_tick()?;
             Ok(UpdateDeadline::Yield(1))
         });
-        let plugin = self.plugin.instantiate_async(&mut store).await.map_err(trapped)?;
+        let instance = self.component.instantiate_async(&mut store).await;
         Ok(Instance {
             store,
-            plugin,
+            exports: Exports::new(instance.map_err(trapped)?),
+            places: self.places.clone(),
             permit,
             calls: 1,
             ended_well: false,
@@ -312,6 +331,7 @@ impl Sandbox {
     /// The procedures that the component offers.
     pub async fn describe(&self, context: CallContext) -> Result<Vec<Described>, Error> {
         let mut instance = self.enter(context).await?;
+        instance.look_everything_up()?;
         let (plugin, store) = instance.parts();
         plugin
             .portico_dashboard_procedures()
@@ -364,7 +384,8 @@ impl Turn {
 /// The component, for one call.
 pub struct Instance {
     store: Store<State>,
-    plugin: Plugin,
+    exports: Exports,
+    places: Arc<Places>,
     permit: OwnedSemaphorePermit,
     calls: u32,
     ended_well: bool,
@@ -375,7 +396,27 @@ pub struct Instance {
 impl Instance {
     /// The exports, and the store that their functions are called with.
     pub fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
-        (&self.plugin, &mut self.store)
+        let found = self.exports.plugin(&self.places, &mut self.store);
+        // The types were looked at before the component was compiled.
+        (found.expect("the exports have their types"), &mut self.store)
+    }
+
+    /// The exports of `users` alone, which takes less time.
+    pub fn portico_dashboard_users(&mut self) -> Result<(&users::Guest, &mut Store<State>), Error> {
+        let found = self.exports.users(&self.places, &mut self.store);
+        Ok((found.map_err(trapped)?, &mut self.store))
+    }
+
+    /// The exports of `apps` alone, which takes less time.
+    pub fn portico_dashboard_apps(&mut self) -> Result<(&apps::Guest, &mut Store<State>), Error> {
+        let found = self.exports.apps(&self.places, &mut self.store);
+        Ok((found.map_err(trapped)?, &mut self.store))
+    }
+
+    /// Fails if an export has another type.
+    fn look_everything_up(&mut self) -> Result<(), Error> {
+        let found = self.exports.plugin(&self.places, &mut self.store);
+        found.map(drop).map_err(trapped)
     }
 
     /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
@@ -390,7 +431,7 @@ impl Instance {
                 instances.keep(Warm {
                     user,
                     store: self.store,
-                    plugin: self.plugin,
+                    exports: self.exports,
                     calls: self.calls,
                 });
                 share

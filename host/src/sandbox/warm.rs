@@ -16,7 +16,7 @@ use std::{
 
 use wasmtime::Store;
 
-use super::{State, bindings::Plugin, limits::Limits};
+use super::{State, exports::Exports, limits::Limits};
 
 /// How many calls an instance serves: what it leaves lying about in its memory is bounded, too.
 const MOST_CALLS: u32 = 1000;
@@ -25,7 +25,7 @@ const MOST_CALLS: u32 = 1000;
 pub(super) struct Warm {
     pub user: String,
     pub store: Store<State>,
-    pub plugin: Plugin,
+    pub exports: Exports,
     /// How many calls it has served.
     pub calls: u32,
 }
