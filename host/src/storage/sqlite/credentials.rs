@@ -1,6 +1,6 @@
 //! Statements on API keys and sessions.
 
-use rusqlite::{Connection, Result, params};
+use rusqlite::{Connection, Result, ToSql, params};
 
 use super::groups::permissions;
 use super::query::{all, first, run};
@@ -8,26 +8,38 @@ use super::values::Moment;
 use crate::model::Timestamp;
 use crate::storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
+/// With each request: a key, whom it belongs to, and what they may do. One row for each permission
+/// that each of their groups gives, or one without any.
+pub(super) const KEY: &str = "
+    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL, permission
+    FROM api_key LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
+    WHERE id = ?1";
+
+/// The same for a session.
+pub(super) const SESSION: &str = "
+    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission
+    FROM session LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
+    WHERE token_hash = ?1";
+
 pub(super) fn find(db: &Connection, key: &CredentialKey) -> Result<Option<Credential>> {
-    let found = match key {
-        CredentialKey::Key(id) => {
-            let sql = "
-                SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL FROM api_key WHERE id = ?1";
-            first(db, sql, [id], credential)
-        }
-        CredentialKey::Session(token) => {
-            let sql = "
-                SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at
-                FROM session WHERE token_hash = ?1";
-            first(db, sql, [token], credential)
-        }
+    let (mut statement, key) = match key {
+        CredentialKey::Key(id) => (db.prepare_cached(KEY)?, id.to_sql()?),
+        CredentialKey::Session(token) => (db.prepare_cached(SESSION)?, token.to_sql()?),
     };
-    let Some(credential) = found? else { return Ok(None) };
-    let permissions = permissions(db, &credential.user_id)?;
-    Ok(Some(Credential {
-        permissions,
-        ..credential
-    }))
+    let mut rows = statement.query([key])?;
+    let mut found = None;
+    while let Some(row) = rows.next()? {
+        let credential = match &mut found {
+            Some(credential) => credential,
+            None => found.insert(credential(row)?),
+        };
+        credential.permissions.extend(row.get::<_, Option<String>>(6)?);
+    }
+    if let Some(Credential { permissions, .. }) = &mut found {
+        permissions.sort_unstable();
+        permissions.dedup();
+    }
+    Ok(found)
 }
 
 fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {

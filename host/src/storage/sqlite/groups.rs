@@ -6,13 +6,11 @@ use super::query::{all, exists, first, run};
 use crate::storage::{ADMIN, ADMIN_GROUP, Group, Named};
 
 /// What a user may do, from all groups; in order, each once.
-/// What a user may do, from all groups: with every request.
-pub(super) const PERMISSIONS: &str = "
-    SELECT DISTINCT permission FROM group_member JOIN group_permission USING (group_id)
-    WHERE user_id = ?1 ORDER BY permission";
-
 pub(super) fn permissions(db: &Connection, user_id: &str) -> Result<Vec<String>> {
-    all(db, PERMISSIONS, [user_id], |row| row.get(0))
+    let sql = "
+        SELECT DISTINCT permission FROM group_member JOIN group_permission USING (group_id)
+        WHERE user_id = ?1 ORDER BY permission";
+    all(db, sql, [user_id], |row| row.get(0))
 }
 
 pub(super) fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {

@@ -36,10 +36,13 @@ impl Readers {
 
     /// A connection in a transaction of its own, which sees one state from its first read on.
     pub async fn take(self: &Arc<Self>) -> Result<Reader> {
-        let permit = timeout(PATIENCE, self.permits.clone().acquire_owned())
-            .await
-            .map_err(|_| waited_too_long())?
-            .map_err(|_| Error::Unavailable("the storage is closed".into()))?;
+        let permit = match self.permits.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => timeout(PATIENCE, self.permits.clone().acquire_owned())
+                .await
+                .map_err(|_| waited_too_long())?
+                .map_err(|_| Error::Unavailable("the storage is closed".into()))?,
+        };
         let idle = self.lock().pop();
         let connection = idle.map_or_else(|| self.open(), Ok);
         let begun = connection.and_then(|connection| {

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::query::run;
 use super::writer::Turn;
 use super::{Health, SqliteStorage, Writer, readers};
-use crate::storage::{Error, Result};
+use crate::storage::{CredentialKey, Error, Result, hash_secret};
 
 struct Store {
     storage: SqliteStorage,
@@ -211,16 +211,21 @@ async fn more_readers_than_connections_wait_for_one() {
 }
 
 #[tokio::test]
-async fn a_statement_that_every_request_runs_is_compiled_once() {
+async fn the_statements_that_requests_run_are_compiled_once() {
     let store = store();
     let reader = store.storage.readers.take().await.unwrap();
     let connection = reader.connection().unwrap();
-    for user_id in ["one", "two", "three"] {
-        super::groups::permissions(connection, user_id).unwrap();
+    for id in ["one", "two", "three"] {
+        let key = CredentialKey::Key(id.into());
+        super::credentials::find(connection, &key).unwrap();
+        let session = CredentialKey::Session(hash_secret(id));
+        super::credentials::find(connection, &session).unwrap();
     }
-    let statement = connection.prepare_cached(super::groups::PERMISSIONS).unwrap();
-    assert_eq!(statement.get_status(StatementStatus::Run), 3);
-    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    for sql in [super::credentials::KEY, super::credentials::SESSION] {
+        let statement = connection.prepare_cached(sql).unwrap();
+        assert_eq!(statement.get_status(StatementStatus::Run), 3);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }
 
 #[tokio::test]
