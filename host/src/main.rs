@@ -4,6 +4,12 @@ mod cli;
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+// Most of what a request allocates is small and soon freed.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,

@@ -23,6 +23,10 @@ use clap::{Parser, Subcommand};
 
 use crate::rows::Bench;
 
+// As in Portico.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures Portico against the same work without a component
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
