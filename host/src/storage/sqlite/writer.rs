@@ -1,7 +1,8 @@
 //! The one connection that writes, and how transactions share its commits.
 //!
 //! A commit costs a write to the disk and little else, so transactions that come at the same time
-//! share one: inside one outer transaction of SQLite (the batch) each has a savepoint of its own.
+//! share one: inside one outer transaction of SQLite (the batch) each but the first has a savepoint
+//! of its own.
 //!
 //! Invariants:
 //! - Whoever holds the turn, and nobody else, touches the connection. Turns are fair.
@@ -15,7 +16,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
@@ -28,6 +29,11 @@ use crate::storage::{Error, Result, waited_too_long};
 
 /// Members of one batch. More would make the first one wait long, and save little.
 const MAX_MEMBERS: usize = 256;
+
+/// As long as COMMITs take no longer than this, whoever ends a batch waits for the disk on the
+/// spot: to wake another thread for it, and from there those who are told, would take as long again.
+/// Nobody else is held up for longer than by a call that computes for so long.
+const SHORT: Duration = Duration::from_millis(1);
 
 /// Gives turns to write.
 pub(super) struct Writer {
@@ -44,6 +50,8 @@ struct Batch {
     /// Whether the outer transaction has begun.
     is_open: bool,
     members: Vec<Member>,
+    /// How long the last COMMIT took.
+    last_commit: Duration,
 }
 
 /// Where a transaction that is committed hears what came of it.
@@ -56,6 +64,7 @@ impl Writer {
             health: health.clone(),
             is_open: false,
             members: Vec::new(),
+            last_commit: Duration::MAX,
         };
         Self {
             turn: Arc::new(Mutex::new(batch)),
@@ -67,15 +76,19 @@ impl Writer {
 
     /// Waits for the turn, and begins a transaction in the batch.
     pub async fn begin(self: &Arc<Self>) -> Result<Turn> {
-        // Declared first: whatever ends this function lets go of the lock before the count.
-        let waiting = Waiting::new(self);
-        let locked = timeout(self.patience, self.turn.clone().lock_owned()).await;
-        let batch = locked.map_err(|_| waited_too_long())?;
-        drop(waiting);
+        let batch = match self.turn.clone().try_lock_owned() {
+            Ok(batch) => batch,
+            Err(_) => {
+                // Declared first: whatever ends this block lets go of the lock before the count.
+                let _waiting = Waiting::new(self);
+                let locked = timeout(self.patience, self.turn.clone().lock_owned()).await;
+                locked.map_err(|_| waited_too_long())?
+            }
+        };
         let mut turn = Turn {
             writer: self.clone(),
             batch: Some(batch),
-            has_savepoint: false,
+            undo: None,
         };
         turn.open().map_err(|error| self.health.translate(&error))?;
         Ok(turn)
@@ -120,7 +133,15 @@ pub(super) struct Turn {
     writer: Arc<Writer>,
     /// None only while it is dropped.
     batch: Option<OwnedMutexGuard<Batch>>,
-    has_savepoint: bool,
+    undo: Option<Undo>,
+}
+
+/// What undoes a transaction.
+#[derive(Clone, Copy)]
+enum Undo {
+    /// Nobody was in the batch before it.
+    Batch,
+    Savepoint,
 }
 
 impl Turn {
@@ -148,12 +169,14 @@ impl Turn {
         let Some(batch) = &mut self.batch else {
             return Ok(());
         };
-        if !batch.is_open {
+        if batch.is_open {
+            run(&batch.connection, "SAVEPOINT member", [])?;
+            self.undo = Some(Undo::Savepoint);
+        } else {
             run(&batch.connection, "BEGIN IMMEDIATE", [])?;
             batch.is_open = true;
+            self.undo = Some(Undo::Batch);
         }
-        run(&batch.connection, "SAVEPOINT member", [])?;
-        self.has_savepoint = true;
         Ok(())
     }
 
@@ -161,8 +184,11 @@ impl Turn {
         let Some(batch) = &mut self.batch else {
             return Err(Error::Unavailable("no turn".into()));
         };
-        run(&batch.connection, "RELEASE member", []).map_err(|error| self.writer.health.translate(&error))?;
-        self.has_savepoint = false;
+        if let Some(Undo::Savepoint) = self.undo {
+            let released = run(&batch.connection, "RELEASE member", []);
+            released.map_err(|error| self.writer.health.translate(&error))?;
+        }
+        self.undo = None;
         let (sender, receiver) = oneshot::channel();
         batch.members.push(sender);
         Ok(receiver)
@@ -171,11 +197,16 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let Some(batch) = self.batch.take() else {
+        let Some(mut batch) = self.batch.take() else {
             return;
         };
-        if self.has_savepoint {
-            batch.roll_back_member();
+        match self.undo {
+            Some(Undo::Batch) => {
+                batch.roll_back();
+                batch.is_open = false;
+            }
+            Some(Undo::Savepoint) => batch.roll_back_member(),
+            None => {}
         }
         if batch.is_sound() && batch.members.len() < MAX_MEMBERS && self.writer.is_awaited() {
             drop(batch);
@@ -186,11 +217,15 @@ impl Drop for Turn {
     }
 }
 
-/// Ends a batch and lets go of the turn; where it has to wait for the disk, not on this thread.
+/// Ends a batch and lets go of the turn; where the disk is slow, not on this thread.
 fn finish(batch: OwnedMutexGuard<Batch>) {
     let has_members = !batch.members.is_empty();
+    let is_short = batch.last_commit < SHORT;
     let finish = Finish(Some(batch));
-    if has_members && let Ok(runtime) = Handle::try_current() {
+    if has_members
+        && let Ok(runtime) = Handle::try_current()
+        && !(is_short && runtime.metrics().num_workers() > 1)
+    {
         // A runtime that shuts down drops the closure without running it; that finishes it, too.
         runtime.spawn_blocking(move || drop(finish));
     }
@@ -246,7 +281,9 @@ impl Batch {
             Ok(())
         } else {
             // If SQLite has given the batch up there is nothing to commit, and it says so.
+            let started = Instant::now();
             let committed = run(&self.connection, "COMMIT", []).map(drop);
+            self.last_commit = started.elapsed();
             committed.map_err(|error| self.health.unavailable(&error))
         };
         // Nothing left to do after a COMMIT that succeeded.
