@@ -37,8 +37,8 @@ macro_rules! functions {
                     self.0
                         .call_with($procedure, caller, &new_request_id(), |call| async move {
                             let mut instance = call.enter().await?;
-                            let (plugin, store) = instance.parts();
-                            let answer = plugin.$interface().$function(store, call.caller(), $($given),*).await;
+                            let (exports, store) = instance.$interface()?;
+                            let answer = exports.$function(store, call.caller(), $($given),*).await;
                             let answer = instance.answer(answer);
                             instance.leave();
                             answer
