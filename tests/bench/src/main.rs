@@ -31,7 +31,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
-    /// Shorter, for CI; fails if a ratio misses its target by more than twice
+    /// Shorter, for CI; fails if a ratio misses its target by more than twice, also when measured again
     #[arg(long)]
     quick: bool,
     /// Only these rows, by the word that they begin with: by-id,search

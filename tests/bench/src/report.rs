@@ -118,7 +118,8 @@ impl Row {
         }
     }
 
-    fn is_beyond_bounds(&self) -> bool {
+    /// Whether it misses its target by more than twice.
+    pub fn is_beyond_bounds(&self) -> bool {
         self.target
             .is_some_and(|target| !target.wider().holds(self.ratio))
     }

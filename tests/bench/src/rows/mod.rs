@@ -6,7 +6,10 @@ mod reads;
 mod search;
 mod writes;
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::Cell,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
 use tempfile::TempDir;
@@ -59,6 +62,10 @@ pub struct Bench {
     rounds: usize,
     /// How long each time, in seconds.
     seconds: u32,
+    /// Whether rows beyond the bounds are measured once more.
+    again: bool,
+    /// Counts up with each group, and when one is measured again: each has folders of its own.
+    attempt: Cell<u32>,
 }
 
 /// A load on a server.
@@ -75,6 +82,8 @@ impl Bench {
             folder,
             rounds,
             seconds,
+            again: quick,
+            attempt: Cell::new(0),
         })
     }
 
@@ -83,7 +92,20 @@ impl Bench {
         let mut rows = Vec::new();
         for (number, (name, measure)) in groups.iter().enumerate() {
             eprintln!("{} of {}: {name}", number + 1, groups.len());
-            let measured = measure(self).with_context(|| format!("the rows {name} could not be measured"))?;
+            let measure = || {
+                self.attempt.update(|attempt| attempt + 1);
+                measure(self).with_context(|| format!("the rows {name} could not be measured"))
+            };
+            let mut measured = measure()?;
+            if self.again && measured.iter().any(Row::is_beyond_bounds) {
+                eprintln!("  beyond the bounds: once more, for others may have been at work");
+                // What is too slow is too slow twice.
+                for (row, again) in measured.iter_mut().zip(measure()?) {
+                    if row.is_beyond_bounds() {
+                        *row = again;
+                    }
+                }
+            }
             rows.extend(measured.into_iter().map(|row| Row {
                 work: format!("{name}: {}", row.work),
                 ..row
@@ -92,9 +114,9 @@ impl Bench {
         Ok(rows)
     }
 
-    /// A folder with this name, of this run.
+    /// A folder with this name, of this attempt.
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path().join(format!("{}-{name}", self.attempt.get()))
     }
 
     /// Two data directories that hold the same.
@@ -118,7 +140,7 @@ impl Bench {
             // All sign-ins come from one address.
             .env("PORTICO_SIGN_IN_THROTTLE", "off")
             .env("PORTICO_LOG", "warn")
-            .env("PORTICO_CACHE", self.path("cache"));
+            .env("PORTICO_CACHE", self.folder.path().join("cache"));
         command
     }
 
