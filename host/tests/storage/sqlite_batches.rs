@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::poll;
 use portico::storage::{Access, Authentication, DashboardStorage, Result};
+use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::store::{Store, app, context};
@@ -230,6 +231,37 @@ fn a_runtime_that_ends_leaves_no_batch_open() {
             .unwrap();
         assert!(count >= acknowledged, "{count} of {acknowledged}");
     });
+}
+
+#[test]
+fn where_commits_are_short_no_other_thread_is_woken_for_them() {
+    // Where there is one, a file system without a disk: commits are short.
+    let without_disk = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
+    let store = Store::sqlite_in(without_disk.unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let storage = &store.storage;
+    let done_without_another_thread = async {
+        for round in 0.. {
+            insert(storage.clone(), format!("{round}-before")).await.unwrap();
+            let (free, taken) = std::sync::mpsc::channel::<()>();
+            let other = tokio::task::spawn_blocking(move || taken.recv());
+            let mut committed = Box::pin(insert(storage.clone(), format!("{round}-alone")));
+            if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
+                return drop(free);
+            }
+            // The commit before was a long one.
+            drop(free);
+            let _ = other.await;
+            committed.await.unwrap();
+        }
+    };
+    let waited = runtime.block_on(async { timeout(SOON, done_without_another_thread).await });
+    waited.expect("every commit waited for another thread");
 }
 
 async fn insert(storage: Arc<dyn DashboardStorage>, id: String) -> Result<()> {
