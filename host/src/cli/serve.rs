@@ -47,6 +47,7 @@ pub struct Serve {
     host: HostArgs,
     #[command(flatten)]
     ldap: LdapArgs,
+    #[command(flatten)]
     oidc: OidcArgs,
 }
 
@@ -124,6 +125,7 @@ async fn serve(
         data,
         file,
     } = host;
+    let audit = service.audit.clone();
     let live = Live::from(service);
     let router = http::router(live.clone(), http);
     tokio::spawn(keep_current(file, watch, hangup, live));
@@ -152,7 +154,7 @@ async fn serve(
         () = signals => {}
         damage = damage => return Err(damage),
     }
-    host.service.audit.flush().await;
+    audit.flush().await;
     info!("stopped");
     Ok(data)
 }

@@ -12,9 +12,7 @@ use portico::{http::HttpLimits, icons::IconSettings};
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{
-    HostArgs, audit::AuditSettings, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs,
-};
+use super::{HostArgs, audit::AuditSettings, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs};
 
 /// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";

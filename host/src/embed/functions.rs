@@ -9,7 +9,7 @@ use crate::{
     identity::Identity,
     model::{
         App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
-        ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+        ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
     },
     sandbox::{ExternalIdentity, Linking, SignedIn},
     service::{Service, hash, report},
@@ -149,7 +149,9 @@ impl SignIn {
         let service = self.0.clone();
         let context = Identity::anonymous().context(request_id);
         let name_key = service.sandbox.name_key(context.clone(), username.trim()).await?;
-        let attempt = service.throttle.begin(Some(Account::new(&name_key)), address)?;
+        let attempt = service
+            .throttle
+            .begin(Some(Account::new(Provider::Credentials, &name_key)), address)?;
         let checked = async {
             let turn = service.turn_to_hash(address).await?;
             let service = service.clone();

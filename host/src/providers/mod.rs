@@ -17,8 +17,8 @@ mod sign_in;
 
 use std::{fmt, sync::Arc};
 
-use self::{ldap::Ldap, oidc::Oidc};
 pub use self::sign_in::{SignIn, sign_in};
+use self::{ldap::Ldap, oidc::Oidc};
 pub use crate::sandbox::{ExternalIdentity as Vouched, Linking};
 
 /// What a provider vouches for.
