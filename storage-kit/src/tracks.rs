@@ -235,17 +235,21 @@ impl Tracks {
             }
             return Ok(());
         }
-        if !call.expected.is_met(&answer) {
-            let failure = call.failure(Some(&track.name), Some(answer));
-            if !track.competed {
-                return Err(Stop::Failure(Box::new(failure)));
-            }
-            track.mismatch.get_or_insert(failure);
-        }
+        let mismatch = match call.expected.is_met(&answer) {
+            true => None,
+            false => Some(call.failure(Some(&track.name), Some(answer))),
+        };
         track.done += 1;
         track.state = State::Open;
+        let at_once = !track.competed;
+        if let Some(failure) = mismatch {
+            track.mismatch.get_or_insert(failure);
+        }
         if !ends {
-            return self.advance(line, index);
+            return match track.mismatch.take_if(|_| at_once) {
+                Some(failure) => Err(Stop::Failure(Box::new(failure))),
+                None => self.advance(line, index),
+            };
         }
         let track = self.0.remove(index);
         match track.mismatch {
