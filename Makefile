@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench bench-check wrk lint target component hostile nextest packages swagger-ui clean
+.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,12 @@ bench: build wrk ## speed, beside the same work without a component; ROWS=by-id,
 bench-check: build wrk ## the same in two minutes; fails where a target is missed by more than twice
 	cargo build --release --package portico-bench
 	target/release/bench --quick --rows "$(ROWS)"
+
+record-contract: component ## keeps the contract of this version, and the component, for good
+	cargo run --quiet --package portico-contract -- record
+
+contract-docs: ## docs/contract.md, from the comments in wit/
+	cargo run --quiet --package portico-contract -- docs
 
 wrk: # what makes the load
 	@tests/install.sh wrk wrk

@@ -1,0 +1,50 @@
+//! Records the contract, and describes it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use clap::{Parser, Subcommand};
+use portico_contract::{Contract, Recorded, Verdict, check, document};
+
+/// The contract in wit/: recorded, compared and described
+#[derive(Parser)]
+#[command(name = "portico-contract")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Keeps the contract of this version and dist/portico.wasm for good
+    Record,
+    /// Writes docs/contract.md
+    Docs,
+}
+
+fn main() -> anyhow::Result<()> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.parent().context("a workspace around this crate")?;
+    let contract = Contract::read(&root.join("wit"))?;
+    match Arguments::parse().command {
+        Action::Docs => fs::write(root.join("docs/contract.md"), document(&contract)?)?,
+        Action::Record => {
+            let folder = here.join("recorded");
+            let (version, text) = (contract.version()?, contract.text()?);
+            match check(&version, &text, &Recorded::all(&folder)?)? {
+                Verdict::Same | Verdict::NotRecorded => {}
+                verdict => bail!("{verdict}"),
+            }
+            let component = root.join(format!("tests/fixtures/portico-{version}.wasm"));
+            if !component.exists() {
+                fs::create_dir_all(root.join("tests/fixtures"))?;
+                fs::copy(root.join("dist/portico.wasm"), &component)
+                    .context("dist/portico.wasm: `make component` builds it")?;
+            }
+            let text = Recorded { version, text }.keep(&folder)?;
+            println!("{}\n{}", text.display(), component.display());
+        }
+    }
+    Ok(())
+}

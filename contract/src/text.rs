@@ -1,0 +1,89 @@
+//! The contract as text, as it is and as it was recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use semver::Version;
+use wit_component::WitPrinter;
+use wit_parser::{PackageId, Resolve};
+
+/// The contract as it stands in `wit/`.
+pub struct Contract {
+    resolve: Resolve,
+    package: PackageId,
+}
+
+impl Contract {
+    /// Reads a folder of WIT.
+    pub fn read(folder: &Path) -> anyhow::Result<Self> {
+        let mut resolve = Resolve::new();
+        let (package, _) = resolve.push_dir(folder)?;
+        Ok(Self { resolve, package })
+    }
+
+    /// Its version.
+    pub fn version(&self) -> anyhow::Result<Version> {
+        let name = &self.resolve.packages[self.package].name;
+        let version = name.version.clone();
+        version.with_context(|| format!("the package {name} has no version"))
+    }
+
+    /// All of it, with the packages that it uses, without comments.
+    pub fn text(&self) -> anyhow::Result<String> {
+        let others = self.resolve.packages.iter().map(|(id, _)| id);
+        let others: Vec<_> = others.filter(|id| *id != self.package).collect();
+        let mut printer = WitPrinter::default();
+        printer.emit_docs(false);
+        printer.print(&self.resolve, self.package, &others)?;
+        Ok(printer.output.to_string())
+    }
+
+    /// Its own package, with comments.
+    pub(crate) fn described(&self) -> anyhow::Result<String> {
+        let mut printer = WitPrinter::default();
+        printer.print(&self.resolve, self.package, &[])?;
+        Ok(printer.output.to_string())
+    }
+}
+
+/// A version of the contract that was recorded.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Its version.
+    pub version: Version,
+    /// All of it, without comments.
+    pub text: String,
+}
+
+impl Recorded {
+    /// All versions in a folder, from the first to the last.
+    pub fn all(folder: &Path) -> anyhow::Result<Vec<Self>> {
+        let mut all = Vec::new();
+        for file in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+            let path = file?.path();
+            if path.extension().is_some_and(|extension| extension == "wit") {
+                let name = path.file_stem().unwrap_or_default().display().to_string();
+                let version = Version::parse(&name).with_context(|| format!("{}", path.display()))?;
+                let text = fs::read_to_string(&path)?;
+                all.push(Self { version, text });
+            }
+        }
+        all.sort_by(|one, other| one.version.cmp(&other.version));
+        Ok(all)
+    }
+
+    /// Writes it there; never over another one.
+    pub fn keep(&self, folder: &Path) -> anyhow::Result<PathBuf> {
+        let path = folder.join(format!("{}.wit", self.version));
+        if let Ok(present) = fs::read_to_string(&path) {
+            ensure!(
+                present == self.text,
+                "{} is recorded already, and is another text: raise the version of the package in wit/ first",
+                self.version
+            );
+        }
+        fs::write(&path, &self.text)?;
+        Ok(path)
+    }
+}
