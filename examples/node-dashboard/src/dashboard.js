@@ -1,0 +1,170 @@
+// The dashboard: its own pages, sessions and panels; and at /trpc Portico's procedures.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { createExpressMiddleware } from "@trpc/server/adapters/express";
+import { getHTTPStatusCodeFromError } from "@trpc/server/http";
+import express from "express";
+import { z } from "zod";
+import { createTables, Database, hash } from "./database.js";
+import { Component } from "./portico/component.js";
+import { Hashing } from "./portico/hashing.js";
+import { routerOf, toTrpc } from "./portico/router.js";
+import { VIEWABLE } from "./portico/storage.js";
+import { Sessions } from "./sessions.js";
+import * as surroundings from "./surroundings.js";
+
+/** @import { Request, Response, NextFunction } from "express" */
+
+const MEGABYTE = 1024 * 1024;
+
+/** An answer that is not the one asked for. */
+class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {string} message
+   */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** @param {string} file the database; created if missing */
+export function dashboard(file) {
+  createTables(file);
+  const database = new Database(file);
+  const hashing = new Hashing(file);
+  const component = new Component({ database, ...surroundings });
+  const sessions = new Sessions(database, hashing);
+  const db = database.writer;
+
+  const hasUsers = () => db.first("SELECT 1 FROM accounts LIMIT 1") !== undefined;
+  const router = routerOf({ component, hashing, hasUsers });
+
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(
+    "/trpc",
+    createExpressMiddleware({
+      router,
+      createContext: ({ req }) => sessions.callOf(req),
+      maxBodySize: 16 * MEGABYTE,
+      maxBatchSize: 256,
+    }),
+  );
+  app.use(express.static(fileURLToPath(new URL("../public", import.meta.url))));
+  app.use(express.json());
+
+  /** The uid of the account that calls. @param {Request} request */
+  const signedIn = (request) => {
+    const { caller } = sessions.callOf(request);
+    if (caller.tag === "anonymous") throw new Refused(401, "Sign in first");
+    return caller.val;
+  };
+  /** @param {Request} request */
+  const administrator = (request) => {
+    const caller = signedIn(request);
+    if (!caller.permissions.includes("admin")) throw new Refused(403, "You may not do this");
+    return caller;
+  };
+  /** @param {string} table @param {string} uid */
+  const numberOf = (table, uid) => {
+    const row = db.first(`SELECT number FROM ${table} WHERE uid = ?`, uid);
+    if (!row) throw new Refused(404, "There is no such thing");
+    return row.number;
+  };
+
+  app.post("/session", async (request, response) => {
+    const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
+    const user = await sessions.signIn(response, username, password);
+    if (!user) throw new Refused(401, "The password was changed just now: sign in again");
+    response.json({ user });
+  });
+  app.delete("/session", (request, response) => {
+    sessions.signOut(request, response);
+    response.status(204).end();
+  });
+  app.get("/session", (request, response) => {
+    const { id, permissions } = signedIn(request);
+    const { login } = db.first("SELECT login FROM accounts WHERE uid = ?", id);
+    response.json({ user: { id, name: login }, permissions });
+  });
+
+  // Panels, teams and so on: what this dashboard had before. No more of it than an example needs.
+
+  app.get("/panels/:uid", (request, response) => {
+    const { caller } = sessions.callOf(request);
+    const visible = db.first(VIEWABLE, caller.tag === "user" ? caller.val.id : "", request.params.uid);
+    if (!visible) throw new Refused(404, "There is no such panel");
+    const { title } = db.first("SELECT title FROM panels WHERE number = ?", visible.number);
+    const sql = `
+      SELECT tiles.uid AS id, tiles.title, icon, link FROM panel_tiles JOIN tiles ON tiles.number = tile
+      WHERE panel = ? ORDER BY position`;
+    response.json({ title, tiles: db.all(sql, visible.number) });
+  });
+  app.post("/panels", (request, response) => {
+    const caller = signedIn(request);
+    const input = z.object({ title: z.string().min(1), open: z.boolean(), tiles: z.array(z.string()) });
+    const { title, open, tiles } = input.parse(request.body);
+    const id = randomUUID();
+    database.write((db) => {
+      const sql = "INSERT INTO panels (uid, title, open, owner) VALUES (?, ?, ?, ?)";
+      db.run(sql, id, title, Number(open), numberOf("accounts", caller.id));
+      const panel = numberOf("panels", id);
+      tiles.forEach((tile, position) => {
+        db.run("INSERT INTO panel_tiles (panel, position, tile) VALUES (?, ?, ?)", panel, position, numberOf("tiles", tile));
+      });
+    });
+    response.status(201).json({ id });
+  });
+  app.post("/teams", (request, response) => {
+    administrator(request);
+    const { name, may, members } = z
+      .object({ name: z.string().min(1), may: z.array(z.string()), members: z.array(z.string()) })
+      .parse(request.body);
+    const id = randomUUID();
+    database.write((db) => {
+      if (db.first("SELECT 1 FROM teams WHERE name = ?", name)) throw new Refused(409, "There is a team of this name");
+      db.run("INSERT INTO teams (uid, name) VALUES (?, ?)", id, name);
+      const team = numberOf("teams", id);
+      for (const right of new Set(may)) db.run("INSERT INTO team_rights (team, may) VALUES (?, ?)", team, right);
+      for (const member of new Set(members)) {
+        db.run("INSERT INTO team_members (account, team) VALUES (?, ?)", numberOf("accounts", member), team);
+      }
+    });
+    response.status(201).json({ id });
+  });
+  app.post("/invitations", (request, response) => {
+    const { id: maker } = administrator(request);
+    const { days } = z.object({ days: z.number().positive() }).parse(request.body);
+    const id = randomUUID();
+    const token = randomBytes(32).toString("base64url");
+    const sql = "INSERT INTO invitations (uid, token_hash, ends_at, made_by) VALUES (?, ?, ?, ?)";
+    database.write((db) =>
+      db.run(sql, id, hash(token), Date.now() + Math.round(days * 86_400_000), numberOf("accounts", maker)),
+    );
+    response.status(201).json({ id, token });
+  });
+  app.post("/engines", (request, response) => {
+    administrator(request);
+    const { name, url } = z.object({ name: z.string().min(1), url: z.url() }).parse(request.body);
+    const id = randomUUID();
+    database.write((db) => db.run("INSERT INTO engines (uid, name, url) VALUES (?, ?, ?)", id, name, url));
+    response.status(201).json({ id });
+  });
+
+  app.use((/** @type {Request} */ request) => {
+    throw new Refused(404, `There is nothing at ${request.path}`);
+  });
+  app.use((/** @type {any} */ error, /** @type {Request} */ _, /** @type {Response} */ response, /** @type {NextFunction} */ next) => {
+    if (response.headersSent) return next(error);
+    if (error instanceof z.ZodError) return response.status(400).json({ message: z.prettifyError(error) });
+    if (typeof error.status === "number") return response.status(error.status).json({ message: error.message });
+    // What the component refused, or a fault of ours.
+    const refused = toTrpc(error);
+    response.status(getHTTPStatusCodeFromError(refused)).json({ message: refused.message });
+  });
+
+  return { app, close: () => hashing.close() };
+}

@@ -1,0 +1,131 @@
+// The dashboard's database: SQLite by a driver that works synchronously.
+//
+// A file has one writer at a time. In this process it is one connection; each transaction that only
+// reads has one of its own, so that it sees one state from its first read to its end.
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import Libsql from "libsql";
+
+/** How long a statement waits while another process or thread writes. It holds up this one. */
+const BUSY_MILLISECONDS = 5_000;
+
+/** @typedef {string | number | null | Buffer} Value */
+
+export class Connection {
+  /** @type {Map<string, any>} */
+  #statements = new Map();
+  #connection;
+
+  /** @param {string} file */
+  constructor(file) {
+    this.#connection = new Libsql(file);
+    this.#connection.pragma("journal_mode = WAL");
+    // A commit that was answered is there also after a power cut.
+    this.#connection.pragma("synchronous = FULL");
+    this.#connection.pragma("foreign_keys = ON");
+    this.#connection.pragma(`busy_timeout = ${BUSY_MILLISECONDS}`);
+  }
+
+  /** @param {string} sql */
+  #prepare(sql) {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#connection.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /**
+   * The first row, or undefined.
+   * @param {string} sql
+   * @param {Value[]} values
+   * @returns {any}
+   */
+  first(sql, ...values) {
+    return this.#prepare(sql).get(values);
+  }
+
+  /**
+   * @param {string} sql
+   * @param {Value[]} values
+   * @returns {any[]}
+   */
+  all(sql, ...values) {
+    return this.#prepare(sql).all(values);
+  }
+
+  /**
+   * How many rows a statement changed.
+   * @param {string} sql
+   * @param {Value[]} values
+   * @returns {number}
+   */
+  run(sql, ...values) {
+    return this.#prepare(sql).run(values).changes;
+  }
+
+  /** @param {string} script */
+  execute(script) {
+    this.#connection.exec(script);
+  }
+
+  close() {
+    this.#connection.close();
+  }
+}
+
+/** Makes the tables of the dashboard where they are missing. @param {string} file */
+export function createTables(file) {
+  const connection = new Connection(file);
+  connection.execute(readFileSync(new URL("schema.sql", import.meta.url), "utf8"));
+  connection.close();
+}
+
+export class Database {
+  /** @type {Connection[]} */
+  #idle = [];
+  #file;
+  /** For writing, and for the dashboard's own statements. */
+  writer;
+  /** Whether a transaction that writes is open. */
+  writing = false;
+
+  /** @param {string} file with its tables */
+  constructor(file) {
+    this.#file = file;
+    this.writer = new Connection(file);
+  }
+
+  /** A connection for a transaction that only reads; give it back. */
+  takeReader() {
+    return this.#idle.pop() ?? new Connection(this.#file);
+  }
+
+  /** @param {Connection} reader */
+  giveBack(reader) {
+    this.#idle.push(reader);
+  }
+
+  /**
+   * Does the dashboard's own work in one transaction that writes.
+   * @template T
+   * @param {(db: Connection) => T} work
+   * @returns {T}
+   */
+  write(work) {
+    this.writer.run("BEGIN IMMEDIATE");
+    try {
+      const result = work(this.writer);
+      this.writer.run("COMMIT");
+      return result;
+    } catch (error) {
+      this.writer.run("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+/** What is kept of a secret. @param {string} secret */
+export const hash = (secret) => createHash("sha256").update(secret).digest();

@@ -1,0 +1,168 @@
+// The component: its modules are compiled once, and instances of them are cheap enough to be thrown
+// away. Nothing of one caller's call is visible in another's: an instance serves one call, or the
+// calls of one signed-in user.
+
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { instantiate } from "../../generated/portico.js";
+import { Transaction } from "./storage.js";
+
+/**
+ * @import { Root, ImportObject } from "../../generated/portico.js"
+ * @import { Caller } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @import { Database } from "../database.js"
+ * @import * as icons from "../../generated/interfaces/portico-dashboard-icons.js"
+ * @import * as log from "../../generated/interfaces/portico-dashboard-log.js"
+ */
+
+/** So many users' instances are kept; each holds about half a megabyte. */
+const KEPT = 200;
+/** So many messages of one call are logged, each so long at most. */
+const MESSAGES = 20;
+const MESSAGE_LENGTH = 2_000;
+
+/** @type {Map<string, WebAssembly.Module>} */
+const modules = new Map();
+
+/** @param {string} file */
+function coreModule(file) {
+  let module = modules.get(file);
+  if (!module) {
+    module = new WebAssembly.Module(readFileSync(new URL(`../../generated/${file}`, import.meta.url)));
+    modules.set(file, module);
+  }
+  return module;
+}
+
+/**
+ * Who calls, and what storage needs to know of it.
+ * @typedef {{ caller: Caller, session?: string }} Call
+ */
+
+/** An instance, and what it may reach. One call at a time. */
+class Instance {
+  /** @type {Call | undefined} */
+  #call;
+  #messages = 0;
+  /** @type {Transaction | undefined} */
+  #transaction;
+  #exports;
+
+  /** @param {Surroundings} surroundings */
+  constructor({ database, icons, log }) {
+    const imports = {
+      "portico:dashboard/storage": {
+        Transaction,
+        begin: (/** @type {"read" | "write"} */ access) =>
+          (this.#transaction = new Transaction(database, access, this.#call?.session)),
+      },
+      "portico:dashboard/icons": icons,
+      "portico:dashboard/log": {
+        write: (/** @type {log.Level} */ level, /** @type {string} */ message) => {
+          if (this.#messages++ < MESSAGES) log(level, message.slice(0, MESSAGE_LENGTH));
+        },
+      },
+      "portico:dashboard/types": {},
+      "wasi:clocks/wall-clock": { now },
+      "wasi:random/random": { getRandomBytes: (/** @type {bigint} */ length) => randomBytes(Number(length)) },
+    };
+    // Its type wants names with versions, its code reads them without.
+    this.#exports = instantiate(coreModule, /** @type {any} */ (imports));
+  }
+
+  /**
+   * @template T
+   * @param {Call} call
+   * @param {(exports: Root) => T} work
+   * @returns {T}
+   */
+  run(call, work) {
+    this.#call = call;
+    this.#messages = 0;
+    try {
+      return work(this.#exports);
+    } finally {
+      // A call that trapped has dropped nothing. After a commit or a drop this does nothing.
+      this.#transaction?.[Symbol.dispose]();
+      this.#transaction = undefined;
+    }
+  }
+}
+
+function now() {
+  const milliseconds = Date.now();
+  return { seconds: BigInt(Math.floor(milliseconds / 1_000)), nanoseconds: (milliseconds % 1_000) * 1_000_000 };
+}
+
+/**
+ * What the dashboard offers.
+ * @typedef {{
+ *   database: Database,
+ *   icons: typeof icons,
+ *   log: (level: log.Level, message: string) => void,
+ * }} Surroundings
+ */
+
+export class Component {
+  /** The instances of signed-in users; whoever called last is last. @type {Map<string, Instance>} */
+  #kept = new Map();
+  #surroundings;
+
+  /** @param {Surroundings} surroundings */
+  constructor(surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /**
+   * Calls the component in an instance that has served nobody else. Callers who are not signed in
+   * are not one caller: each call of theirs gets a new one.
+   * @template T
+   * @param {Call} call
+   * @param {(exports: Root) => T} work
+   * @returns {T}
+   */
+  run(call, work) {
+    if (call.caller.tag === "anonymous") return this.runFresh(call, work);
+
+    const { id } = call.caller.val;
+    const instance = this.#kept.get(id) ?? new Instance(this.#surroundings);
+    this.#kept.delete(id);
+    try {
+      const result = instance.run(call, work);
+      this.#keep(id, instance);
+      return result;
+    } catch (error) {
+      // One that trapped cannot be entered again.
+      if (isRefusal(error)) this.#keep(id, instance);
+      throw error;
+    }
+  }
+
+  /**
+   * Calls the component in an instance that is thrown away.
+   * @template T
+   * @param {Call} call
+   * @param {(exports: Root) => T} work
+   * @returns {T}
+   */
+  runFresh(call, work) {
+    return new Instance(this.#surroundings).run(call, work);
+  }
+
+  /**
+   * @param {string} id
+   * @param {Instance} instance
+   */
+  #keep(id, instance) {
+    this.#kept.set(id, instance);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT) this.#kept.delete(oldest);
+  }
+}
+
+/**
+ * Whether the component refused a call (jco wraps what it said in `payload`); otherwise it failed.
+ * @param {any} error
+ * @returns {error is Error & { payload: import("../../generated/interfaces/portico-dashboard-types.js").Error }}
+ */
+export const isRefusal = (error) => typeof error?.payload?.code === "string";

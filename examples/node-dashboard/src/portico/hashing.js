@@ -1,0 +1,101 @@
+// Hashing a password takes tens of milliseconds of processor time, and a call cannot be interrupted:
+// on the main thread it would hold up everybody. So calls that hash run in a worker, one after the
+// other. It also is the only place where a call can be stopped that takes too long: with its thread.
+
+import { Worker } from "node:worker_threads";
+
+/**
+ * @import { Call } from "./component.js"
+ * @import { Error as ContractError } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @typedef {{ on: "users" | "apps" | "signIn", name: string, values: unknown[] }} HashingInvocation
+ * @typedef {{ call: Call, invocation: HashingInvocation, resolve: (value: any) => void, reject: (error: unknown) => void }} Job
+ */
+
+/** So many calls may wait for their turn. */
+const WAITING = 32;
+/** So long may one take. */
+const MILLISECONDS = 10_000;
+
+/** What the component refused, as if it had been called on this thread. */
+class Refused extends Error {
+  /** @param {ContractError} payload */
+  constructor(payload) {
+    super(payload.message);
+    this.payload = payload;
+  }
+}
+
+/** @param {string} message @returns {Refused} */
+const unavailable = (message) => new Refused({ code: "unavailable", message, issues: [] });
+
+export class Hashing {
+  /** @type {Job[]} */
+  #waiting = [];
+  /** @type {Job | undefined} */
+  #running;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** @type {Worker | undefined} */
+  #worker;
+  #file;
+
+  /** @param {string} file the database */
+  constructor(file) {
+    this.#file = file;
+  }
+
+  /**
+   * @param {Call} call
+   * @param {HashingInvocation} invocation
+   * @returns {Promise<any>}
+   */
+  run(call, invocation) {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= WAITING) return reject(unavailable("Too many people sign in just now: try again"));
+      this.#waiting.push({ call, invocation, resolve, reject });
+      this.#next();
+    });
+  }
+
+  async close() {
+    await this.#worker?.terminate();
+  }
+
+  #next() {
+    if (this.#running) return;
+    this.#running = this.#waiting.shift();
+    if (!this.#running) return;
+    const { call, invocation } = this.#running;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage({ call, invocation });
+    this.#timer = setTimeout(() => void this.#worker?.terminate(), MILLISECONDS);
+  }
+
+  #start() {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: { file: this.#file } });
+    worker.on("message", ({ ok, refusal, failure }) => {
+      this.#done((job) => {
+        if (refusal) job.reject(new Refused(refusal));
+        else if (failure) job.reject(new Error(failure));
+        else job.resolve(ok);
+      });
+    });
+    worker.on("error", (error) => console.error("The thread that hashes failed:", error));
+    // Whether it failed or was stopped: the next call gets another one.
+    worker.on("exit", () => {
+      this.#worker = undefined;
+      this.#done((job) => job.reject(unavailable("This took too long: try again")));
+    });
+    worker.unref();
+    return worker;
+  }
+
+  /** @param {(job: Job) => void} settle */
+  #done(settle) {
+    clearTimeout(this.#timer);
+    const job = this.#running;
+    this.#running = undefined;
+    if (job) settle(job);
+    this.#next();
+  }
+}

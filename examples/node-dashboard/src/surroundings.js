@@ -1,0 +1,22 @@
+// What the component gets from this dashboard beside storage: icons by name, and a log.
+
+/** @import { Level } from "../generated/interfaces/portico-dashboard-log.js" */
+
+/** The files in public/icons, by the names that people give to such services. */
+const ICONS = new Map([
+  ["router", "/icons/router.svg"],
+  ["home assistant", "/icons/home.svg"],
+  ["nas", "/icons/disk.svg"],
+]);
+
+export const icons = {
+  /** @param {string[]} names */
+  find: (names) => names.map((name) => ICONS.get(name.trim().toLowerCase())),
+  defaultIcon: () => "/icons/default.svg",
+};
+
+/**
+ * @param {Level} level
+ * @param {string} message
+ */
+export const log = (level, message) => console.error(`[portico] ${level}: ${message}`);
