@@ -1,7 +1,7 @@
 //! Programs in Node and from npm that tests run.
 
 use std::{
-    fs,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
     time::SystemTime,
@@ -10,17 +10,27 @@ use std::{
 /// The folder of a client under `tests/clients`, with what its lock file names installed.
 #[track_caller]
 pub fn client(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients").join(name);
+    installed(&Path::new("tests/clients").join(name))
+}
+
+/// A folder of the repository, with what its lock file names installed.
+#[track_caller]
+pub fn installed(folder: &Path) -> PathBuf {
+    let folder = repository().join(folder);
     let lock_file = folder.join("package-lock.json");
-    // Two tests that install at once would meet.
-    let turn = fs::File::open(&lock_file).expect("the lock file");
-    turn.lock().expect("a turn");
-    let lock = changed(lock_file).expect("the lock file");
+    // Another test may want the same folder at the same time.
+    let turn = File::open(&lock_file).expect("the lock file");
+    turn.lock().expect("a turn to install");
     let installed = changed(folder.join("node_modules/.package-lock.json"));
-    if installed.is_none_or(|installed| installed < lock) {
+    if installed.is_none_or(|installed| installed < changed(lock_file).expect("the lock file")) {
         succeed(Command::new("npm").arg("ci").current_dir(&folder));
     }
     folder
+}
+
+fn repository() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("the folder above tests")
 }
 
 fn changed(file: PathBuf) -> Option<SystemTime> {

@@ -1,0 +1,82 @@
+//! A dashboard as a child process, and what is tried on it.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use portico_storage_kit::{all, run};
+use portico_tests::node;
+
+/// A running dashboard. Dropping it ends it.
+pub struct Dashboard {
+    child: Child,
+    url: String,
+}
+
+impl Dashboard {
+    /// Starts a server that prints a line `listening on URL` once it does. It gets no address but
+    /// a free port, and its log goes to standard error.
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("start the dashboard");
+        let mut lines = BufReader::new(child.stdout.take().expect("its standard output")).lines();
+        let url = lines.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.to_owned()));
+        let Some(url) = url else {
+            panic!("it does not listen: {:?}", child.wait());
+        };
+        Self { child, url }
+    }
+
+    /// Where it listens, without a path.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Runs the shared cases over it. The adapter is the file in `tests/clients/embedding` that
+    /// knows what is the dashboard's own.
+    #[track_caller]
+    pub fn answers_the_shared_cases(&self, adapter: &str) {
+        let folder = node::client("embedding");
+        let mut judge = Command::new("node");
+        node::succeed(judge.args(["cases.mjs", adapter, &self.url]).current_dir(folder));
+    }
+
+    /// Asks it to stop (SIGTERM) and waits until it did.
+    #[track_caller]
+    pub fn stop(mut self) {
+        node::succeed(Command::new("kill").arg(self.child.id().to_string()));
+        let status = self.child.wait().expect("its end");
+        assert!(status.success(), "it stopped with a failure: {status}");
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs every case of the storage kit over an implementation, by its bridge.
+#[track_caller]
+pub fn keeps_every_rule_of_storage(bridge: &mut Command) {
+    let mut target = portico_storage_kit::Child::start(bridge).expect("start the bridge");
+    let report = run(&mut target, &all(), |_| {});
+    assert!(report.is_kept(), "{report}");
+}
+
+/// The component that ships, built by `make component`.
+pub fn component() -> PathBuf {
+    let file = repository().join("dist/portico.wasm");
+    assert!(file.exists(), "build it first: make component");
+    file
+}
+
+/// The repository's folder.
+pub fn repository() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("the folder above tests")
+}
