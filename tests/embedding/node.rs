@@ -2,14 +2,19 @@
 
 use std::{
     fs::{self, File},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
     time::SystemTime,
 };
 
 use portico_tests::node;
+use tempfile::TempDir;
 
-use crate::dashboard::{Dashboard, component, keeps_every_rule_of_storage};
+use crate::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository};
+
+/// In `tests/clients/embedding`.
+const ADAPTER: &str = "node_dashboard.mjs";
 
 /// The example, installed and built from the component that ships.
 #[track_caller]
@@ -32,14 +37,56 @@ fn sha256(file: &Path) -> String {
     output.split(' ').next().expect("a hash").to_owned()
 }
 
+/// Starts the dashboard in this folder.
+#[track_caller]
+fn start(folder: &Path, data: &TempDir) -> Dashboard {
+    let mut command = Command::new("node");
+    command.arg("main.js").current_dir(folder);
+    Dashboard::start(command.env("PORT", "0").env("DATA", data.path()))
+}
+
 #[test]
 fn a_dashboard_in_node_answers_the_shared_cases() {
-    let folder = example();
     let data = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Command::new("node");
-    command.arg("main.js").current_dir(&folder);
-    let dashboard = Dashboard::start(command.env("PORT", "0").env("DATA", data.path()));
-    dashboard.answers_the_shared_cases("node_dashboard.mjs");
+    let dashboard = start(&example(), &data);
+    dashboard.answers_the_shared_cases(ADAPTER);
+    dashboard.stop();
+}
+
+#[test]
+fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
+    let judge = node::client("embedding");
+    let part = |name: &str, url: &str| {
+        let mut command = Command::new("node");
+        command
+            .args(["strangers.mjs", name, ADAPTER, url])
+            .current_dir(&judge);
+        command
+    };
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let dashboard = start(&example(), &data);
+    let cookies = node::succeed(&mut part("accounts", dashboard.url()));
+    dashboard.stop();
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let parts = ["package.json", "build.js", "main.js", "src", "public"];
+    let mut copy = Command::new("cp");
+    node::succeed(
+        copy.arg("-r")
+            .args(parts)
+            .arg(folder.path())
+            .current_dir(example()),
+    );
+    symlink(example().join("node_modules"), folder.path().join("node_modules")).expect("a link");
+    let hostile = repository().join("target/wasm32-wasip2/component/portico_hostile.wasm");
+    node::succeed(
+        Command::new("node")
+            .arg("build.js")
+            .arg(hostile)
+            .current_dir(&folder),
+    );
+    let dashboard = start(folder.path(), &data);
+    node::succeed(part("misbehave", dashboard.url()).arg(cookies));
     dashboard.stop();
 }
 

@@ -19,4 +19,4 @@ export const icons = {
  * @param {Level} level
  * @param {string} message
  */
-export const log = (level, message) => console.error(`[portico] ${level}: ${message}`);
+export const log = (level, message) => console.error(`[portico] ${level}: ${JSON.stringify(message)}`);

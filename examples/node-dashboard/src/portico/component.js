@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { instantiate } from "../../generated/portico.js";
-import { Transaction } from "./storage.js";
+import { Transaction, unavailable } from "./storage.js";
 
 /**
  * @import { Root, ImportObject } from "../../generated/portico.js"
@@ -53,8 +53,11 @@ class Instance {
     const imports = {
       "portico:dashboard/storage": {
         Transaction,
-        begin: (/** @type {"read" | "write"} */ access) =>
-          (this.#transaction = new Transaction(database, access, this.#call?.session)),
+        begin: (/** @type {"read" | "write"} */ access) => {
+          // The contract's component holds one at a time; another one could hold thousands.
+          if (this.#transaction?.isOpen) throw unavailable("a call has a transaction open already");
+          return (this.#transaction = new Transaction(database, access, this.#call?.session));
+        },
       },
       "portico:dashboard/icons": icons,
       "portico:dashboard/log": {

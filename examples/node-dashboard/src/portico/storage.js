@@ -25,8 +25,8 @@ export class Refusal extends Error {
   }
 }
 
-/** @param {string} text */
-const unavailable = (text) => new Refusal({ tag: "unavailable", val: text });
+/** For the log only. @param {string} text */
+export const unavailable = (text) => new Refusal({ tag: "unavailable", val: text });
 
 /** @param {contract.Constraint} constraint */
 const broken = (constraint) => new Refusal({ tag: "constraint", val: constraint });
@@ -180,6 +180,10 @@ export class Transaction {
       throw unavailable("a call in this transaction failed before");
     }
     transaction.#end("COMMIT");
+  }
+
+  get isOpen() {
+    return this.#open;
   }
 
   /** Dropped without a commit. After one, this does nothing. */
