@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embeddings clean
+.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embeddings bench-embed clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,7 +72,7 @@ contract-docs: ## docs/contract.md, from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
 ADAPTERS ?= portico node_dashboard
-bench-embeddings: build wrk ## calls per second of the examples beside Portico's own host, in one run
+bench-embed: build wrk ## calls per second of the examples beside Portico's own host, in one run
 	cd examples/node-dashboard && npm ci --silent && npm run --silent build
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 

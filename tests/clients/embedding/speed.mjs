@@ -70,7 +70,7 @@ async function load({ url, request, pid }, cookie) {
   const before = processorTime(pid);
   const headers = cookie ? ["--header", `cookie: ${cookie}`] : [];
   const { stdout } = await promisify(execFile)("wrk", [
-    ...["--threads", "1", "--connections", String(CONNECTIONS), "--duration", `${seconds}s`],
+    ...["--threads", "1", "--connections", String(CONNECTIONS), "--duration", `${seconds}s`, "--timeout", "60s"],
     ...headers,
     url + request,
   ]);
