@@ -94,7 +94,10 @@ impl Plugin {
     /// tries to guess a password are counted by address, and without it not at all.
     ///
     /// Of the settings, `sessions` and `public_url` mean nothing here.
-    pub fn router(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router {
+    pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
         http::embedded_router(self.0.clone(), settings, authenticate)
     }
 

@@ -162,11 +162,14 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
 
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
 /// health.
-pub(crate) fn embedded_router(
+pub(crate) fn embedded_router<S>(
     live: Live,
     settings: HttpSettings,
     authenticate: Arc<dyn Authenticate>,
-) -> Router {
+) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
     let http = Http::new(live, settings, Some(authenticate));
     let limits = http.limits.clone();
     surround(procedures(&http).with_state(http), &limits)
@@ -185,7 +188,10 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 
 /// What stands around every request of [`router`], for routes beside it: an id (the extension
 /// [`RequestId`]), a bounded head, the log, headers for safety, and an answer even if a handler panics.
-pub fn surround(router: Router, limits: &HttpLimits) -> Router {
+pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
     router.layer(middleware::from_fn_with_state(limits.head, request::around))
 }
 

@@ -9,51 +9,56 @@ use std::{
 
 use crate::error::{Code, Error};
 
-/// How far a call may go. Sizes are in bytes.
+/// How far a call may go, and how many there are at once. Sizes are in bytes.
+///
+/// ```
+/// let limits = portico::sandbox::Limits { instances: 32, ..Default::default() };
+/// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Processor time of one call: the component's own, not what storage and icons take.
+    /// Processor time of one call: the component's own, not what storage and icons take. Default: 5 s.
     pub time: Duration,
-    /// From the beginning of a call to its end, whatever it waits for.
+    /// From the beginning of a call to its end, whatever it waits for. Default: 30 s.
     pub duration: Duration,
     /// How long a call may hold a write transaction, during which all others wait to write. Less
-    /// than they wait for their turn.
+    /// than they wait for their turn. Default: 5 s.
     pub write_time: Duration,
-    /// Calls that run at once; more wait.
+    /// Calls that run at once; more wait. Default: 128.
     pub instances: u32,
     /// Instances that wait for the next call of the user whom each has served. 0: every call gets a
-    /// fresh one.
+    /// fresh one. Default: 64.
     pub warm: u32,
-    /// How long an instance waits for that call.
+    /// How long an instance waits for that call. Default: 30 s.
     pub warm_time: Duration,
-    /// How long a call waits for its turn, or for memory, before it is refused.
+    /// How long a call waits for its turn, or for memory, before it is refused. Default: 10 s.
     pub wait: Duration,
-    /// Linear memory of one instance.
+    /// Linear memory of one instance. Default: 256 MiB.
     pub memory: usize,
-    /// Linear memory that every call has without asking. An ordinary call needs no more.
+    /// Linear memory that every call has without asking. An ordinary call needs no more. Default: 2 MiB.
     pub small: usize,
-    /// Linear memory of a medium call. One that hashes a password needs 20 MiB.
+    /// Linear memory of a medium call. One that hashes a password needs 20 MiB. Default: 32 MiB.
     pub medium: usize,
-    /// Medium calls at once; more wait.
+    /// Medium calls at once; more wait. Default: 16, or twice the cores.
     pub medium_calls: u32,
-    /// Calls at once that are larger than that; more wait.
+    /// Calls at once that are larger than that; more wait. Default: 3.
     pub large_calls: u32,
     /// What may cross from the component to the host in one call of an import, and in an answer.
-    /// Less for a call with little memory: twice the memory that its size allows.
+    /// Less for a call with little memory: twice the memory that its size allows. Default: 256 MiB.
     pub transfer: usize,
     /// An answer without a list in it, as JSON; the texts of a refusal; a message for the log.
+    /// Default: 4 MiB.
     pub record: usize,
-    /// How often one call may call its host.
+    /// How often one call may call its host. Default: 20,000.
     pub host_calls: u32,
-    /// Log messages of one call; the rest is dropped.
+    /// Log messages of one call; the rest is dropped. Default: 32.
     pub log_messages: u32,
-    /// What the log takes of one message; the rest is cut off.
+    /// What the log takes of one message; the rest is cut off. Default: 2,000.
     pub log_message: usize,
-    /// Random bytes that one call of the import gives.
+    /// Random bytes that one call of the import gives. Default: 4,096.
     pub random_bytes: usize,
-    /// Entries of each table of one instance.
+    /// Entries of each table of one instance. Default: 20,000.
     pub table_elements: usize,
-    /// The file of a component.
+    /// The file of a component. Default: 16 MiB.
     pub file: usize,
 }
 

@@ -1,7 +1,7 @@
 //! A driver in memory: for tests, and the model that other drivers are compared with.
 //!
 //! Invariants:
-//! - A committed [`State`] never changes; a commit puts another one in its place.
+//! - A committed `State` never changes; a commit puts another one in its place.
 //! - A transaction works on the state that was there when it began, a write transaction on a copy
 //!   of its own.
 //! - One write transaction at a time: it holds the turn from before it looks until it ends.
