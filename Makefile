@@ -1,6 +1,6 @@
 # Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embeddings bench-embed clean
+.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,7 +31,8 @@ nextest:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
 
 test: component hostile nextest ## everything that needs no other server; says how many tests ran
-	cargo build --workspace --bin portico
+	cargo build --workspace --bin portico --bin rust-dashboard
+	cargo test --quiet --package portico --doc
 	cargo nextest run --workspace --no-fail-fast
 
 test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs, or long
@@ -79,9 +80,10 @@ bench-embed: build wrk ## calls per second of the examples beside Portico's own 
 wrk: # what makes the load
 	@tests/install.sh wrk wrk
 
-lint: component ## formatting and clippy
+lint: component ## formatting, clippy, and the libraries' documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p portico -p portico-storage-kit -p rust-dashboard
 
 swagger-ui: ## another version of the viewer at /api/docs: make swagger-ui VERSION=5.35.0
 	host/assets/swagger-ui/renew.sh $(VERSION)

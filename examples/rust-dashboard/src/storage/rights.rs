@@ -1,0 +1,89 @@
+//! Who may do what: teams (what Portico calls groups), invitations, pages (boards) and search engines.
+
+use rusqlite::{Connection, OptionalExtension as _, Result, params};
+
+use super::values::{hash, moment};
+
+/// What a person may do, from all their teams.
+pub fn permissions(db: &Connection, person: &str) -> Result<Vec<String>> {
+    let sql =
+        "SELECT DISTINCT may FROM team_rights JOIN team_members USING (team) WHERE person = ? ORDER BY may";
+    db.prepare_cached(sql)?
+        .query_map([person], |row| row.get(0))?
+        .collect()
+}
+
+pub fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT * FROM team_rights JOIN team_members USING (team)
+        WHERE may = 'admin' AND person <> ?)";
+    db.query_row(sql, [except], |row| row.get(0))
+}
+
+/// Administrators are the members of a team, which is there from the first of them on.
+pub fn grant_admin(db: &Connection, person: &str) -> Result<()> {
+    db.execute(
+        "INSERT INTO teams (id, name) VALUES ('admins', 'admins') ON CONFLICT DO NOTHING",
+        [],
+    )?;
+    let team: String = db.query_row("SELECT id FROM teams WHERE name = 'admins'", [], |row| row.get(0))?;
+    db.execute(
+        "INSERT OR IGNORE INTO team_rights (team, may) VALUES (?, 'admin')",
+        [&team],
+    )?;
+    add_to_team(db, person, &team)?;
+    Ok(())
+}
+
+pub fn add_to_team(db: &Connection, person: &str, team: &str) -> Result<bool> {
+    let is_there: bool = db.query_row(
+        "SELECT EXISTS (SELECT * FROM teams WHERE id = ?)",
+        [team],
+        |row| row.get(0),
+    )?;
+    if is_there {
+        db.execute(
+            "INSERT OR IGNORE INTO team_members (person, team) VALUES (?, ?)",
+            [person, team],
+        )?;
+    }
+    Ok(is_there)
+}
+
+pub fn has_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Result<bool> {
+    let sql = "SELECT token_hash FROM invitations WHERE id = ? AND ends_at > ?";
+    let kept: Option<Vec<u8>> = db
+        .prepare_cached(sql)?
+        .query_row(params![id, moment(now)], |row| row.get(0))
+        .optional()?;
+    Ok(kept.is_some_and(|kept| same(&kept, &hash(token))))
+}
+
+/// Whether it was there, and it is not any more.
+pub fn take_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Result<bool> {
+    Ok(has_invitation(db, id, token, now)? && db.execute("DELETE FROM invitations WHERE id = ?", [id])? == 1)
+}
+
+/// Compares in the same time wherever they differ.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}
+
+/// A page is for everyone, or for its owner, for whom it is shared with, and for whoever may do
+/// something with every page.
+pub fn may_see_page(db: &Connection, person: Option<&str>, page: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT * FROM pages WHERE id = ?2 AND (open OR owner = ?1
+        OR EXISTS (SELECT * FROM page_people WHERE page = ?2 AND person = ?1)
+        OR EXISTS (SELECT * FROM page_teams JOIN team_members USING (team) WHERE page = ?2 AND person = ?1)
+        OR EXISTS (SELECT * FROM team_rights JOIN team_members USING (team) 
+            WHERE person = ?1 AND (may = 'admin' OR may GLOB 'board-*'))))";
+    db.prepare_cached(sql)?
+        .query_row(params![person, page], |row| row.get(0))
+}
+
+pub fn has_engine(db: &Connection, id: &str) -> Result<bool> {
+    db.query_row(
+        "SELECT EXISTS (SELECT * FROM engines WHERE id = ?)",
+        [id],
+        |row| row.get(0),
+    )
+}
