@@ -2,11 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{StatusCode, request::Parts},
+    routing::get,
+};
 use portico::{
     COMPONENT,
     embed::{
-        Authentication, Code, Error, ExternalIdentity, Identity, Limits, Linking, Plugin, PluginBuilder,
-        Throttle,
+        Authenticate, Authentication, Code, Error, ExternalIdentity, HttpSettings, Identity, Limits, Linking,
+        Plugin, PluginBuilder, Throttle,
     },
     model::{
         AppChange, AppDraft, AppInput, ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange,
@@ -14,6 +22,21 @@ use portico::{
     },
     storage::memory::MemoryStorage,
 };
+use tower::ServiceExt as _;
+
+/// Whoever says in a header that they are Ada, is Ada.
+struct Trusting(Identity);
+
+#[async_trait]
+impl Authenticate for Trusting {
+    async fn authenticate(&self, request: &Parts, _: &str) -> Result<Identity, Error> {
+        match request.headers.get("who").map(|name| name.as_bytes()) {
+            None => Ok(Identity::anonymous()),
+            Some(b"ada") => Ok(self.0.clone()),
+            Some(_) => Err(Error::new(Code::ServiceUnavailable, "Who is that?")),
+        }
+    }
+}
 
 const PASSWORD: &str = "correct horse";
 
@@ -273,4 +296,61 @@ async fn a_component_that_does_not_fit_is_refused_in_words() {
     let error = plugin.exchange(&COMPONENT[..1000]).await.err().unwrap();
     assert!(format!("{error:#}").contains("ends in the middle"), "{error:#}");
     administrator(&plugin).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_router_stands_beside_routes_of_the_dashboards_own() {
+    let plugin = plugin().await;
+    let trusting = Arc::new(Trusting(administrator(&plugin).await));
+    let portico = || plugin.router(trusting.clone(), HttpSettings::default());
+    let own = || {
+        Router::new()
+            .route("/api/boards", get(async || "boards"))
+            .fallback(async || "nothing of mine")
+    };
+    let merged: Router = own().merge(portico());
+    let nested: Router = own().nest("/portico", portico());
+    for (router, before) in [(merged, ""), (nested, "/portico")] {
+        let ask = async |path: &str, who: Option<&str>| {
+            let request = Request::get(format!("{before}{path}"));
+            let request = who
+                .iter()
+                .fold(request, |request, who| request.header("who", *who));
+            let request = request.body(Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            let status = answer.status();
+            let body = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+            (status, String::from_utf8(body.to_vec()).unwrap())
+        };
+        assert_eq!(ask("/api/apps", Some("ada")).await, (StatusCode::OK, "[]".into()));
+        let data = r#"{"result":{"data":[]}}"#;
+        assert_eq!(
+            ask("/api/trpc/app.all", Some("ada")).await,
+            (StatusCode::OK, data.into())
+        );
+        assert_eq!(ask("/api/apps", None).await.0, StatusCode::UNAUTHORIZED);
+        // A dashboard that cannot say who it is says so itself.
+        let (status, body) = ask("/api/apps", Some("eve")).await;
+        assert!(
+            status == StatusCode::SERVICE_UNAVAILABLE && body.contains("Who is that?"),
+            "{body}"
+        );
+        assert_eq!(ask("/api/health/ready", None).await.0, StatusCode::OK);
+        let (status, body) = ask("/api/nothing", None).await;
+        assert_eq!((status, &body[..]), (StatusCode::OK, "nothing of mine"));
+        // What there is only where Portico is the dashboard.
+        for path in ["/api/auth/session", "/api/openapi", "/api/docs", "/api/invites"] {
+            assert_eq!(ask(path, Some("ada")).await.1, "nothing of mine", "{path}");
+        }
+        let (status, body) = ask("/api/trpc/apiKeys.getAll", Some("ada")).await;
+        assert!(
+            status == StatusCode::NOT_FOUND && body.contains("No procedure found"),
+            "{body}"
+        );
+        let own = Request::get("/api/boards").body(Body::empty()).unwrap();
+        assert_eq!(
+            router.clone().oneshot(own).await.unwrap().status(),
+            StatusCode::OK
+        );
+    }
 }
