@@ -36,6 +36,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("Group", "Users with the same permissions."),
     ("Health", "That all is well."),
     ("Invite", "An invite, without its secret."),
+    ("IdentityProvider", "Who may vouch for users."),
     ("Membership", "A user in a group."),
     ("Named", "A record by its id and name."),
     ("Reference", "A record by its id."),
