@@ -15,13 +15,20 @@ const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
 /// Sign-in with the password that a directory knows; in the file under `[ldap]`, without `ldap-`.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+// The ids, which are the names of the fields otherwise, are those of all flags together.
 #[command(next_help_heading = "LDAP (the password of ldap-bind-dn may be in PORTICO_LDAP_BIND_PASSWORD)")]
 pub struct LdapArgs {
     /// The directory that people may sign in with: ldaps://HOST[:PORT], or ldap:// with StartTLS
-    #[arg(long = "ldap-url", env = "PORTICO_LDAP_URL", value_name = "URL")]
+    #[arg(
+        id = "ldap-url",
+        long = "ldap-url",
+        env = "PORTICO_LDAP_URL",
+        value_name = "URL"
+    )]
     url: Option<String>,
     /// Whether ldap:// is encrypted before anything is said [default: off]
     #[arg(
+        id = "ldap-start-tls",
         long = "ldap-start-tls",
         env = "PORTICO_LDAP_START_TLS",
         value_name = "ON|OFF"
@@ -29,6 +36,7 @@ pub struct LdapArgs {
     start_tls: Option<Switch>,
     /// Whether passwords may travel to the directory on another machine as they are [default: off]
     #[arg(
+        id = "ldap-allow-plain",
         long = "ldap-allow-plain",
         env = "PORTICO_LDAP_ALLOW_PLAIN",
         value_name = "ON|OFF"
@@ -36,23 +44,40 @@ pub struct LdapArgs {
     allow_plain: Option<Switch>,
     /// The certificates (PEM) of those who may vouch for the directory [default: those that
     /// browsers trust]
-    #[arg(long = "ldap-ca-file", env = "PORTICO_LDAP_CA_FILE", value_name = "FILE")]
+    #[arg(
+        id = "ldap-ca-file",
+        long = "ldap-ca-file",
+        env = "PORTICO_LDAP_CA_FILE",
+        value_name = "FILE"
+    )]
     ca_file: Option<PathBuf>,
     /// Who searches the directory [default: nobody in particular]
-    #[arg(long = "ldap-bind-dn", env = "PORTICO_LDAP_BIND_DN", value_name = "DN")]
+    #[arg(
+        id = "ldap-bind-dn",
+        long = "ldap-bind-dn",
+        env = "PORTICO_LDAP_BIND_DN",
+        value_name = "DN"
+    )]
     bind_dn: Option<String>,
     /// The file with the password of who searches
     #[arg(
+        id = "ldap-bind-password-file",
         long = "ldap-bind-password-file",
         env = "PORTICO_LDAP_BIND_PASSWORD_FILE",
         value_name = "FILE"
     )]
     bind_password_file: Option<PathBuf>,
     /// Below which entry users are
-    #[arg(long = "ldap-users-base", env = "PORTICO_LDAP_USERS_BASE", value_name = "DN")]
+    #[arg(
+        id = "ldap-users-base",
+        long = "ldap-users-base",
+        env = "PORTICO_LDAP_USERS_BASE",
+        value_name = "DN"
+    )]
     users_base: Option<String>,
     /// How far below it: sub, one or base [default: sub]
     #[arg(
+        id = "ldap-users-scope",
         long = "ldap-users-scope",
         env = "PORTICO_LDAP_USERS_SCOPE",
         value_name = "SCOPE"
@@ -60,6 +85,7 @@ pub struct LdapArgs {
     users_scope: Option<String>,
     /// Which entry is the user that somebody says they are [default: (uid={username})]
     #[arg(
+        id = "ldap-user-filter",
         long = "ldap-user-filter",
         env = "PORTICO_LDAP_USER_FILTER",
         value_name = "FILTER"
@@ -67,6 +93,7 @@ pub struct LdapArgs {
     user_filter: Option<String>,
     /// What names an entry for good: an attribute, or dn [default: entryUUID]
     #[arg(
+        id = "ldap-id-attribute",
         long = "ldap-id-attribute",
         env = "PORTICO_LDAP_ID_ATTRIBUTE",
         value_name = "NAME"
@@ -74,6 +101,7 @@ pub struct LdapArgs {
     id_attribute: Option<String>,
     /// The attribute that is the user's name [default: uid]
     #[arg(
+        id = "ldap-name-attribute",
         long = "ldap-name-attribute",
         env = "PORTICO_LDAP_NAME_ATTRIBUTE",
         value_name = "NAME"
@@ -81,16 +109,23 @@ pub struct LdapArgs {
     name_attribute: Option<String>,
     /// The attribute that is the user's email [default: mail]
     #[arg(
+        id = "ldap-mail-attribute",
         long = "ldap-mail-attribute",
         env = "PORTICO_LDAP_MAIL_ATTRIBUTE",
         value_name = "NAME"
     )]
     mail_attribute: Option<String>,
     /// Whether the directory says who is in which group [default: on with ldap-groups-base]
-    #[arg(long = "ldap-groups", env = "PORTICO_LDAP_GROUPS", value_name = "ON|OFF")]
+    #[arg(
+        id = "ldap-groups",
+        long = "ldap-groups",
+        env = "PORTICO_LDAP_GROUPS",
+        value_name = "ON|OFF"
+    )]
     groups: Option<Switch>,
     /// Below which entry groups are
     #[arg(
+        id = "ldap-groups-base",
         long = "ldap-groups-base",
         env = "PORTICO_LDAP_GROUPS_BASE",
         value_name = "DN"
@@ -99,6 +134,7 @@ pub struct LdapArgs {
     /// Which groups a user is in, by {dn} or {username}
     /// [default: (|(member={dn})(uniqueMember={dn}))]
     #[arg(
+        id = "ldap-group-filter",
         long = "ldap-group-filter",
         env = "PORTICO_LDAP_GROUP_FILTER",
         value_name = "FILTER"
@@ -106,6 +142,7 @@ pub struct LdapArgs {
     group_filter: Option<String>,
     /// The attribute that is a group's name [default: cn]
     #[arg(
+        id = "ldap-group-name-attribute",
         long = "ldap-group-name-attribute",
         env = "PORTICO_LDAP_GROUP_NAME_ATTRIBUTE",
         value_name = "NAME"
@@ -113,13 +150,19 @@ pub struct LdapArgs {
     group_name_attribute: Option<String>,
     /// How long a sign-in may take in all, 1 to 60 [default: 5]
     #[arg(
+        id = "ldap-time-limit",
         long = "ldap-time-limit",
         env = "PORTICO_LDAP_TIME_LIMIT",
         value_name = "SECONDS"
     )]
     time_limit: Option<u64>,
     /// What people know the directory as [default: LDAP]
-    #[arg(long = "ldap-label", env = "PORTICO_LDAP_LABEL", value_name = "TEXT")]
+    #[arg(
+        id = "ldap-label",
+        long = "ldap-label",
+        env = "PORTICO_LDAP_LABEL",
+        value_name = "TEXT"
+    )]
     label: Option<String>,
 }
 

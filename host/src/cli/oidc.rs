@@ -20,27 +20,45 @@ const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
 /// when the host starts, and does not keep it from that: so all of it is text.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+// The ids, which are the names of the fields otherwise, are those of all flags together.
 #[command(next_help_heading = "OpenID Connect (the client's secret may be in PORTICO_OIDC_CLIENT_SECRET)")]
 pub struct OidcArgs {
     /// The issuer that people may sign in with, as it writes its URL itself:
     /// https://id.example/realms/home
-    #[arg(long = "oidc-issuer", env = "PORTICO_OIDC_ISSUER", value_name = "URL")]
+    #[arg(
+        id = "oidc-issuer",
+        long = "oidc-issuer",
+        env = "PORTICO_OIDC_ISSUER",
+        value_name = "URL"
+    )]
     issuer: Option<String>,
     /// What the issuer knows this service by
-    #[arg(long = "oidc-client-id", env = "PORTICO_OIDC_CLIENT_ID", value_name = "ID")]
+    #[arg(
+        id = "oidc-client-id",
+        long = "oidc-client-id",
+        env = "PORTICO_OIDC_CLIENT_ID",
+        value_name = "ID"
+    )]
     client_id: Option<String>,
     /// The file with the client's secret; without one it is a public client
     #[arg(
+        id = "oidc-client-secret-file",
         long = "oidc-client-secret-file",
         env = "PORTICO_OIDC_CLIENT_SECRET_FILE",
         value_name = "FILE"
     )]
     client_secret_file: Option<PathBuf>,
     /// What the issuer is asked for beside openid, between spaces [default: profile email]
-    #[arg(long = "oidc-scopes", env = "PORTICO_OIDC_SCOPES", value_name = "LIST")]
+    #[arg(
+        id = "oidc-scopes",
+        long = "oidc-scopes",
+        env = "PORTICO_OIDC_SCOPES",
+        value_name = "LIST"
+    )]
     scopes: Option<String>,
     /// The claim that holds the username [default: preferred_username]
     #[arg(
+        id = "oidc-name-claim",
         long = "oidc-name-claim",
         env = "PORTICO_OIDC_NAME_CLAIM",
         value_name = "NAME"
@@ -49,6 +67,7 @@ pub struct OidcArgs {
     /// The claim that says who is in which group, at each sign-in [default: none, groups are
     /// managed here]
     #[arg(
+        id = "oidc-groups-claim",
         long = "oidc-groups-claim",
         env = "PORTICO_OIDC_GROUPS_CLAIM",
         value_name = "NAME"
@@ -56,21 +75,37 @@ pub struct OidcArgs {
     groups_claim: Option<String>,
     /// Whether somebody becomes the user with a password who has the same email: off, verified
     /// (the email is, on both sides) or unverified (here it need not be) [default: off]
-    #[arg(long = "oidc-linking", env = "PORTICO_OIDC_LINKING", value_name = "WHEN")]
+    #[arg(
+        id = "oidc-linking",
+        long = "oidc-linking",
+        env = "PORTICO_OIDC_LINKING",
+        value_name = "WHEN"
+    )]
     linking: Option<String>,
     /// The certificates (PEM) of those who may vouch for the issuer [default: those that browsers
     /// trust]
-    #[arg(long = "oidc-ca-file", env = "PORTICO_OIDC_CA_FILE", value_name = "FILE")]
+    #[arg(
+        id = "oidc-ca-file",
+        long = "oidc-ca-file",
+        env = "PORTICO_OIDC_CA_FILE",
+        value_name = "FILE"
+    )]
     ca_file: Option<PathBuf>,
     /// How long the issuer may take, 1 to 60 [default: 10]
     #[arg(
+        id = "oidc-time-limit",
         long = "oidc-time-limit",
         env = "PORTICO_OIDC_TIME_LIMIT",
         value_name = "SECONDS"
     )]
     time_limit: Option<String>,
     /// What people know the issuer as [default: OpenID Connect]
-    #[arg(long = "oidc-label", env = "PORTICO_OIDC_LABEL", value_name = "TEXT")]
+    #[arg(
+        id = "oidc-label",
+        long = "oidc-label",
+        env = "PORTICO_OIDC_LABEL",
+        value_name = "TEXT"
+    )]
     label: Option<String>,
 }
 
