@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest as _, Sha256};
+
 fn main() {
     let folder = |name: &str| PathBuf::from(env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}")));
     let manifest = folder("CARGO_MANIFEST_DIR");
@@ -25,4 +27,7 @@ fn component(file: &Path) {
         println!("cargo::error=dist/portico.wasm is not there: build it first, with `make component`");
     }
     println!("cargo:rustc-env=PORTICO_COMPONENT_FILE={}", file.display());
+    let hash = Sha256::digest(fs::read(file).unwrap_or_default());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("cargo:rustc-env=PORTICO_COMPONENT_HASH={hash}");
 }

@@ -107,4 +107,4 @@ pub mod time;
 pub mod turns;
 
 /// The component that this host was built with, as a file of WebAssembly.
-pub const COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));
+pub static COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));

@@ -45,6 +45,7 @@ fn the_page_has_every_limit_with_its_number() {
         memory,
         small,
         medium,
+        hashing: _,
         medium_calls: _,
         large_calls,
         transfer,
@@ -69,6 +70,7 @@ fn the_page_has_every_limit_with_its_number() {
         ("waiting for a turn or for memory", seconds(wait)),
         ("memory of one call", mebibytes(memory)),
         ("memory without asking", mebibytes(small)),
+        ("calls at once that hash a password", "one for each core".into()),
         ("calls at once with up to 32 MiB", "16, or twice the cores".into()),
         ("calls at once with more", number(large_calls as usize)),
         (

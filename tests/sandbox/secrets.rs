@@ -59,6 +59,34 @@ async fn what_a_call_leaves_in_memory_nobody_else_finds() {
     }
 }
 
+/// Calls that hash keep their room in memory: it has to be empty for the next one.
+#[tokio::test]
+async fn what_a_call_that_hashes_leaves_in_memory_nobody_else_finds() {
+    let sandbox = hostile(Limits {
+        hashing: 1,
+        ..Limits::default()
+    });
+    let hashing = async |user, misbehaviour: &str| {
+        let mut instance = sandbox.enter_to_hash(context(user)).await.unwrap();
+        by_id_in(&mut instance, &format!("hostile:{misbehaviour}")).await
+    };
+    let mut instance = sandbox.enter_to_hash(context(None)).await.unwrap();
+    by_id_in(&mut instance, "hostile:hide-far:canary").await.unwrap();
+    let app = by_id_in(&mut instance, "hostile:look-far").await.unwrap();
+    assert_eq!(app.name, "2 calls before this one in a static", "the probe finds");
+    drop(instance);
+    for misbehaviour in ["hide-far", "hide-far-and-trap"] {
+        for (first, second) in PAIRS {
+            for _ in 0..2 {
+                // It may end with a trap.
+                let _ = hashing(first, &format!("{misbehaviour}:canary")).await;
+                let found = hashing(second, "look-far").await.expect("an answer");
+                assert_eq!(found.name, "", "{misbehaviour}: {first:?} then {second:?}");
+            }
+        }
+    }
+}
+
 const HIDE: &str = "hostile:hide:canary";
 /// What is found of a call that hid something.
 const ONE_CALL: &str = "1 calls before this one in a static";

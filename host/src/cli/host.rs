@@ -1,9 +1,11 @@
 //! What every command that works on data starts with.
 
 use std::{
+    borrow::Cow,
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
     time::Duration,
 };
 
@@ -13,7 +15,7 @@ use portico::{
     audit::{Audit, AuditSettings},
     data_dir::DataDir,
     icons::{IconSettings, IconSources, NoIcons},
-    sandbox::{self, Imports, Limits, Sandbox},
+    sandbox::{self, Compiled, Imports, Limits, Sandbox},
     secrets::{Secrets, SystemRandom},
     service::Service,
     storage::{DashboardStorage, memory::MemoryStorage, sqlite::SqliteStorage},
@@ -40,11 +42,18 @@ impl Host {
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let component = match &settings.component {
             Some(file) => {
-                read(file).with_context(|| format!("cannot read the component {}", file.display()))?
+                let read =
+                    read(file).with_context(|| format!("cannot read the component {}", file.display()))?;
+                Cow::Owned(read)
             }
-            None => COMPONENT.to_vec(),
+            None => Cow::Borrowed(COMPONENT),
         };
+        let file = settings.component.clone();
+        let file = file.map(|file| ComponentFile::new(file, &component));
         let data = DataDir::open(&settings.data())?;
+        let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
+        // Beside the database, which takes as long to open.
+        let compiling = thread::spawn(move || Compiled::new(&component, Some(cache), Limits::default()));
         let storage = Arc::new(SqliteStorage::open(&data.database())?);
         let clock = Arc::new(SystemClock);
         let imports = Imports {
@@ -57,17 +66,16 @@ impl Host {
             clock,
             random: Arc::new(SystemRandom),
         };
-        let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
         let throttle = match settings.http.sign_in_throttle {
             Some(Switch::Off) => Throttle::off(),
             Some(Switch::On) | None => Throttle::new(Arc::new(MonotonicClock::default())),
         };
         let service = async {
-            let sandbox = Sandbox::new(&component, Some(cache), Limits::default(), imports)?;
+            let compiled = compiling.join();
+            let compiled = compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let sandbox = Sandbox::of(compiled, imports);
             service(storage.clone(), sandbox, throttle, settings.audit.audit()).await
         };
-        let file = settings.component.clone();
-        let file = file.map(|file| ComponentFile::new(file, &component));
         let service = match &settings.component {
             Some(file) => service
                 .await

@@ -208,7 +208,7 @@ async fn check(
     let Credentials {
         username, password, ..
     } = &credentials;
-    let mut instance = service.sandbox.enter(context).await?;
+    let mut instance = service.sandbox.enter_to_hash(context).await?;
     let (plugin, store) = instance.parts();
     let sign_in = plugin.portico_dashboard_sign_in();
     let answer = sign_in.call_password(store, username, password).await;

@@ -28,7 +28,8 @@ pub struct Limits {
     /// Instances that wait for the next call of the user whom each has served. 0: every call gets a
     /// fresh one. Default: 64.
     pub warm: u32,
-    /// How long an instance waits for that call. Default: 30 s.
+    /// How long an instance waits for that call, and how long what was hashed in stays resident. Default:
+    /// 30 s.
     pub warm_time: Duration,
     /// How long a call waits for its turn, or for memory, before it is refused. Default: 10 s.
     pub wait: Duration,
@@ -38,6 +39,8 @@ pub struct Limits {
     pub small: usize,
     /// Linear memory of a medium call. One that hashes a password needs 20 MiB. Default: 32 MiB.
     pub medium: usize,
+    /// Calls at once that hash a password; more wait. Default: one for each core.
+    pub hashing: u32,
     /// Medium calls at once; more wait. Default: 16, or twice the cores.
     pub medium_calls: u32,
     /// Calls at once that are larger than that; more wait. Default: 3.
@@ -76,6 +79,7 @@ impl Default for Limits {
             memory: 256 << 20,
             small: 2 << 20,
             medium: 32 << 20,
+            hashing: cores,
             // Each core hashes one password; no less room must be left for others.
             medium_calls: 16.max(2 * cores),
             large_calls: 3,

@@ -11,12 +11,15 @@
 //!   for its turn, for storage or for an icon. Another one runs from its beginning to its end.
 
 pub mod bindings;
+mod compiled;
 mod engine;
 mod exports;
+mod hashing;
 mod imports;
 pub mod inspect;
 mod limits;
 mod memory;
+mod prepared;
 mod warm;
 
 use std::{
@@ -27,16 +30,15 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use async_trait::async_trait;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use wasmtime::{
-    CallHook, Engine, ResourceLimiter, ResourceLimiterAsync, Store, StoreLimits, StoreLimitsBuilder,
-    UpdateDeadline,
-    component::{Component, HasSelf, InstancePre, Linker, ResourceTable},
+    CallHook, ResourceLimiter, ResourceLimiterAsync, Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline,
+    component::ResourceTable,
 };
 
 pub use self::bindings::exports::portico::dashboard::{
@@ -50,8 +52,10 @@ use self::{
         exports::portico::dashboard::{apps, users},
     },
     exports::{Exports, Places},
+    hashing::Hashing,
     limits::{Budget, Stop, trapped},
     memory::{Memory, Share},
+    prepared::Prepared,
     warm::{Warm, WarmInstances},
 };
 use crate::{
@@ -78,9 +82,8 @@ pub struct Imports {
 
 /// A component, ready to be called.
 pub struct Sandbox {
-    engine: Engine,
-    component: InstancePre<State>,
-    places: Arc<Places>,
+    prepared: Arc<Prepared>,
+    hashing: Arc<Hashing>,
     imports: Imports,
     limits: Limits,
     cache: Option<PathBuf>,
@@ -143,17 +146,19 @@ impl ResourceLimiterAsync for State {
     }
 }
 
-impl Sandbox {
-    /// Compiles a component, or takes it from the cache of compiled ones.
+/// A component that is compiled and fits this host.
+pub struct Compiled {
+    prepared: Prepared,
+    limits: Limits,
+    cache: Option<PathBuf>,
+}
+
+impl Compiled {
+    /// Compiles a component, or takes it from the folder of compiled ones.
     ///
     /// Fails if the bytes are no component, or if it wants or offers something else than the
     /// contract says: in words, before anything of it is compiled.
-    pub fn new(
-        component: &[u8],
-        cache: Option<PathBuf>,
-        limits: Limits,
-        imports: Imports,
-    ) -> anyhow::Result<Self> {
+    pub fn new(component: &[u8], cache: Option<PathBuf>, limits: Limits) -> anyhow::Result<Self> {
         if component.len() > limits.file {
             inspect::check_kind(component)?;
             bail!(
@@ -162,33 +167,61 @@ impl Sandbox {
             );
         }
         // The one inside fits (a test holds it), and looking takes milliseconds of every start.
-        if component != crate::COMPONENT {
+        if !std::ptr::eq(component, crate::COMPONENT) {
             inspect::check(component)?;
         }
-        let engine = engine::new(&limits, cache.clone())?;
-        let component = Component::new(&engine, component)
-            .map_err(anyhow::Error::from)
-            .context("it cannot be compiled: is the file whole?")?;
-        let mut linker = Linker::new(&engine);
-        Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        let engine = engine::new(&limits)?;
+        let component = compiled::load(&engine, component, cache.as_deref())?;
         // What is left here is what the look at its type did not see.
-        let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
-        let component = linker.instantiate_pre(&component).map_err(fits)?;
-        let places = Arc::new(Places::new(&component).map_err(fits)?);
-        let warm = Arc::new(WarmInstances::new(&limits));
-        engine::keep_time(&engine, &warm);
-        let turns = Arc::new(Semaphore::new(limits.instances as usize));
+        let prepared = Prepared::new(engine, component)?;
         Ok(Self {
-            engine,
-            component,
-            places,
+            prepared,
+            limits,
+            cache,
+        })
+    }
+}
+
+impl Sandbox {
+    /// Compiles a component, or takes it from the folder of compiled ones; fails like
+    /// [`Compiled::new`].
+    pub fn new(
+        component: &[u8],
+        cache: Option<PathBuf>,
+        limits: Limits,
+        imports: Imports,
+    ) -> anyhow::Result<Self> {
+        Ok(Self::of(Compiled::new(component, cache, limits)?, imports))
+    }
+
+    /// Runs a component that is compiled already.
+    pub fn of(component: Compiled, imports: Imports) -> Self {
+        let Compiled {
+            prepared,
+            limits,
+            cache,
+        } = component;
+        let prepared = Arc::new(prepared);
+        let hashing = Arc::new(Hashing::new(prepared.clone(), &limits));
+        let warm = Arc::new(WarmInstances::new(&limits));
+        let tidied = (Arc::downgrade(&hashing), Arc::downgrade(&warm));
+        engine::keep_time(&prepared.engine, move || {
+            if let (Some(hashing), Some(warm)) = (tidied.0.upgrade(), tidied.1.upgrade()) {
+                hashing.sweep();
+                warm.sweep();
+            }
+        });
+        let turns = Arc::new(Semaphore::new(limits.instances as usize));
+        Self {
+            prepared,
+            hashing,
             imports,
             cache,
             warm,
             memory: Memory::new(&limits),
             limits,
             turns,
-        })
+        }
     }
 
     /// Another component beside this one, with the same imports and limits: the calls of both have
@@ -208,6 +241,24 @@ impl Sandbox {
         let turn = self.turn().await?;
         self.enter_within(turn, context, self.imports.storage.clone())
             .await
+    }
+
+    /// A fresh instance for one call that hashes a password.
+    pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
+        let turn = self.turn().await?;
+        self.enter_to_hash_with(turn, context).await
+    }
+
+    /// The same with a turn that was waited for before. Not inside a transaction: a place to hash
+    /// may have to be waited for, too.
+    pub async fn enter_to_hash_with(&self, turn: Turn, context: CallContext) -> Result<Instance, Error> {
+        let (place, prepared) = self.hashing.enter().await?;
+        let storage = self.imports.storage.clone();
+        let instance = self.instantiate(&prepared, turn, context, storage).await?;
+        Ok(Instance {
+            _place: Some(place),
+            ..instance
+        })
     }
 
     /// An instance for one call of a signed-in user: one that has served this user before, or a
@@ -235,8 +286,9 @@ impl Sandbox {
         Ok(Instance {
             store,
             exports,
-            places: self.places.clone(),
+            places: self.prepared.places.clone(),
             permit: turn.permit,
+            _place: None,
             calls: calls + 1,
             ended_well: false,
             keep: Some((user, self.warm.clone())),
@@ -271,6 +323,16 @@ impl Sandbox {
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
+        self.instantiate(&self.prepared, turn, context, storage).await
+    }
+
+    async fn instantiate(
+        &self,
+        prepared: &Prepared,
+        turn: Turn,
+        context: CallContext,
+        storage: Arc<dyn Storage>,
+    ) -> Result<Instance, Error> {
         let Turn { permit, share } = turn;
         let transfer = share.transfer();
         let state = State {
@@ -292,7 +354,7 @@ impl Sandbox {
             has_grown: false,
             limits: self.limits.clone(),
         };
-        let mut store = Store::new(&self.engine, state);
+        let mut store = Store::new(&prepared.engine, state);
         store.limiter_async(|state| state);
         store.call_hook(|mut store, hook| {
             if matches!(hook, CallHook::CallingHost) {
@@ -311,12 +373,13 @@ impl Sandbox {
             store.data_mut().budget.count_tick()?;
             Ok(UpdateDeadline::Yield(1))
         });
-        let instance = self.component.instantiate_async(&mut store).await;
+        let instance = prepared.instances.instantiate_async(&mut store).await;
         Ok(Instance {
             store,
             exports: Exports::new(instance.map_err(trapped)?),
-            places: self.places.clone(),
+            places: prepared.places.clone(),
             permit,
+            _place: None,
             calls: 1,
             ended_well: false,
             keep: None,
@@ -387,6 +450,8 @@ pub struct Instance {
     exports: Exports,
     places: Arc<Places>,
     permit: OwnedSemaphorePermit,
+    /// Among those that hash. After the store, whose memory is in the same place.
+    _place: Option<OwnedSemaphorePermit>,
     calls: u32,
     ended_well: bool,
     /// For whom it may be kept, and where.

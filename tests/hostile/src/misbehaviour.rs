@@ -66,6 +66,12 @@ pub fn of(text: &str) -> Option<Answer> {
             secret::hide(argument);
             panic!("with a secret in memory");
         }
+        "hide-far" => secret::hide_far(argument),
+        "hide-far-and-trap" => {
+            secret::hide_far(argument);
+            panic!("with a secret far out in memory");
+        }
+        "look-far" => return Some(Answer::One(Ok(app("look", &secret::find_far())))),
         _ => panic!("there is no such misbehaviour: {text}"),
     }
     Some(Answer::One(Ok(app("done", name))))

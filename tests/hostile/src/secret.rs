@@ -21,6 +21,23 @@ pub fn hide(secret: &str) {
     }
 }
 
+/// How far out: as far as what hashes a password gets.
+const FAR: usize = 20 << 20;
+
+/// Leaves the secret also where only a call with much memory gets.
+pub fn hide_far(secret: &str) {
+    hide(secret);
+    core::mem::forget(core::hint::black_box(Vec::<u8>::with_capacity(FAR)));
+    hide(secret);
+}
+
+/// What is there of others, also far out.
+pub fn find_far() -> String {
+    #[cfg(target_arch = "wasm32")]
+    core::arch::wasm32::memory_grow::<0>(FAR.div_ceil(65_536) + 16);
+    find()
+}
+
 /// What is there of others: empty, if nothing is.
 pub fn find() -> String {
     let calls = CALLS.load(Ordering::Relaxed);

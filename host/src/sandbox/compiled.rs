@@ -1,0 +1,239 @@
+//! Compiled components, kept in files: to map one takes half a millisecond, to compile it a hundred.
+//!
+//! Invariants:
+//! - Compiled code runs as it is found, outside of the sandbox. So it is taken only from a file and
+//!   a folder that nobody else can have written to; wasmtime itself sees whether it was made by this
+//!   version, with these settings, for this processor.
+//! - A file has the name of what it was made from, comes to its name whole, and never changes: it
+//!   stays mapped as long as the component runs.
+
+use std::{
+    fs::{self, DirBuilder, Metadata},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
+use tracing::{debug, warn};
+use wasmtime::{Engine, component::Component};
+
+/// How many are kept: of components that were there before, and of other versions.
+const MOST_KEPT: usize = 8;
+
+const EXTENSION: &str = "compiled";
+
+/// Compiles a component, or takes it from this folder, which is made if it is not there.
+pub(super) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> anyhow::Result<Component> {
+    let Some(folder) = folder else {
+        return compile(engine, component);
+    };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .and_then(|()| fs::metadata(folder))
+        .with_context(|| format!("cannot use {} to keep the compiled component", folder.display()))
+        .and_then(|metadata| match is_ours(&metadata) {
+            true => from_folder(engine, component, folder),
+            false => {
+                warn!(
+                    "others may write to {}, so the compiled component is not kept there and each start takes \
+                     longer: let it belong to the user that portico runs as, with mode 0700",
+                    folder.display()
+                );
+                compile(engine, component)
+            }
+        })
+}
+
+/// The same component for another engine with the same settings.
+pub(super) fn load_again(engine: &Engine, component: &Component) -> anyhow::Result<Component> {
+    let bytes = component.serialize()?;
+    #[expect(unsafe_code, reason = "wasmtime takes compiled code by nothing else")]
+    // SAFETY: these are the bytes that wasmtime gave in this process.
+    Ok(unsafe { Component::deserialize(engine, bytes)? })
+}
+
+fn compile(engine: &Engine, component: &[u8]) -> anyhow::Result<Component> {
+    Component::new(engine, component)
+        .map_err(anyhow::Error::from)
+        .context("it cannot be compiled: is the file whole?")
+}
+
+fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Result<Component> {
+    let file = folder.join(name_of(component));
+    match from_file(engine, &file) {
+        Ok(component) => return Ok(component),
+        Err(error) => debug!(%error, file = %file.display(), "the component is compiled"),
+    }
+    let component = compile(engine, component)?;
+    if let Err(error) = keep(&component, &file, folder) {
+        warn!(%error, file = %file.display(), "the compiled component is not kept: the next start takes longer");
+    }
+    Ok(component)
+}
+
+fn name_of(component: &[u8]) -> String {
+    // Of the one inside it is known since the host was built.
+    let hash = if std::ptr::eq(component, crate::COMPONENT) {
+        env!("PORTICO_COMPONENT_HASH").into()
+    } else {
+        hash(component)
+    };
+    format!("{hash}.{EXTENSION}")
+}
+
+fn hash(component: &[u8]) -> String {
+    let hash = Sha256::digest(component);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Component> {
+    let metadata = fs::symlink_metadata(file)?;
+    anyhow::ensure!(
+        metadata.is_file() && is_ours(&metadata),
+        "others may have written it"
+    );
+    #[expect(unsafe_code, reason = "wasmtime takes compiled code by nothing else")]
+    // SAFETY: the file and its folder belong to us and nobody else may write to them, so it is what
+    // `keep` wrote: the bytes that wasmtime gave, whole. It is never written to again.
+    Ok(unsafe { Component::deserialize_file(engine, file)? })
+}
+
+/// Whether only we may write to it.
+fn is_ours(metadata: &Metadata) -> bool {
+    const OTHERS_MAY_WRITE: u32 = 0o022;
+    metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & OTHERS_MAY_WRITE == 0
+}
+
+fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
+    let bytes = component.serialize()?;
+    // For its owner only, and gone if it does not get its name.
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(&bytes)?;
+    // The name must not be there before what it names, whatever interrupts us.
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    Ok(forget_old(folder)?)
+}
+
+/// Removes those that were made the longest time ago.
+fn forget_old(folder: &Path) -> io::Result<()> {
+    let mut kept: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == EXTENSION) {
+            kept.push((fs::metadata(&path)?.modified()?, path));
+        }
+    }
+    kept.sort_unstable_by(|one, other| other.cmp(one));
+    for (_, path) in kept.into_iter().skip(MOST_KEPT) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn kept(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_was_compiled_is_taken_from_its_file() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("cache");
+        load(&engine, EMPTY, Some(&folder)).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        let [file] = &kept(&folder)[..] else {
+            panic!("one file")
+        };
+        assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+        from_file(&engine, file).unwrap();
+    }
+
+    #[test]
+    fn what_others_may_have_written_is_not_run() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        load(&engine, EMPTY, Some(folder.path())).unwrap();
+        let file = &kept(folder.path())[0];
+        set_mode(file, 0o620);
+        assert!(from_file(&engine, file).is_err());
+        // It is made anew.
+        load(&engine, EMPTY, Some(folder.path())).unwrap();
+        assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+
+        let linked = folder.path().join("linked");
+        std::os::unix::fs::symlink(file, &linked).unwrap();
+        assert!(from_file(&engine, &linked).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_keeps_nothing() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        set_mode(folder.path(), 0o777);
+        load(&engine, EMPTY, Some(folder.path())).unwrap();
+        assert_eq!(kept(folder.path()).len(), 0);
+    }
+
+    #[test]
+    fn a_broken_file_is_made_anew() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        load(&engine, EMPTY, Some(folder.path())).unwrap();
+        let file = &kept(folder.path())[0];
+        let whole = fs::read(file).unwrap();
+        for broken in [&b""[..], b"broken", &whole[..whole.len() / 2]] {
+            fs::write(file, broken).unwrap();
+            load(&engine, EMPTY, Some(folder.path())).unwrap();
+            assert_eq!(fs::read(file).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn a_file_that_another_wasmtime_or_other_settings_made_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut other = wasmtime::Config::new();
+        other.epoch_interruption(true);
+        let other = Engine::new(&other).unwrap();
+        load(&other, EMPTY, Some(folder.path())).unwrap();
+        let file = &kept(folder.path())[0];
+        assert!(from_file(&Engine::default(), file).is_err());
+        load(&Engine::default(), EMPTY, Some(folder.path())).unwrap();
+        from_file(&Engine::default(), file).unwrap();
+    }
+
+    #[test]
+    fn the_component_inside_has_the_name_that_it_would_have_from_outside() {
+        assert_eq!(name_of(crate::COMPONENT), name_of(&crate::COMPONENT.to_vec()));
+    }
+
+    #[test]
+    fn only_a_few_are_kept() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..MOST_KEPT as u8 + 3 {
+            // A custom section without a name, and this in it.
+            let component = [EMPTY, &[0, 2, 0, number]].concat();
+            load(&engine, &component, Some(folder.path())).unwrap();
+        }
+        assert_eq!(kept(folder.path()).len(), MOST_KEPT);
+    }
+}

@@ -1,0 +1,34 @@
+//! A component on an engine, with all that its instances have in common.
+
+use std::sync::Arc;
+
+use wasmtime::{
+    Engine,
+    component::{Component, HasSelf, InstancePre, Linker},
+};
+
+use super::{State, bindings::Plugin, exports::Places};
+
+pub(super) struct Prepared {
+    pub engine: Engine,
+    pub component: Component,
+    pub instances: InstancePre<State>,
+    pub places: Arc<Places>,
+}
+
+impl Prepared {
+    /// Fails if the component wants or offers something else than the contract says.
+    pub fn new(engine: Engine, component: Component) -> anyhow::Result<Self> {
+        let mut linker = Linker::new(&engine);
+        Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
+        let instances = linker.instantiate_pre(&component).map_err(fits)?;
+        let places = Arc::new(Places::new(&instances).map_err(fits)?);
+        Ok(Self {
+            engine,
+            component,
+            instances,
+            places,
+        })
+    }
+}
