@@ -94,6 +94,7 @@ pub mod identity;
 pub mod live;
 pub mod model;
 pub mod openapi;
+mod priority;
 pub mod procedures;
 pub mod providers;
 pub mod sandbox;

@@ -5,7 +5,7 @@
 
 use std::{
     net::IpAddr,
-    num::NonZero,
+    panic::resume_unwind,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -21,6 +21,7 @@ use crate::{
     error::{Code, Error},
     identity::{self, Identity},
     model::Provider,
+    priority,
     procedures::{Call, Output, Procedure, Table},
     sandbox::{Access, Sandbox},
     secrets::Secrets,
@@ -33,11 +34,12 @@ use crate::{
     turns::{Turn, Turns},
 };
 
-/// How long a call that hashes waits for a processor before it is refused.
-const HASHING_WAIT: Duration = Duration::from_secs(10);
+/// How long a call waits for a turn before it is refused.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// A turn to hash a password. Who waits does so beside those who come from elsewhere.
-pub type HashingTurn = Turn<Option<Source>>;
+/// A turn to hash a password, or to do what takes seconds. Who waits does so beside those who come
+/// from elsewhere.
+pub type WaitedTurn = Turn<Option<Source>>;
 
 /// All that a transport needs to answer requests. It stays as it is: [`Live`](crate::live::Live)
 /// exchanges the whole of it.
@@ -59,6 +61,7 @@ pub struct Service {
     /// What was done and refused.
     pub audit: Arc<Audit>,
     hashing: Arc<Turns<Option<Source>>>,
+    long: Arc<Turns<Option<Source>>>,
 }
 
 impl Service {
@@ -86,7 +89,7 @@ impl Service {
         audit: Arc<Audit>,
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?.with_dashboard();
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let cores = sandbox.limits().hashing as usize;
         Ok(Arc::new(Self {
             storage,
             sandbox,
@@ -97,6 +100,7 @@ impl Service {
             throttle,
             audit,
             hashing: Turns::new(cores),
+            long: Turns::new(cores),
         }))
     }
 
@@ -111,7 +115,7 @@ impl Service {
         throttle: Throttle,
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?;
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let cores = sandbox.limits().hashing as usize;
         let storage: Arc<dyn DashboardStorage> = Arc::new(WithoutDashboard(storage));
         let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::off());
         Ok(Arc::new(Self {
@@ -124,6 +128,7 @@ impl Service {
             throttle,
             audit,
             hashing: Turns::new(cores),
+            long: Turns::new(cores),
         }))
     }
 
@@ -145,6 +150,7 @@ impl Service {
             throttle: self.throttle.clone(),
             audit: self.audit.clone(),
             hashing: self.hashing.clone(),
+            long: self.long.clone(),
         }))
     }
 
@@ -286,20 +292,30 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        if procedure.long {
+            let turn = self.turn_for_long(call.identity.address).await?;
+            return self.run_apart(turn, procedure, call, run).await;
+        }
         if !procedure.hashes {
             return run(call).await;
         }
+        let address = call.identity.address;
+        let hashing = async {
+            let turn = self.turn_to_hash(address).await?;
+            self.run_apart(turn, procedure, call, run).await
+        };
         if !procedure.is_throttled() {
-            return self.run_hashing(procedure, call, run).await;
+            return hashing.await;
         }
-        let attempt = self.throttle.begin(None, call.identity.address)?;
-        let output = self.run_hashing(procedure, call, run).await;
+        let attempt = self.throttle.begin(None, address)?;
+        let output = hashing.await;
         attempt.settle(&output);
         output
     }
 
-    async fn run_hashing<T, F>(
+    async fn run_apart<T, F>(
         &self,
+        turn: WaitedTurn,
         procedure: &Procedure,
         mut call: Call,
         run: impl FnOnce(Call) -> F,
@@ -308,13 +324,16 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let turn = self.turn_to_hash(call.identity.address).await?;
-        // That may have taken seconds: whoever lost their key or a permission has lost it.
+        // Waiting for it may have taken seconds: whoever lost their key or a permission has lost it.
         let now = self.clock.now();
         call.identity = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
         self.check_access(procedure, &call.identity, &call.request_id)
             .await?;
-        hash(turn, run(call)).await
+        if procedure.hashes {
+            hash(turn, run(call)).await
+        } else {
+            apart(turn, run(call), |work| work()).await
+        }
     }
 
     fn to_run(
@@ -332,8 +351,7 @@ impl Service {
             } else {
                 limits.record
             },
-            // What hashes may sign somebody in or make an account: then it is not one caller's.
-            warm: !procedure.hashes,
+            hashes: procedure.hashes,
             service: self.clone(),
             identity,
             request_id: request_id.into(),
@@ -344,12 +362,15 @@ impl Service {
 
     /// Waits for a turn to hash a password: one for each core, so that other calls keep being
     /// answered, and in rotation among addresses, so that none waits for all that another asks.
-    pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<HashingTurn, Error> {
-        let turn = timeout(HASHING_WAIT, self.hashing.take(address.map(Source::from))).await;
-        turn.map_err(|_| {
-            let too_many = "Too many passwords to hash at once; try again in a moment";
-            Error::new(Code::ServiceUnavailable, too_many).retry_after(HASHING_WAIT.as_secs())
-        })
+    pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+        let too_many = "Too many passwords to hash at once; try again in a moment";
+        wait_for(&self.hashing, address, too_many).await
+    }
+
+    /// Waits for a turn of a call that may take seconds: as many as hash, and beside them.
+    pub async fn turn_for_long(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+        let too_many = "Too many long calls at once; try again in a moment";
+        wait_for(&self.long, address, too_many).await
     }
 }
 
@@ -367,28 +388,69 @@ async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
     Table::new(described).context("component and host do not fit")
 }
 
-/// Runs what hashes a password on a thread of its own. If nobody waits for it any more it is
-/// dropped at its next wait, and with it its transaction.
-pub async fn hash<T, F>(turn: HashingTurn, running: F) -> Result<T, Error>
+async fn wait_for(
+    turns: &Arc<Turns<Option<Source>>>,
+    address: Option<IpAddr>,
+    too_many: &str,
+) -> Result<WaitedTurn, Error> {
+    let turn = timeout(LONGEST_WAIT, turns.take(address.map(Source::from))).await;
+    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
+    turn.map_err(|_| refusal())
+}
+
+/// Runs what hashes a password on a thread of its own, which gives way to all others.
+pub async fn hash<T, F>(turn: WaitedTurn, running: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    apart(turn, running, giving_way).await
+}
+
+/// Runs what takes long on a thread of its own. If nobody waits for it any more it is dropped at
+/// its next wait, and with it its transaction.
+async fn apart<T, F>(
+    turn: WaitedTurn,
+    running: F,
+    on_thread: fn(Work<'_, Result<T, Error>>) -> Result<T, Error>,
+) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let runtime = Handle::current();
     let (waiting, nobody_waits) = oneshot::channel::<()>();
-    let hashed = spawn_blocking(move || {
+    let ran = spawn_blocking(move || {
         let _turn = turn;
-        runtime.block_on(async {
-            select! {
-                biased;
-                answer = running => answer,
-                _ = nobody_waits => Err(Error::new(Code::Timeout, "The call took too long")),
-            }
-        })
+        on_thread(Box::new(|| {
+            runtime.block_on(async {
+                select! {
+                    biased;
+                    answer = running => answer,
+                    _ = nobody_waits => Err(Error::new(Code::Timeout, "The call took too long")),
+                }
+            })
+        }))
     });
-    let answer = hashed.await.map_err(Error::internal)?;
+    let answer = ran.await.map_err(Error::internal)?;
     drop(waiting);
     answer
+}
+
+/// What a thread does.
+type Work<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
+
+/// Does something on a thread that ends with it, and gives way to all others until then.
+fn giving_way<T: Send>(work: Work<'_, T>) -> T {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("portico-hash".into());
+        let thread = thread.spawn_scoped(scope, move || {
+            priority::give_way();
+            work()
+        });
+        let done = thread.expect("a thread can be started").join();
+        done.unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 /// Tells the log what really happened, and the client no more than it may know.

@@ -56,11 +56,11 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
         .await;
     assert_eq!(refusal.expect_err("too long").code, Code::Timeout);
 
-    // The one that hashes has its thread and its turn for itself: once all turns are free it has ended.
+    // It has its thread and its turn for itself: once all turns are free it has ended.
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut turns = Vec::new();
     for _ in 0..cores {
-        turns.push(service.turn_to_hash(None).await.expect("a turn"));
+        turns.push(service.turn_for_long(None).await.expect("a turn"));
     }
     let context = identity.context("test");
     let mut transaction = storage

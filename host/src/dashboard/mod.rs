@@ -59,7 +59,7 @@ struct Row {
     about: &'static str,
     kind: Kind,
     who: Who,
-    hashes: bool,
+    long: bool,
     large: bool,
     values: usize,
     input: Shape,
@@ -75,7 +75,7 @@ const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row
         about: "",
         kind: Kind::Query,
         who: Who::Administrators,
-        hashes: false,
+        long: false,
         large: false,
         values: MOST_VALUES,
         input,
@@ -116,8 +116,8 @@ impl Row {
         Self { refusals, ..self }
     }
 
-    const fn hashing(self) -> Self {
-        Self { hashes: true, ..self }
+    const fn long(self) -> Self {
+        Self { long: true, ..self }
     }
 
     /// With so many values of JSON.
@@ -147,7 +147,8 @@ impl Row {
             about: self.about,
             kind: self.kind,
             access,
-            hashes: self.hashes,
+            hashes: false,
+            long: self.long,
             input: self.input,
             output: self.output,
             route: self.route,

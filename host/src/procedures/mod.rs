@@ -55,8 +55,10 @@ pub struct Procedure {
     pub kind: Kind,
     /// Who may call it.
     pub access: Access,
-    /// Whether it may hash a password.
+    /// Whether it hashes a password, for which it waits for a turn.
     pub hashes: bool,
+    /// Whether it may take seconds: then it waits for a turn among those.
+    pub long: bool,
     /// What it takes.
     pub input: Shape,
     /// What it answers.
@@ -155,6 +157,7 @@ impl Table {
                 kind: described.kind,
                 access: described.access,
                 hashes: described.hashes,
+                long: false,
                 input: row.input,
                 output: row.output,
                 route: row.route,
@@ -237,8 +240,8 @@ pub(crate) struct Call {
     pub input: Value,
     /// How long the component's answer may be as JSON, in bytes.
     pub longest_answer: usize,
-    /// Whether it may run in an instance that has served this user before.
-    pub warm: bool,
+    /// Whether it may hash a password.
+    pub hashes: bool,
     /// What is recorded of it; none: nothing.
     pub audited: Option<Arc<AuditedCall>>,
 }
@@ -274,11 +277,13 @@ impl Call {
         String::from_utf8(output.bytes).map_err(Error::internal)
     }
 
-    /// An instance of the component: a fresh one, or one that only ever served this user.
+    /// An instance of the component: a fresh one, or one that only ever served this user. What hashes
+    /// may sign somebody in or make an account: then it is not one caller's.
     pub async fn enter(&self) -> Result<Instance, Error> {
         let sandbox = &self.service.sandbox;
         match self.identity.user_id() {
-            Some(user_id) if self.warm => sandbox.enter_for(user_id, self.context()).await,
+            _ if self.hashes => sandbox.enter_to_hash(self.context()).await,
+            Some(user_id) => sandbox.enter_for(user_id, self.context()).await,
             _ => sandbox.enter(self.context()).await,
         }
     }

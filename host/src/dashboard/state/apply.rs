@@ -39,15 +39,18 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     let names = keys.unknown(document.names());
     component.learn(&mut keys, names).await?;
     let mut transaction = call.begin(Access::Read).await?;
-    let (_, plan) = look(&mut *transaction, &mut component, &document, &mut keys).await?;
+    let snapshot = Snapshot::read(&mut *transaction).await?;
+    // Whoever reads for long keeps the log of the database from being emptied.
     drop(transaction);
+    let (_, plan) = look(snapshot, &mut component, &document, &mut keys).await?;
     wanted.prepare(&mut component, &plan).await?;
 
     let mut transaction = call.begin(Access::Write).await?;
     component.stop_waiting();
     require_still_permitted(&call, &mut *transaction).await?;
     // Somebody may have changed something since the first look.
-    let (before, plan) = look(&mut *transaction, &mut component, &document, &mut keys).await?;
+    let snapshot = Snapshot::read(&mut *transaction).await?;
+    let (before, plan) = look(snapshot, &mut component, &document, &mut keys).await?;
     wanted.complete(&plan)?;
     let enclosing = Enclosing::new(transaction);
     component.enter_within(enclosing.storage());
@@ -84,12 +87,11 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
 
 /// What is there, and what the document's names stand for in it.
 async fn look(
-    transaction: &mut dyn DashboardTransaction,
+    mut snapshot: Snapshot,
     component: &mut Component<'_>,
     document: &Document,
     keys: &mut Keys,
 ) -> Result<(Snapshot, Plan), Error> {
-    let mut snapshot = Snapshot::read(transaction).await?;
     let names = keys.unknown(snapshot.names());
     component.learn(keys, names).await?;
     snapshot.sort(keys);

@@ -61,9 +61,13 @@ impl<'a> Component<'a> {
         self.storage = storage;
     }
 
-    async fn enter(&mut self) -> Result<Instance, Error> {
+    fn take_turn(&mut self) -> Result<Turn, Error> {
         let turn = self.turn.take();
-        let turn = turn.ok_or_else(|| Error::internal(anyhow::anyhow!("the turn is lost")))?;
+        turn.ok_or_else(|| Error::internal(anyhow::anyhow!("the turn is lost")))
+    }
+
+    async fn enter(&mut self) -> Result<Instance, Error> {
+        let turn = self.take_turn()?;
         let sandbox = &self.call.service.sandbox;
         sandbox
             .enter_within(turn, self.call.context(), self.storage.clone())
@@ -102,9 +106,23 @@ impl<'a> Component<'a> {
         Ok(())
     }
 
+    /// In a turn of its own among those who hash, so that others come between two of a document.
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
-        let caller = self.call.caller();
-        ask!(self, portico_dashboard_state.call_hash_password(caller, password))
+        let service = &self.call.service;
+        let _turn_to_hash = service.turn_to_hash(self.call.identity.address).await?;
+        let turn = self.take_turn()?;
+        let mut instance = service
+            .sandbox
+            .enter_to_hash_with(turn, self.call.context())
+            .await?;
+        let (plugin, store) = instance.parts();
+        let state = plugin.portico_dashboard_state();
+        let answer = state
+            .call_hash_password(store, self.call.caller(), password)
+            .await;
+        let answer = instance.answer(answer);
+        self.turn = Some(instance.leave());
+        answer
     }
 
     /// For each name an icon, or the default one.

@@ -42,7 +42,7 @@ pub(super) static ROWS: &[Row] = &[
          `CONFLICT`: there would be no administrator, a name is taken, or somebody else changed the same \
          meanwhile.",
     )
-    .hashing()
+    .long()
     .large(MOST_VALUES)
     .refuses(&[Code::Conflict]),
     query("state.export", Nothing, export::STATE, |call| {

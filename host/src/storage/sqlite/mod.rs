@@ -42,7 +42,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tracing::{debug, warn};
 
-use crate::disk;
+use crate::{disk, priority};
 
 use super::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, PATIENCE, Result, Storage,
@@ -115,6 +115,7 @@ impl SqliteStorage {
         let (sender, verified) = oneshot::channel();
         // On a thread that nobody has to wait for: whoever stops does not want to know any more.
         thread::spawn(move || {
+            priority::give_way();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
         });
         verified.await.context("the check of the database ended early")?
