@@ -1,7 +1,7 @@
 //! What rows say: of sign-ins, of batches, of the operator, of those who are gone; and what they never
 //! say.
 
-use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, data_in, run};
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, run};
 use serde_json::{Value, json};
 
 use crate::harness::{last_number, new_rows, rows, rows_where};
@@ -357,5 +357,4 @@ fn commands_on_the_data_are_the_operators() {
         rows.iter()
             .all(|row| row["requestId"] == "command-line" && row["address"] == Value::Null)
     );
-    assert_eq!(data_in(&folder).exists(), false);
 }
