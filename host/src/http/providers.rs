@@ -93,8 +93,21 @@ pub(super) async fn start(
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
-    let started = try_start(&http, &id, &request.into_parts().0).await;
+    let (parts, _) = request.into_parts();
+    let started = try_start(&http, &id, &parts).await;
+    record_refusal(&http, &id, &parts, &started);
     auth::answer(started, "oidc.start", &id)
+}
+
+/// Whoever is refused has a row in the audit log, but who finds that there is nothing.
+fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<Response, Error>) {
+    if let Err(error) = answer
+        && error.code != Code::NotFound
+    {
+        let address = client_address(http, parts);
+        let audit = &http.service.audit;
+        audit.refuse_sign_in(Provider::Oidc, None, address, &id.0, error);
+    }
 }
 
 async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
@@ -125,11 +138,7 @@ pub(super) async fn callback(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let returned = try_callback(&http, &id, &parts).await;
-    if let Err(error) = &returned {
-        let address = client_address(&http, &parts);
-        let audit = &http.service.audit;
-        audit.refuse_sign_in(Provider::Oidc, None, address, &id.0, error);
-    }
+    record_refusal(&http, &id, &parts, &returned);
     auth::answer(returned, "oidc.callback", &id)
 }
 
