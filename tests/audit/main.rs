@@ -3,6 +3,7 @@
 
 mod bounds;
 mod harness;
+mod providers;
 mod rows;
 mod same_commit;
 mod table;
