@@ -140,3 +140,15 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
         .build()?
         .block_on(work)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn no_two_settings_have_one_name() {
+        Cli::command().debug_assert();
+    }
+}

@@ -147,6 +147,7 @@ fn context(session: Option<String>) -> CallContext {
         user_id: None,
         authentication: session.map_or(Authentication::None, Authentication::Session),
         request_id: "storage kit".into(),
+        audit: None,
     }
 }
 
