@@ -177,6 +177,11 @@ fn a_component_of_another_version_of_the_contract_hears_both() {
         "storage",
         "apps",
     ]);
+    renamed("@0.2.0", "@0.1.9").refused_for(&[
+        "made for portico:dashboard@0.1.9",
+        "speaks portico:dashboard@0.2.0",
+        "run the portico that speaks the other, or build the component with the wit/ of this one",
+    ]);
 }
 
 #[test]

@@ -142,14 +142,14 @@ fn like(pattern: &str, text: &str) -> bool {
         match wanted {
             '%' => {
                 let mut any = false;
-                for at in 0..=text.len() {
-                    any |= reached[at];
-                    next[at] = any;
+                for (next, reached) in next.iter_mut().zip(&reached) {
+                    any |= *reached;
+                    *next = any;
                 }
             }
             _ => {
-                for at in 0..text.len() {
-                    next[at + 1] = reached[at] && (wanted == '_' || wanted == text[at]);
+                for (at, letter) in text.iter().enumerate() {
+                    next[at + 1] = reached[at] && (wanted == '_' || wanted == *letter);
                 }
             }
         }
