@@ -35,6 +35,7 @@ impl Bridge for Dashboard {
             user_id: None,
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
+            audit: None,
         };
         let begun = self.0.begin_dashboard(Access::Write, &context).await;
         let mut transaction = begun.map_err(refused)?;
