@@ -1,0 +1,1 @@
+"""A dashboard that took Portico in."""

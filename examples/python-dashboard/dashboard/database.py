@@ -1,0 +1,97 @@
+"""The dashboard's database: SQLite by Python's own driver, which works synchronously.
+
+A file has one writer at a time. In one thread it is one connection; each transaction that only reads
+has one of its own, so that it sees one state from its first read to its end.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+#: How long a statement waits while another process or thread writes. It holds up its thread.
+BUSY_SECONDS = 5.0
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+
+Value = str | int | bytes | None
+Row = sqlite3.Row
+T = TypeVar("T")
+
+
+class Connection:
+    """A connection, used by one thread at a time. Transactions begin where a statement says so."""
+
+    def __init__(self, file: str) -> None:
+        self._connection = sqlite3.connect(
+            file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self._connection.row_factory = Row
+        self.run("PRAGMA journal_mode = WAL")
+        # A commit that was answered is there also after a power cut.
+        self.run("PRAGMA synchronous = FULL")
+        self.run("PRAGMA foreign_keys = ON")
+
+    def first(self, sql: str, *values: Value) -> Any:
+        """The first row, or None."""
+        return self._connection.execute(sql, values).fetchone()
+
+    def all(self, sql: str, *values: Value) -> list[Any]:
+        """All rows."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def run(self, sql: str, *values: Value) -> int:
+        """How many rows a statement changed."""
+        return self._connection.execute(sql, values).rowcount
+
+    def execute(self, script: str) -> None:
+        """Runs several statements."""
+        self._connection.executescript(script)
+
+    def close(self) -> None:
+        """Rolls back what is open."""
+        self._connection.close()
+
+
+def create_tables(file: str) -> None:
+    """Makes the tables of the dashboard where they are missing."""
+    connection = Connection(file)
+    connection.execute(SCHEMA.read_text("utf-8"))
+    connection.close()
+
+
+class Database:
+    """The connections of one thread to a file that has its tables."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._idle: list[Connection] = []
+        #: For writing, and for the dashboard's own statements.
+        self.writer = Connection(file)
+        #: Whether a transaction that writes is open.
+        self.writing = False
+
+    def take_reader(self) -> Connection:
+        """A connection for a transaction that only reads; give it back."""
+        return self._idle.pop() if self._idle else Connection(self._file)
+
+    def give_back(self, reader: Connection) -> None:
+        """After the transaction."""
+        self._idle.append(reader)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Does the dashboard's own work in one transaction that writes."""
+        self.writer.run("BEGIN IMMEDIATE")
+        try:
+            result = work(self.writer)
+            self.writer.run("COMMIT")
+            return result
+        except BaseException:
+            self.writer.run("ROLLBACK")
+            raise
+
+
+def hash_of(secret: str) -> bytes:
+    """What is kept of a secret."""
+    return hashlib.sha256(secret.encode()).digest()

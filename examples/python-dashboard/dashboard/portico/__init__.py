@@ -1,0 +1,1 @@
+"""Portico in a Python program: the component, its storage, and its procedures for tRPC clients."""

@@ -1,0 +1,264 @@
+"""The component: compiled once, and instances of it are so cheap that each serves one call. So nothing
+of a call is visible in another one.
+"""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from wasmtime import Config, Engine, Store, WasmtimeError
+from wasmtime import component as wasm
+from wasmtime.component import ResourceHost, ResourceType
+
+from ..database import Database
+from .storage import Refusal, Transaction, unavailable
+from .values import Record, Variant, from_component
+
+#: Linear memory of an instance. A password's hash needs 20 MiB.
+MEMORY = 128 << 20
+#: So long may the component work on a call; what storage takes does not end it, but counts.
+SECONDS = 2.0
+#: The same for a call that hashes.
+HASHING_SECONDS = 10.0
+#: How exactly time is measured.
+TICK = 0.1
+#: So many messages of one call are logged, each so long at most.
+MESSAGES = 20
+MESSAGE_LENGTH = 2_000
+#: So many random bytes at a time.
+RANDOM_BYTES = 4_096
+
+VERSION = "0.2.0"
+#: What wasmtime calls the resource type by; any number.
+TRANSACTION = 1
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who calls, and what storage needs to know of it."""
+
+    caller: Variant
+    session: str | None = None
+
+
+NOBODY = Call(Variant("anonymous"))
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A function of the component, by its names in WIT, and what it is called with."""
+
+    interface: str
+    function: str
+    values: tuple[Any, ...] = ()
+
+
+class Refused(Exception):
+    """What the component refused a call with: `types.error`."""
+
+    def __init__(self, error: Record) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class Failed(Exception):
+    """The component trapped, took too long or wanted too much memory; or the host failed."""
+
+
+class Surroundings(Protocol):
+    """What the dashboard offers beside storage."""
+
+    def find_icons(self, names: list[str]) -> list[str | None]: ...
+    def default_icon(self) -> str: ...
+    def log(self, level: str, message: str) -> None: ...
+
+
+class Compiled:
+    """A component file, compiled for this machine. Threads share it."""
+
+    def __init__(self, file: Path) -> None:
+        bytes = file.read_bytes()
+        self.sha256 = hashlib.sha256(bytes).hexdigest()
+        config = Config()
+        config.epoch_interruption = True
+        self.engine = Engine(config)
+        self.component = wasm.Component(self.engine, bytes)
+        self._exports: dict[tuple[str, str], wasm.ExportIndex] = {}
+        threading.Thread(target=self._tick, name="epochs", daemon=True).start()
+
+    def _tick(self) -> None:
+        while True:
+            time.sleep(TICK)
+            self.engine.increment_epoch()
+
+    def imports(self) -> dict[str, list[str]]:
+        """What the component wants: the names of each interface."""
+        externs = self.component.type.imports(self.engine).items()
+        return {
+            name: list(extern.ty.exports(self.engine))
+            for name, extern in externs
+            if isinstance(extern.ty, wasm.ComponentInstanceType)
+        }
+
+    def export(self, interface: str, function: str) -> wasm.ExportIndex:
+        """Where an export is. Raises `Failed` if it is not there."""
+        key = (interface, function)
+        if key not in self._exports:
+            instance = self.component.get_export_index(f"portico:dashboard/{interface}@{VERSION}")
+            index = instance and self.component.get_export_index(function, instance)
+            if index is None:
+                raise Failed(f"the component has no {interface}.{function} of portico:dashboard@{VERSION}")
+            self._exports[key] = index
+        return self._exports[key]
+
+
+class Component:
+    """The component over the storage of one thread: it is called in that thread only."""
+
+    def __init__(self, compiled: Compiled, database: Database, surroundings: Surroundings) -> None:
+        self._compiled = compiled
+        self._database = database
+        self._surroundings = surroundings
+        # Of the call under way.
+        self._call = NOBODY
+        self._messages = 0
+        self._transactions: dict[int, Transaction] = {}
+        self._failure: Exception | None = None
+        self._linker = self._link()
+
+    def run(self, call: Call, invocation: Invocation, seconds: float = SECONDS) -> Any:
+        """What the function answers. Raises `Refused` if it refuses, and `Failed` if it fails."""
+        self._call, self._messages, self._failure = call, 0, None
+        try:
+            answer = from_component(self._run_fresh(invocation, seconds))
+        except (WasmtimeError, ValueError, TypeError) as error:
+            raise Failed(f"{invocation.interface}.{invocation.function}: {error}") from self._failure or error
+        finally:
+            # A call that trapped has dropped nothing. After a commit or a drop this does nothing.
+            for transaction in self._transactions.values():
+                transaction.drop()
+            self._transactions.clear()
+        match answer:
+            case Variant("err", Record() as refusal):
+                raise Refused(refusal)
+            case Variant("ok", value):
+                return value
+        return answer
+
+    def _run_fresh(self, invocation: Invocation, seconds: float) -> Any:
+        """Calls in an instance of its own."""
+        export = self._compiled.export(invocation.interface, invocation.function)
+        with Store(self._compiled.engine) as store:
+            store.set_limits(memory_size=MEMORY, table_elements=20_000, instances=20, tables=20, memories=2)
+            # One more, because the tick that is under way is shorter than others.
+            store.set_epoch_deadline(round(seconds / TICK) + 1)
+            instance = self._linker.instantiate(store, self._compiled.component)
+            function = instance.get_func(store, export)
+            assert function is not None
+            return function(store, *invocation.values)
+
+    # What the component may reach.
+
+    def _link(self) -> wasm.Linker:
+        """Offers the imports: these, and nothing else of the machine."""
+        offered: dict[str, dict[str, Callable[..., Any]]] = {
+            f"portico:dashboard/types@{VERSION}": {},
+            f"portico:dashboard/storage@{VERSION}": {
+                "begin": self._begin,
+                "[static]transaction.commit": self._commit,
+            },
+            f"portico:dashboard/icons@{VERSION}": {
+                "find": lambda store, names: self._surroundings.find_icons(names),
+                "default-icon": lambda store: self._surroundings.default_icon(),
+            },
+            f"portico:dashboard/log@{VERSION}": {"write": self._write_log},
+            "wasi:clocks/wall-clock@0.2.6": {"now": now},
+            "wasi:random/random@0.2.6": {"get-random-bytes": random_bytes},
+        }
+        linker = wasm.Linker(self._compiled.engine)
+        with linker.root() as root:
+            for name, wanted in self._compiled.imports().items():
+                if name not in offered:
+                    raise Failed(f"the component wants {name}; this dashboard offers {', '.join(offered)}")
+                with root.add_instance(name) as instance:
+                    for item in wanted:
+                        if item == "transaction":
+                            instance.add_resource(item, ResourceType.host(TRANSACTION), self._drop)
+                        elif function := offered[name].get(item) or self._method(item):
+                            instance.add_func(item, self._guarded(function))
+        return linker
+
+    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """An exception that leaves a host function traps. wasmtime keeps it in a place that all threads
+        share, so it is kept here instead."""
+
+        def guarded(*values: Any) -> Any:
+            try:
+                return function(*values)
+            except Exception as error:
+                self._failure = error
+                raise WasmtimeError("the host failed") from error
+
+        return guarded
+
+    def _method(self, item: str) -> Callable[..., Any] | None:
+        """A function of the resource; None for what is a type."""
+        if not item.startswith("[method]transaction."):
+            return None
+        method = getattr(Transaction, item.partition(".")[2].replace("-", "_"))
+
+        def call(store: Any, handle: Any, *values: Any) -> Variant:
+            # `to_host` gives a borrowed handle back, too, which must be before the function returns.
+            transaction = self._transactions[handle.to_host(store).rep]
+            return result(lambda: method(transaction, *map(from_component, values)))
+
+        return call
+
+    def _begin(self, store: Any, access: str) -> Variant:
+        def begin() -> ResourceHost:
+            # The contract's component holds one at a time; another one could hold thousands.
+            if any(transaction.is_open for transaction in self._transactions.values()):
+                raise unavailable("a call has a transaction open already")
+            name = len(self._transactions) + 1
+            self._transactions[name] = Transaction(self._database, access, self._call.session)
+            return ResourceHost.own(name, TRANSACTION)
+
+        return result(begin)
+
+    def _commit(self, store: Any, handle: Any) -> Variant:
+        return result(self._transactions[handle.to_host(store).rep].commit)
+
+    def _drop(self, store: Any, name: int) -> None:
+        if transaction := self._transactions.get(name):
+            self._guarded(transaction.drop)()
+
+    def _write_log(self, store: Any, level: str, message: str) -> None:
+        self._messages += 1
+        if self._messages <= MESSAGES:
+            self._surroundings.log(level, message[:MESSAGE_LENGTH])
+
+
+def result(work: Callable[[], Any]) -> Variant:
+    """`result<t, storage.error>`."""
+    try:
+        return Variant("ok", work())
+    except Refusal as refusal:
+        return Variant("err", refusal.error)
+
+
+def now(store: Any) -> Record:
+    """`wasi:clocks/wall-clock.now`."""
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    return Record(seconds=seconds, nanoseconds=nanoseconds)
+
+
+def random_bytes(store: Any, length: int) -> bytes:
+    """`wasi:random/random.get-random-bytes`."""
+    if length > RANDOM_BYTES:
+        raise Failed(f"{length} random bytes are more than {RANDOM_BYTES}")
+    return secrets.token_bytes(length)

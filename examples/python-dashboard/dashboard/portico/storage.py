@@ -1,0 +1,415 @@
+"""The contract's interface `storage` over the dashboard's own tables: wit/storage.wit says what each
+function promises. This file is what an embedder writes; the rest of this folder can be taken as it is.
+
+All of it is synchronous, so a call of the component runs from begin to end without another one
+between: transactions of one thread never meet. Should a second one that writes begin while one is
+open (the storage kit does that; a component cannot), it gets `retry` at once: to wait for the first
+would be to wait for oneself. Another thread or process that writes is waited for by SQLite.
+"""
+
+import hmac
+import sqlite3
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..database import Connection, Database, Row, Value, hash_of
+from .values import Record, Variant
+
+T = TypeVar("T")
+
+
+class Refusal(Exception):
+    """A refusal as the contract knows it: `storage.error`."""
+
+    def __init__(self, error: Variant) -> None:
+        super().__init__(f"{error.tag} {error.payload or ''}")
+        self.error = error
+
+
+def unavailable(text: str) -> Refusal:
+    """For the log only."""
+    return Refusal(Variant("unavailable", text))
+
+
+def broken(constraint: str) -> Refusal:
+    """A rule of the tables does not hold."""
+    return Refusal(Variant("constraint", constraint))
+
+
+def refusal(error: Exception) -> Refusal:
+    """What an error of the database means to the component."""
+    if isinstance(error, Refusal):
+        return error
+    name, text = getattr(error, "sqlite_errorname", ""), str(error)
+    if name.startswith("SQLITE_BUSY"):
+        return Refusal(Variant("retry"))
+    if name == "SQLITE_CONSTRAINT_FOREIGNKEY":
+        return broken("reference")
+    if text == "UNIQUE constraint failed: accounts.realm, accounts.login_key":
+        return broken("user-name")
+    if text.startswith("UNIQUE constraint failed: subjects."):
+        return broken("identity")
+    return unavailable(f"{name} {text}")
+
+
+#: Words of the contract and of this dashboard.
+REALMS = {"credentials": "local", "oidc": "sso", "ldap": "directory"}
+THEMES = {"light": "day", "dark": "night", "auto": "system"}
+PROVIDERS = {realm: provider for provider, realm in REALMS.items()}
+COLOR_SCHEMES = {theme: scheme for scheme, theme in THEMES.items()}
+
+#: To SQLite, -1 is no limit.
+ALL = -1
+
+#: The team that `grant_admin` makes accounts members of.
+ADMINS = "admins"
+
+USER = """
+    SELECT uid, login, mail, mail_checked_at, avatar, realm, week_begins_on, shows_state, searches_in_new_tab,
+        (SELECT uid FROM panels WHERE number = start_panel) AS panel,
+        (SELECT uid FROM panels WHERE number = start_panel_small) AS panel_small,
+        (SELECT uid FROM engines WHERE number = engine) AS engine
+    FROM accounts"""
+ACCOUNT = "SELECT uid, login, accounts.realm, secret FROM accounts"
+TILE = "SELECT uid, title, note, icon, link, probe FROM tiles"
+
+#: Who may view a panel is the dashboard's to say. ?1 is the account's uid, ?2 the panel's.
+VIEWABLE = """
+    SELECT panels.number FROM panels LEFT JOIN accounts ON accounts.uid = ?1
+    WHERE panels.uid = ?2 AND (
+        open = 1 OR owner = accounts.number
+        OR EXISTS (SELECT 1 FROM panel_accounts WHERE panel = panels.number AND account = accounts.number)
+        OR EXISTS (
+            SELECT 1 FROM panel_teams JOIN team_members USING (team)
+            WHERE panel = panels.number AND account = accounts.number
+        )
+        OR EXISTS (
+            SELECT 1 FROM team_members JOIN team_rights USING (team)
+            WHERE account = accounts.number AND (may = 'admin' OR may GLOB 'board-*')
+        )
+    )"""
+
+
+def summary(row: Row) -> Record:
+    """`types.user-summary`."""
+    return Record(
+        id=row["uid"],
+        name=row["login"],
+        email=row["mail"],
+        email_verified=row["mail_checked_at"],
+        image=row["avatar"],
+    )
+
+
+def user(row: Row) -> Record:
+    """`types.user`."""
+    return Record(
+        **summary(row).__dict__,
+        provider=PROVIDERS[row["realm"]],
+        home_board_id=row["panel"],
+        mobile_home_board_id=row["panel_small"],
+        first_day_of_week=row["week_begins_on"],
+        ping_icons_enabled=row["shows_state"] == 1,
+        default_search_engine_id=row["engine"],
+        open_search_in_new_tab=row["searches_in_new_tab"] == 1,
+    )
+
+
+def app(row: Row) -> Record:
+    """`types.app`."""
+    return Record(
+        id=row["uid"],
+        name=row["title"],
+        description=row["note"],
+        icon_url=row["icon"],
+        href=row["link"],
+        ping_url=row["probe"],
+    )
+
+
+def tile(stored: Record) -> tuple[Value, ...]:
+    """The columns of an app; the uid is last."""
+    app = stored.app
+    return (app.name, stored.name_key, app.description, app.icon_url, app.href, app.ping_url, app.id)
+
+
+def number_of(db: Connection, table: str, uid: str | None) -> int | None:
+    """The number of the row that a record refers to; None for none."""
+    if uid is None:
+        return None
+    row = db.first(f"SELECT number FROM {table} WHERE uid = ?", uid)
+    if row is None:
+        raise broken("reference")
+    return int(row["number"])
+
+
+def assignment(db: Connection, change: Variant) -> tuple[str, list[Value]]:
+    """Columns, and their values."""
+    new: Any = change.payload
+    match change.tag:
+        case "profile":
+            columns = "login = ?, login_key = ?, mail = ?, mail_checked_at = ?"
+            return columns, [new.name, new.name_key, new.email, new.email_verified]
+        case "image":
+            return "avatar = ?", [new]
+        case "home-boards":
+            panel = number_of(db, "panels", new.home_board_id)
+            small = number_of(db, "panels", new.mobile_home_board_id)
+            return "start_panel = ?, start_panel_small = ?", [panel, small]
+        case "search-preferences":
+            engine = number_of(db, "engines", new.default_search_engine_id)
+            return "engine = ?, searches_in_new_tab = ?", [engine, new.open_in_new_tab]
+        case "color-scheme":
+            return "theme = ?", [THEMES[new]]
+        case "ping-icons-enabled":
+            return "shows_state = ?", [new]
+        case "first-day-of-week":
+            return "week_begins_on = ?", [new]
+    raise unavailable(f"a change that is not known: {change.tag}")
+
+
+class Transaction:
+    """One transaction, as the component holds it. The methods are the contract's."""
+
+    def __init__(self, database: Database, access: str, session: str | None) -> None:
+        """`session` is the uid of the login that the call came in on."""
+        self._writes = access == "write"
+        if self._writes and database.writing:
+            raise Refusal(Variant("retry"))
+        self._database = database
+        self._session = session
+        #: Whether a call failed: then there are no more writes and no commit.
+        self._failed = False
+        self._connection = database.writer if self._writes else database.take_reader()
+        try:
+            self._connection.run("BEGIN IMMEDIATE" if self._writes else "BEGIN")
+        except sqlite3.Error as error:
+            if not self._writes:
+                database.give_back(self._connection)
+            raise refusal(error) from error
+        self.is_open = True
+        if self._writes:
+            database.writing = True
+
+    def _end(self, how: str) -> None:
+        if not self.is_open:
+            return
+        self.is_open = False
+        try:
+            self._connection.run(how)
+        except sqlite3.Error as error:
+            # A commit that did not succeed leaves the transaction open.
+            if how == "COMMIT":
+                self._connection.run("ROLLBACK")
+            raise refusal(error) from error
+        finally:
+            if self._writes:
+                self._database.writing = False
+            else:
+                self._database.give_back(self._connection)
+
+    def commit(self) -> None:
+        if self._failed:
+            self._end("ROLLBACK")
+            raise unavailable("a call in this transaction failed before")
+        self._end("COMMIT")
+
+    def drop(self) -> None:
+        """Dropped without a commit. After one, this does nothing."""
+        self._end("ROLLBACK")
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        if not self.is_open:
+            raise unavailable("this transaction is over")
+        try:
+            return work(self._connection)
+        except (Refusal, sqlite3.Error, OverflowError) as error:
+            self._failed = True
+            raise refusal(error) from error
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        if not self._writes:
+            raise unavailable("a write in a read transaction")
+        if self._failed:
+            raise unavailable("a call in this transaction failed before")
+        return self._read(work)
+
+    def has_users(self) -> bool:
+        return self._read(lambda db: db.first("SELECT 1 FROM accounts LIMIT 1") is not None)
+
+    def get_user(self, id: str) -> Record | None:
+        row = self._read(lambda db: db.first(f"{USER} WHERE uid = ?", id))
+        return row and user(row)
+
+    def list_users(self, filter: Record) -> list[Record]:
+        sql = """
+            SELECT uid, login, mail, mail_checked_at, avatar FROM accounts
+            WHERE (?1 IS NULL OR realm = ?1) AND instr(login_key, ?2) > 0 AND (?3 IS NULL OR mail = ?3)
+            ORDER BY login_key, uid LIMIT ?4"""
+        realm = filter.provider and REALMS[filter.provider]
+        limit = ALL if filter.limit is None else filter.limit
+        rows = self._read(lambda db: db.all(sql, realm, filter.name_contains or "", filter.email, limit))
+        return [summary(row) for row in rows]
+
+    def find_account(self, key: Variant) -> Record | None:
+        def find(db: Connection) -> Any:
+            match key:
+                case Variant("id", id):
+                    return db.first(f"{ACCOUNT} WHERE uid = ?", id)
+                case Variant("name", (provider, name_key)):
+                    return db.first(
+                        f"{ACCOUNT} WHERE realm = ? AND login_key = ?", REALMS[provider], name_key
+                    )
+                case Variant("subject", (provider, subject)):
+                    join = "JOIN subjects ON account = number WHERE subjects.realm = ? AND subject = ?"
+                    return db.first(f"{ACCOUNT} {join}", REALMS[provider], subject)
+
+        row = self._read(find)
+        if row is None:
+            return None
+        provider = PROVIDERS[row["realm"]]
+        return Record(id=row["uid"], name=row["login"], provider=provider, password_hash=row["secret"])
+
+    def insert_user(self, user: Record) -> None:
+        new, user = user, user.user
+        sql = """
+            INSERT INTO accounts (uid, realm, login, login_key, mail, mail_checked_at, secret, theme, start_panel,
+                start_panel_small, week_begins_on, shows_state, engine, searches_in_new_tab, avatar)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+        self._write(
+            lambda db: db.run(
+                sql,
+                user.id,
+                REALMS[user.provider],
+                user.name,
+                new.name_key,
+                user.email,
+                user.email_verified,
+                new.password_hash,
+                THEMES[new.color_scheme],
+                number_of(db, "panels", user.home_board_id),
+                number_of(db, "panels", user.mobile_home_board_id),
+                user.first_day_of_week,
+                user.ping_icons_enabled,
+                number_of(db, "engines", user.default_search_engine_id),
+                user.open_search_in_new_tab,
+                user.image,
+            )
+        )
+
+    def insert_identity(self, user_id: str, provider: str, subject: str) -> None:
+        sql = "INSERT INTO subjects (realm, subject, account) VALUES (?, ?, ?)"
+        self._write(lambda db: db.run(sql, REALMS[provider], subject, number_of(db, "accounts", user_id)))
+
+    def update_user(self, id: str, change: Variant) -> bool:
+        def update(db: Connection) -> bool:
+            columns, values = assignment(db, change)
+            return db.run(f"UPDATE accounts SET {columns} WHERE uid = ?", *values, id) > 0
+
+        return self._write(update)
+
+    def set_password_if(self, id: str, old: str | None, new: str) -> bool:
+        def replace(db: Connection) -> bool:
+            # IS, because there may be none yet.
+            if db.run("UPDATE accounts SET secret = ? WHERE uid = ? AND secret IS ?", new, id, old) == 0:
+                return False
+            db.run("UPDATE counters SET value = value + 1 WHERE name = 'secrets'")
+            version = "(SELECT value FROM counters WHERE name = 'secrets')"
+            db.run(f"UPDATE accounts SET secret_version = {version} WHERE uid = ?", id)
+            account = "(SELECT number FROM accounts WHERE uid = ?)"
+            db.run(f"DELETE FROM logins WHERE account = {account} AND uid IS NOT ?", id, self._session)
+            return True
+
+        return self._write(replace)
+
+    def rehash_password_if(self, id: str, old: str, new: str) -> bool:
+        sql = "UPDATE accounts SET secret = ? WHERE uid = ? AND secret = ?"
+        return self._write(lambda db: db.run(sql, new, id, old) > 0)
+
+    def delete_user(self, id: str) -> bool:
+        """The schema's cascades take the rest with it."""
+        return self._write(lambda db: db.run("DELETE FROM accounts WHERE uid = ?", id) > 0)
+
+    def another_admin_exists(self, except_: str) -> bool:
+        sql = """
+            SELECT 1 FROM team_rights JOIN team_members USING (team) JOIN accounts ON number = account
+            WHERE may = 'admin' AND uid <> ?"""
+        return self._read(lambda db: db.first(sql, except_) is not None)
+
+    def grant_admin(self, id: str) -> None:
+        def grant(db: Connection) -> None:
+            account = number_of(db, "accounts", id)
+            sql = "INSERT INTO teams (uid, name) VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
+            db.run(sql, str(uuid.uuid4()), ADMINS)
+            team = db.first("SELECT number FROM teams WHERE name = ?", ADMINS)["number"]
+            db.run("INSERT INTO team_rights (team, may) VALUES (?, 'admin') ON CONFLICT DO NOTHING", team)
+            sql = "INSERT INTO team_members (account, team) VALUES (?, ?) ON CONFLICT DO NOTHING"
+            db.run(sql, account, team)
+
+        self._write(grant)
+
+    def add_to_group(self, user_id: str, group_id: str) -> bool:
+        def add(db: Connection) -> bool:
+            team = db.first("SELECT number FROM teams WHERE uid = ?", group_id)
+            if team is None:
+                return False
+            account = number_of(db, "accounts", user_id)
+            sql = "INSERT INTO team_members (account, team) VALUES (?, ?) ON CONFLICT DO NOTHING"
+            db.run(sql, account, team["number"])
+            return True
+
+        return self._write(add)
+
+    def has_invite(self, id: str, token: str, now: int) -> bool:
+        row = self._read(lambda db: db.first("SELECT token_hash, ends_at FROM invitations WHERE uid = ?", id))
+        if row is None:
+            return False
+        return hmac.compare_digest(row["token_hash"], hash_of(token)) and row["ends_at"] > now
+
+    def take_invite(self, id: str, token: str, now: int) -> bool:
+        sql = "DELETE FROM invitations WHERE uid = ?"
+        return self._write(lambda db: self.has_invite(id, token, now) and db.run(sql, id) > 0)
+
+    def can_view_board(self, user_id: str, board_id: str) -> bool:
+        return self._read(lambda db: db.first(VIEWABLE, user_id, board_id) is not None)
+
+    def has_search_engine(self, id: str) -> bool:
+        return self._read(lambda db: db.first("SELECT 1 FROM engines WHERE uid = ?", id) is not None)
+
+    def get_app(self, id: str) -> Record | None:
+        row = self._read(lambda db: db.first(f"{TILE} WHERE uid = ?", id))
+        return row and app(row)
+
+    def get_apps(self, ids: list[str]) -> list[Record]:
+        return [found for id in dict.fromkeys(ids) if (found := self.get_app(id))]
+
+    def list_apps(self, filter: Record) -> list[Record]:
+        sql = f"{TILE} WHERE instr(title_key, ?) > 0 ORDER BY title_key, uid LIMIT ? OFFSET ?"
+        limit = ALL if filter.limit is None else filter.limit
+        rows = self._read(lambda db: db.all(sql, filter.name_contains or "", limit, filter.offset))
+        return [app(row) for row in rows]
+
+    def count_apps(self, name_contains: str) -> int:
+        sql = "SELECT count(*) AS count FROM tiles WHERE instr(title_key, ?) > 0"
+        return int(self._read(lambda db: db.first(sql, name_contains)["count"]))
+
+    def insert_apps(self, apps: list[Record]) -> None:
+        sql = (
+            "INSERT INTO tiles (title, title_key, note, icon, link, probe, uid) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+
+        def insert(db: Connection) -> None:
+            for stored in apps:
+                db.run(sql, *tile(stored))
+
+        self._write(insert)
+
+    def update_app(self, app: Record) -> bool:
+        sql = """
+            UPDATE tiles SET title = ?, title_key = ?, note = ?, icon = ?, link = ?, probe = ? WHERE uid = ?"""
+        return self._write(lambda db: db.run(sql, *tile(app)) > 0)
+
+    def delete_app(self, id: str) -> bool:
+        """The schema's cascades take it off the panels."""
+        return self._write(lambda db: db.run("DELETE FROM tiles WHERE uid = ?", id) > 0)

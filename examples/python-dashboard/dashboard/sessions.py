@@ -1,0 +1,75 @@
+"""Sessions: the dashboard's own cookie. Portico says who somebody is, this remembers it."""
+
+import secrets
+import time
+import uuid
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from .database import Connection, Database, hash_of
+from .portico.component import NOBODY, Call, Invocation
+from .portico.hashing import Hashing
+from .portico.values import Record, Variant
+
+COOKIE = "dashboard"
+SECONDS = 30 * 86_400
+
+
+def now() -> int:
+    """Milliseconds since 1970."""
+    return int(time.time() * 1_000)
+
+
+class Sessions:
+    """The rows of `logins`."""
+
+    def __init__(self, database: Database, hashing: Hashing) -> None:
+        self._database = database
+        self._hashing = hashing
+
+    def call_of(self, request: Request) -> Call:
+        """Who calls, with what they may do at this moment."""
+        presented = request.cookies.get(COOKIE)
+        if not presented:
+            return NOBODY
+        sql = """
+            SELECT logins.uid AS session, accounts.uid AS id, may
+            FROM logins JOIN accounts ON accounts.number = logins.account
+                LEFT JOIN team_members ON team_members.account = accounts.number LEFT JOIN team_rights USING (team)
+            WHERE token_hash = ? AND ends_at > ?"""
+        rows = self._database.writer.all(sql, hash_of(presented), now())
+        if not rows:
+            return NOBODY
+        permissions = list({row["may"] for row in rows if row["may"] is not None})
+        return Call(Variant("user", Record(id=rows[0]["id"], permissions=permissions)), rows[0]["session"])
+
+    async def sign_in(self, username: str, password: str) -> tuple[Record, str] | None:
+        """Checks name and password with the component and begins a session: whose, and its token. None
+        if the password was replaced meanwhile. Raises `Refused`."""
+        before = self._database.writer.first("SELECT value FROM counters WHERE name = 'secrets'")["value"]
+        user: Record = await self._hashing.run(
+            NOBODY, Invocation("sign-in", "password", (username, password))
+        )
+        token = secrets.token_urlsafe(32)
+
+        def begin(db: Connection) -> int:
+            db.run("DELETE FROM logins WHERE ends_at <= ?", now())
+            sql = """
+                INSERT INTO logins (uid, token_hash, account, ends_at)
+                SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?"""
+            ends_at = now() + SECONDS * 1_000
+            return db.run(sql, str(uuid.uuid4()), hash_of(token), ends_at, user.id, before)
+
+        return (user, token) if self._database.write(begin) else None
+
+    def remember(self, response: Response, token: str) -> None:
+        """Sets the cookie. Behind TLS add `secure`."""
+        response.set_cookie(COOKIE, token, max_age=SECONDS, httponly=True, samesite="lax")
+
+    def sign_out(self, request: Request, response: Response) -> None:
+        """Ends the session that a request came in on."""
+        if presented := request.cookies.get(COOKIE):
+            sql = "DELETE FROM logins WHERE token_hash = ?"
+            self._database.write(lambda db: db.run(sql, hash_of(presented)))
+        response.delete_cookie(COOKIE)
