@@ -45,8 +45,8 @@ packages: # programs that tests need, from Debian's packages
 	@tests/install.sh openssl openssl
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
-# Python packages that tests need, in the versions that the files name.
-requirements := $(wildcard tests/*/requirements.txt)
+# Python packages that tests and examples need, in the versions that the files name.
+requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt)
 
 target/python/installed: $(requirements)
 	python3 -m venv --clear target/python
@@ -72,8 +72,8 @@ record-contract: component ## keeps the contract of this version, and the compon
 contract-docs: ## docs/contract.md, from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
-ADAPTERS ?= portico node_dashboard
-bench-embed: build wrk ## calls per second of the examples beside Portico's own host, in one run
+ADAPTERS ?= portico node_dashboard python_dashboard
+bench-embed: build wrk target/python/installed ## calls per second of the examples beside Portico's own host, in one run
 	cd examples/node-dashboard && npm ci --silent && npm run --silent build
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 

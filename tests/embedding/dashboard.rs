@@ -13,6 +13,7 @@ use portico_tests::node;
 pub struct Dashboard {
     child: Child,
     url: String,
+    said: Vec<String>,
 }
 
 impl Dashboard {
@@ -23,11 +24,22 @@ impl Dashboard {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("start the dashboard");
         let mut lines = BufReader::new(child.stdout.take().expect("its standard output")).lines();
-        let url = lines.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.to_owned()));
+        let mut said = Vec::new();
+        let url = lines.find_map(|line| {
+            let line = line.ok()?;
+            let url = line.strip_prefix("listening on ").map(str::to_owned);
+            said.push(line);
+            url
+        });
         let Some(url) = url else {
             panic!("it does not listen: {:?}", child.wait());
         };
-        Self { child, url }
+        Self { child, url, said }
+    }
+
+    /// The lines that it printed before it listened, and the one that says so.
+    pub fn said(&self) -> &[String] {
+        &self.said
     }
 
     /// Where it listens, without a path.
@@ -66,6 +78,13 @@ pub fn keeps_every_rule_of_storage(bridge: &mut Command) {
     let mut target = portico_storage_kit::Child::start(bridge).expect("start the bridge");
     let report = run(&mut target, &all(), |_| {});
     assert!(report.is_kept(), "{report}");
+}
+
+/// The SHA-256 of a file, in hexadecimal digits.
+#[track_caller]
+pub fn sha256(file: &Path) -> String {
+    let output = node::succeed(Command::new("sha256sum").arg(file));
+    output.split(' ').next().expect("a hash").to_owned()
 }
 
 /// The component that ships, built by `make component`.

@@ -4,4 +4,5 @@
 
 mod dashboard;
 mod node;
+mod python;
 mod rust;

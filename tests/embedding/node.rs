@@ -11,7 +11,7 @@ use std::{
 use portico_tests::node;
 use tempfile::TempDir;
 
-use crate::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository};
+use crate::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository, sha256};
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
@@ -30,11 +30,6 @@ fn example() -> PathBuf {
         node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     }
     folder
-}
-
-fn sha256(file: &Path) -> String {
-    let output = node::succeed(Command::new("sha256sum").arg(file));
-    output.split(' ').next().expect("a hash").to_owned()
 }
 
 /// Starts the dashboard in this folder.

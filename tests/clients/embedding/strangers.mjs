@@ -3,6 +3,7 @@
 //
 //     node strangers.mjs accounts ADAPTER URL            makes ada and ben and prints their cookies
 //     node strangers.mjs misbehave ADAPTER URL COOKIES   on the same data, with that component
+//     node strangers.mjs exhaust ADAPTER URL             with that component, where time and memory are limited
 
 import assert from "node:assert/strict";
 
@@ -28,10 +29,21 @@ async function accounts() {
   console.log(JSON.stringify({ ada, ben: await signIn("ben") }));
 }
 
+const ask = (what, cookie) => own("GET", `${path}/app.byId?input=${encodeURIComponent(JSON.stringify({ id: `hostile:${what}` }))}`, undefined, cookie);
+
+async function exhaust() {
+  // Each would go on for ever, or until the machine has nothing left.
+  for (const what of ["loop", "loop-over-storage", "memory", "recursion", "random:5000000000", "log-huge:50"]) {
+    const { status, body } = await ask(what);
+    assert.equal(status, 500, `${what}: ${JSON.stringify(body)}`);
+    assert.equal((await ask("look")).status, 200, `after ${what}`);
+  }
+  console.log("within limits");
+}
+
 async function misbehave() {
   const { ada, ben } = JSON.parse(cookies);
   const nobody = undefined;
-  const ask = (what, cookie) => own("GET", `${path}/app.byId?input=${encodeURIComponent(JSON.stringify({ id: `hostile:${what}` }))}`, undefined, cookie);
   const found = async (cookie) => {
     const { status, body } = await ask("look", cookie);
     assert.equal(status, 200, JSON.stringify(body));
@@ -67,4 +79,4 @@ async function misbehave() {
   console.log("kept apart");
 }
 
-await { accounts, misbehave }[part]();
+await { accounts, misbehave, exhaust }[part]();
