@@ -71,7 +71,9 @@ async def body_of(request: Request, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate_json(bytes(body))
     except ValidationError as error:
-        raise HTTPException(400, str(error)) from None
+        # Not what was sent: it may be a secret.
+        broken = [f"{'.'.join(map(str, rule['loc']))}: {rule['msg']}" for rule in error.errors()]
+        raise HTTPException(400, "; ".join(broken)) from None
 
 
 class Dashboard:

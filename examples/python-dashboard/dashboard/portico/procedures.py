@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictStr, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    TypeAdapter,
+)
 from pydantic.alias_generators import to_camel
 
 from .component import Invocation
@@ -20,10 +29,19 @@ def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def scalars(value: str) -> str:
+    """Python's JSON lets halves of surrogate pairs through, which are no text."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair is no text") from None
+    return value
+
+
 #: A field that may be absent, but not null. It is None then.
 ABSENT: Any = Field(default=None)
 
-Text = StrictStr
+Text = Annotated[StrictStr, AfterValidator(scalars)]
 Bool = StrictBool
 Integer = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=-(2**31), lt=2**31)]
 OrNull = Text | None
