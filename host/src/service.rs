@@ -409,11 +409,7 @@ where
 
 /// Runs what takes long on a thread of its own. If nobody waits for it any more it is dropped at
 /// its next wait, and with it its transaction.
-async fn apart<T, F>(
-    turn: WaitedTurn,
-    running: F,
-    on_thread: fn(Work<'_, Result<T, Error>>) -> Result<T, Error>,
-) -> Result<T, Error>
+async fn apart<T, F>(turn: WaitedTurn, running: F, on_thread: OnThread<Result<T, Error>>) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -439,6 +435,9 @@ where
 
 /// What a thread does.
 type Work<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
+
+/// On which thread it does so.
+type OnThread<T> = fn(Work<'_, T>) -> T;
 
 /// Does something on a thread that ends with it, and gives way to all others until then.
 fn giving_way<T: Send>(work: Work<'_, T>) -> T {

@@ -120,7 +120,7 @@ impl FaultyTransaction {
         apps.retain(|app| !self.is_hidden(&app.id));
         match fault {
             Fault::OrderedByName => {
-                apps.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)))
+                apps.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
             }
             Fault::TiesInAnyOrder => apps.sort_by(|one, other| {
                 let key = |app: &App| app.name.to_lowercase();

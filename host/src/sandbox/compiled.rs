@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn the_component_inside_has_the_name_that_it_would_have_from_outside() {
-        assert_eq!(name_of(crate::COMPONENT), name_of(&crate::COMPONENT.to_vec()));
+        let outside = crate::COMPONENT.to_vec();
+        assert_eq!(name_of(crate::COMPONENT), name_of(&outside));
     }
 
     #[test]

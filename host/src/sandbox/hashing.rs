@@ -146,6 +146,6 @@ mod tests {
         };
         assert_eq!(refusal.code, Code::ServiceUnavailable);
         drop(place);
-        hashing.enter().await.unwrap();
+        drop(hashing.enter().await.unwrap());
     }
 }

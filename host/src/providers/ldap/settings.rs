@@ -338,10 +338,10 @@ mod tests {
         let wrong: [(&str, Change); 14] = [
             ("ldap-url is missing", |settings| settings.url.clear()),
             ("ldap-start-tls is for ldap://", |settings| {
-                settings.start_tls = true
+                settings.start_tls = true;
             }),
             ("ldap-ca-file: /nowhere", |settings| {
-                settings.ca_file = Some("/nowhere".into())
+                settings.ca_file = Some("/nowhere".into());
             }),
             ("ldap-ca-file: /dev/null holds no certificate", |settings| {
                 settings.ca_file = Some("/dev/null".into());
@@ -353,22 +353,22 @@ mod tests {
                 settings.bind_password = Some("secret".into());
             }),
             ("ldap-users-base is missing", |settings| {
-                settings.users_base.clear()
+                settings.users_base.clear();
             }),
             ("ldap-users-base must be", |settings| {
-                settings.users_base = "people".into()
+                settings.users_base = "people".into();
             }),
             ("ldap-users-scope", |settings| {
-                settings.users_scope = "children".into()
+                settings.users_scope = "children".into();
             }),
             ("ldap-user-filter", |settings| {
-                settings.user_filter = "(uid=alice)".into()
+                settings.user_filter = "(uid=alice)".into();
             }),
             ("ldap-id-attribute", |settings| {
-                settings.id_attribute = "entry UUID".into()
+                settings.id_attribute = "entry UUID".into();
             }),
             ("ldap-groups-base", |settings| {
-                settings.groups_base = Some(" ".into())
+                settings.groups_base = Some(" ".into());
             }),
             ("ldap-group-filter", |settings| {
                 settings.groups_base = Some("ou=groups".into());
