@@ -32,7 +32,7 @@ nextest:
 
 test: component hostile nextest ## everything that needs no other server; says how many tests ran
 	cargo build --workspace --bin portico --bin rust-dashboard
-	cargo test --quiet --package portico --doc
+	cargo test --quiet --workspace --doc
 	cargo nextest run --workspace --no-fail-fast
 
 test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs, or long
@@ -72,8 +72,9 @@ record-contract: component ## keeps the contract of this version, and the compon
 contract-docs: ## docs/contract.md, from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
-ADAPTERS ?= portico node_dashboard python_dashboard
+ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard
 bench-embed: build wrk target/python/installed ## calls per second of the examples beside Portico's own host, in one run
+	cargo build --release --package rust-dashboard
 	cd examples/node-dashboard && npm ci --silent && npm run --silent build
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 
@@ -83,7 +84,7 @@ wrk: # what makes the load
 lint: component ## formatting, clippy, and the libraries' documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p portico -p portico-storage-kit -p rust-dashboard
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace
 
 swagger-ui: ## another version of the viewer at /api/docs: make swagger-ui VERSION=5.35.0
 	host/assets/swagger-ui/renew.sh $(VERSION)

@@ -52,7 +52,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve users and apps over HTTP until stopped (SIGTERM or Ctrl-C)
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     /// List every procedure: name, who may call it, REST route, input
     Procedures(procedures::Procedures),
     /// Print the description of the HTTP interface in OpenAPI 3.1, as JSON

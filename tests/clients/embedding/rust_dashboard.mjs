@@ -1,6 +1,14 @@
 // What is examples/rust-dashboard's own.
 
+import { fileURLToPath } from "node:url";
+
 export const path = "/portico/api/trpc";
+
+/** A release build. */
+export const start = (data) => ({
+  command: fileURLToPath(new URL("../../../target/release/rust-dashboard", import.meta.url)),
+  args: ["--listen", "127.0.0.1:0", "--database", `${data}/dashboard.db`],
+});
 
 const made = ({ status, body }) => {
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
