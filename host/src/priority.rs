@@ -1,6 +1,6 @@
 //! Threads whose work can wait for a processor.
 
-/// A thread that is so nice gets a third as much of a processor as another that wants it, and all
+/// A thread that is so much nicer gets a third as much of a processor as another that wants it, and all
 /// of one that nobody wants.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
@@ -10,5 +10,7 @@ const NICENESS: i32 = 5;
 pub fn give_way() {
     // Elsewhere it would be the whole process. An error means that it does not give way, no more.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, NICENESS);
+    if let Ok(so_far) = rustix::process::getpriority_process(None) {
+        let _ = rustix::process::setpriority_process(None, (so_far + NICENESS).min(19));
+    }
 }

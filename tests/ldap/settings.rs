@@ -34,6 +34,8 @@ fn a_directory_that_is_set_up_wrong_is_named_and_stops_nothing_else() {
             "PORTICO_LDAP_BIND_PASSWORD is missing",
         ),
         ("PORTICO_LDAP_TIME_LIMIT", "0", "ldap-time-limit"),
+        ("PORTICO_LDAP_TIME_LIMIT", "5s", "ldap-time-limit"),
+        ("PORTICO_LDAP_START_TLS", "true", "ldap-start-tls"),
         ("PORTICO_LDAP_GROUPS", "on", "ldap-groups-base is missing"),
     ] {
         let server = start(at("ldaps://127.0.0.1:1").environment(name, value));

@@ -36,7 +36,7 @@ enum Kind {
 impl Pending {
     /// Notes something; says whether it is the first thing that is there to be written.
     pub fn add(&mut self, entry: AuditEntry) -> bool {
-        let was_empty = self.entries.is_empty() && self.lost == 0;
+        let was_empty = self.entries.is_empty();
         let key = AuditEntry {
             time: 0,
             request_id: String::new(),
@@ -81,7 +81,12 @@ impl Pending {
 
 impl Kind {
     fn of(entry: &AuditEntry) -> Self {
-        if entry.provider.is_some() {
+        // What has no form is no try, and costs whoever sends it nothing.
+        let is_try = !matches!(
+            entry.outcome.as_str(),
+            "BAD_REQUEST" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE"
+        );
+        if entry.provider.is_some() && is_try {
             Self::SignIn
         } else if entry.authentication == Authentication::None.name() {
             Self::Nobody
@@ -154,6 +159,10 @@ mod tests {
         let mut pending = Pending::default();
         pending.lose(0);
         assert_eq!(pending.take(9), []);
+        pending.lose(3);
+        let is_first = pending.add(refusal("app.all", "next", 1));
+        assert!(is_first, "whoever writes is woken");
+        pending.take(9);
         pending.lose(3);
         let rows = pending.take(9);
         assert_eq!((rows.len(), rows[0].times), (1, 3));

@@ -2,12 +2,10 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use portico::providers::ldap::{Ldap, LdapSettings};
-use serde::Deserialize;
-
-use super::front::Switch;
+use serde::{Deserialize, Deserializer};
 
 /// The one setting that is no flag: whoever lists processes reads those.
 const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
@@ -33,7 +31,8 @@ pub struct LdapArgs {
         env = "PORTICO_LDAP_START_TLS",
         value_name = "ON|OFF"
     )]
-    start_tls: Option<Switch>,
+    #[serde(deserialize_with = "as_text")]
+    start_tls: Option<String>,
     /// Whether passwords may travel to the directory on another machine as they are [default: off]
     #[arg(
         id = "ldap-allow-plain",
@@ -41,7 +40,8 @@ pub struct LdapArgs {
         env = "PORTICO_LDAP_ALLOW_PLAIN",
         value_name = "ON|OFF"
     )]
-    allow_plain: Option<Switch>,
+    #[serde(deserialize_with = "as_text")]
+    allow_plain: Option<String>,
     /// The certificates (PEM) of those who may vouch for the directory [default: those that
     /// browsers trust]
     #[arg(
@@ -122,7 +122,8 @@ pub struct LdapArgs {
         env = "PORTICO_LDAP_GROUPS",
         value_name = "ON|OFF"
     )]
-    groups: Option<Switch>,
+    #[serde(deserialize_with = "as_text")]
+    groups: Option<String>,
     /// Below which entry groups are
     #[arg(
         id = "ldap-groups-base",
@@ -155,7 +156,8 @@ pub struct LdapArgs {
         env = "PORTICO_LDAP_TIME_LIMIT",
         value_name = "SECONDS"
     )]
-    time_limit: Option<u64>,
+    #[serde(deserialize_with = "as_text")]
+    time_limit: Option<String>,
     /// What people know the directory as [default: LDAP]
     #[arg(
         id = "ldap-label",
@@ -204,15 +206,15 @@ impl LdapArgs {
     fn settings(&self) -> anyhow::Result<LdapSettings> {
         let defaults = LdapSettings::default();
         let text = |given: &Option<String>, default| given.clone().unwrap_or(default);
-        let is_on = |switch: Option<Switch>| switch == Some(Switch::On);
+        let groups = switch("ldap-groups", &self.groups)?;
         ensure!(
-            !is_on(self.groups) || self.groups_base.is_some(),
+            groups != Some(true) || self.groups_base.is_some(),
             "ldap-groups-base is missing, and ldap-groups is on"
         );
         Ok(LdapSettings {
             url: text(&self.url, defaults.url),
-            start_tls: is_on(self.start_tls),
-            allow_plain: is_on(self.allow_plain),
+            start_tls: switch("ldap-start-tls", &self.start_tls)?.unwrap_or_default(),
+            allow_plain: switch("ldap-allow-plain", &self.allow_plain)?.unwrap_or_default(),
             ca_file: self.ca_file.clone(),
             bind_dn: self.bind_dn.clone(),
             bind_password: self.bind_password()?,
@@ -222,13 +224,15 @@ impl LdapArgs {
             id_attribute: text(&self.id_attribute, defaults.id_attribute),
             name_attribute: text(&self.name_attribute, defaults.name_attribute),
             mail_attribute: text(&self.mail_attribute, defaults.mail_attribute),
-            groups_base: self
-                .groups_base
-                .clone()
-                .filter(|_| self.groups != Some(Switch::Off)),
+            groups_base: self.groups_base.clone().filter(|_| groups != Some(false)),
             group_filter: text(&self.group_filter, defaults.group_filter),
             group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
-            time_limit: self.time_limit.map_or(defaults.time_limit, Duration::from_secs),
+            time_limit: match given(&self.time_limit) {
+                Some(seconds) => {
+                    Duration::from_secs(seconds.parse().context("ldap-time-limit is no number")?)
+                }
+                None => defaults.time_limit,
+            },
             label: text(&self.label, defaults.label),
         })
     }
@@ -252,4 +256,34 @@ impl LdapArgs {
             .with_context(|| format!("ldap-bind-password-file: cannot read {}", file.display()))?;
         Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
     }
+}
+
+/// What is not understood must not keep the host from starting: it is read when the provider is made.
+fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Text(String),
+        Number(i64),
+        Boolean(bool),
+    }
+    Ok(Some(match Given::deserialize(deserializer)? {
+        Given::Text(text) => text,
+        Given::Number(number) => number.to_string(),
+        Given::Boolean(boolean) => boolean.to_string(),
+    }))
+}
+
+/// An empty variable is as good as none.
+fn given(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.is_empty())
+}
+
+fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
+    Ok(match given(text) {
+        None => None,
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        Some(_) => bail!("{name} must be on or off"),
+    })
 }

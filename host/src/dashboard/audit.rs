@@ -103,8 +103,10 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
         until: input.until.as_deref().and_then(time::parse),
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
-    // What was refused up to now belongs to it.
-    call.service.audit.flush().await;
+    // What was refused up to now belongs to it. It is written also if nobody waits for it any more.
+    let audit = call.service.audit.clone();
+    let written = tokio::spawn(async move { audit.flush().await });
+    written.await.map_err(Error::internal)?;
     let mut transaction = call.begin(Access::Read).await?;
     json(&Shown {
         items: transaction.list_audit(&filter, offset, page_size).await?,

@@ -3,8 +3,10 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use tokio::time::timeout;
+
 use crate::{
-    error::Error,
+    error::{Code, Error},
     http::new_request_id,
     identity::Identity,
     model::{
@@ -134,7 +136,7 @@ impl SignIn {
     ) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
         let checked = self.check(username.to_owned(), password.to_owned(), address, &request_id);
-        checked
+        in_time(&self.0, checked)
             .await
             .map_err(|error| report(error, "sign-in.password", &request_id))
     }
@@ -156,7 +158,7 @@ impl SignIn {
             let turn = service.turn_to_hash(address).await?;
             let service = service.clone();
             let checking = async move {
-                let mut instance = service.sandbox.enter(context).await?;
+                let mut instance = service.sandbox.enter_to_hash(context).await?;
                 let (plugin, store) = instance.parts();
                 let sign_in = plugin.portico_dashboard_sign_in();
                 let answer = sign_in.call_password(store, &username, &password).await;
@@ -183,8 +185,13 @@ impl SignIn {
                 .await;
             instance.answer(answer)
         };
-        found
+        in_time(&self.0, found)
             .await
             .map_err(|error| report(error, "sign-in.external", &request_id))
     }
+}
+
+async fn in_time<T>(service: &Service, running: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let too_long = |_| Error::new(Code::Timeout, "The call took too long");
+    timeout(service.call_time, running).await.map_err(too_long)?
 }

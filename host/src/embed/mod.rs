@@ -63,17 +63,17 @@ impl Plugin {
         }
     }
 
-    /// `user.*`.
+    /// `user.*`, of the component as it is now: ask again after [`exchange`](Self::exchange).
     pub fn users(&self) -> Users {
         Users(self.0.service())
     }
 
-    /// `app.*`.
+    /// `app.*`, of the component as it is now.
     pub fn apps(&self) -> Apps {
         Apps(self.0.service())
     }
 
-    /// Finding out who somebody is, for sessions of the dashboard's own.
+    /// Finding out who somebody is, for sessions of the dashboard's own; of the component as it is now.
     pub fn sign_in(&self) -> SignIn {
         SignIn(self.0.service())
     }

@@ -2,7 +2,10 @@
 
 mod ldap;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use axum::{
     body::Body,
@@ -107,24 +110,57 @@ pub(super) async fn sign_in(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let tried = Tried::default();
+    let mut tried = Tried::new(&http, &id, &parts);
     let result = try_sign_in(&http, &id, &parts, body, &tried).await;
-    if let Err(error) = &result {
-        let address = client_address(&http, &parts);
-        let provider = tried.provider.get().copied().unwrap_or(Provider::Credentials);
-        let user_id = tried.user_id.get().cloned();
-        let audit = &http.service.audit;
-        audit.refuse_sign_in(provider, user_id, address, &id.0, error);
-    }
+    tried.ended(&result);
     answer(result, SIGN_IN_NAME, &id)
 }
 
-/// What is known of a try so far, for the audit log.
-#[derive(Default)]
-struct Tried {
+/// What is known of a try so far, for the audit log. If it is dropped before it ended, whoever tried
+/// has left without waiting for the answer: that is recorded, too.
+struct Tried<'a> {
+    http: &'a Shared,
+    request_id: &'a str,
+    address: Option<IpAddr>,
     provider: OnceLock<Provider>,
     /// Whose name it is.
     user_id: Arc<OnceLock<String>>,
+    has_ended: bool,
+}
+
+impl<'a> Tried<'a> {
+    fn new(http: &'a Shared, id: &'a RequestId, parts: &Parts) -> Self {
+        Self {
+            http,
+            request_id: &id.0,
+            address: client_address(http, parts),
+            provider: OnceLock::new(),
+            user_id: Arc::default(),
+            has_ended: false,
+        }
+    }
+
+    fn ended(&mut self, result: &Result<Response, Error>) {
+        self.has_ended = true;
+        if let Err(error) = result {
+            self.refuse(error);
+        }
+    }
+
+    fn refuse(&self, error: &Error) {
+        let provider = self.provider.get().copied().unwrap_or(Provider::Credentials);
+        let user_id = self.user_id.get().cloned();
+        let audit = &self.http.service.audit;
+        audit.refuse_sign_in(provider, user_id, self.address, self.request_id, error);
+    }
+}
+
+impl Drop for Tried<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.refuse(&Error::new(Code::Timeout, "Nobody waits for the answer"));
+        }
+    }
 }
 
 async fn try_sign_in(
@@ -132,7 +168,7 @@ async fn try_sign_in(
     id: &RequestId,
     parts: &Parts,
     body: Body,
-    tried: &Tried,
+    tried: &Tried<'_>,
 ) -> Result<Response, Error> {
     let service = &http.service;
     let input = read_json(http, &parts.headers, body, InputLimit::small(&http.limits)).await?;
@@ -143,7 +179,7 @@ async fn try_sign_in(
     let provider = credentials.provider.unwrap_or(Provider::Credentials);
     tried.provider.get_or_init(|| provider);
     if provider == Provider::Ldap {
-        return ldap::sign_in(http, id, &identity, &credentials).await;
+        return ldap::sign_in(http, id, &identity, &credentials, tried).await;
     }
 
     let (attempt, name_key) = begin_try(service, id, &identity, &credentials).await?;

@@ -1,5 +1,7 @@
 //! `/api/auth/providers` and `/api/auth/oidc`: signing in by somebody else's word.
 
+use std::collections::HashSet;
+
 use axum::{
     body::Body,
     extract::{Extension, Request, State},
@@ -112,6 +114,7 @@ fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<
 
 async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
     let (oidc, service) = (on(http)?, &http.service);
+    check_opened(parts)?;
     let query = Query::read(parts)?;
     let return_to = query.get("returnTo").map_or("/", String::as_str);
     check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;
@@ -144,6 +147,7 @@ pub(super) async fn callback(
 
 async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
     let (oidc, service) = (on(http)?, &http.service);
+    check_opened(parts)?;
     let identity = identify(http, parts, id).await?;
     let (browser, now) = (
         browser(http, &parts.headers).unwrap_or_default(),
@@ -176,6 +180,18 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     Ok(response)
 }
 
+/// Browsers say what a request is for. An image or a script of another site's page must not use up the
+/// tries of whoever looks at it.
+fn check_opened(parts: &Parts) -> Result<(), Error> {
+    match parts.headers.get("sec-fetch-mode") {
+        Some(mode) if mode != "navigate" => Err(Error::new(
+            Code::Forbidden,
+            "This is a page to open: a link or a redirect, not a fetch",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn on(http: &Shared) -> Result<&Oidc, Error> {
     let oidc = http.settings.providers.oidc.as_deref();
     oidc.ok_or_else(|| Error::new(Code::NotFound, "Sign-in by OpenID Connect is off"))
@@ -187,8 +203,8 @@ struct Query(Vec<(String, String)>);
 impl Query {
     fn read(parts: &Parts) -> Result<Self, Error> {
         let pairs = query_pairs(parts.uri.query())?;
-        let is_repeated = |index: usize| pairs[..index].iter().any(|(key, _)| *key == pairs[index].0);
-        if (0..pairs.len()).any(is_repeated) {
+        let mut keys = HashSet::new();
+        if !pairs.iter().all(|(key, _)| keys.insert(key)) {
             return Err(Error::new(Code::BadRequest, "A key of the query is there twice"));
         }
         Ok(Self(pairs))

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - Compiled code runs as it is found, outside of the sandbox. So it is taken only from a file and
-//!   a folder that nobody else can have written to; wasmtime itself sees whether it was made by this
+//!   a folder that nobody else can have written to (what is above the folder is up to whoever chose it); wasmtime itself sees whether it was made by this
 //!   version, with these settings, for this processor.
 //! - A file has the name of what it was made from, comes to its name whole, and never changes: it
 //!   stays mapped as long as the component runs.
@@ -30,14 +30,16 @@ pub(super) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> 
     let Some(folder) = folder else {
         return compile(engine, component);
     };
+    // By its real path: a link on the way could lead elsewhere after it was looked at.
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .and_then(|()| fs::metadata(folder))
+        .and_then(|()| folder.canonicalize())
+        .and_then(|folder| Ok((fs::symlink_metadata(&folder)?, folder)))
         .with_context(|| format!("cannot use {} to keep the compiled component", folder.display()))
-        .and_then(|metadata| match is_ours(&metadata) {
-            true => from_folder(engine, component, folder),
+        .and_then(|(metadata, folder)| match is_ours(&metadata) {
+            true => from_folder(engine, component, &folder),
             false => {
                 warn!(
                     "others may write to {}, so the compiled component is not kept there and each start takes \

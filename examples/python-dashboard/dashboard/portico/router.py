@@ -2,6 +2,7 @@
 component describes.
 """
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -160,6 +161,8 @@ class Router:
         statuses = set()
         for position, name in enumerate(names):
             which = position if is_batch else None
+            # Others have their turn between two calls of a batch.
+            await asyncio.sleep(0)
             try:
                 data = await self._one(request.method, name, partial(of, inputs, which), call)
                 # Of nothing there is no `data`.

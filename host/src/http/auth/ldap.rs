@@ -1,12 +1,15 @@
 //! Signing in with the password that a directory knows.
 
+use std::sync::atomic::AtomicBool;
+
 use axum::response::Response;
 
-use super::{Credentials, begin_try};
+use super::{Credentials, Tried, begin_try};
 use crate::{
     error::{Code, Error},
     http::{Shared, request::RequestId, session},
     identity::Identity,
+    model::Provider,
     providers::{self, SignIn, ldap::Login},
 };
 
@@ -15,6 +18,7 @@ pub(super) async fn sign_in(
     id: &RequestId,
     identity: &Identity,
     credentials: &Credentials,
+    tried: &Tried<'_>,
 ) -> Result<Response, Error> {
     let service = &http.service;
     let Some(ldap) = &http.settings.providers.ldap else {
@@ -29,6 +33,14 @@ pub(super) async fn sign_in(
         ));
     }
     let (attempt, name_key) = begin_try(service, id, identity, credentials).await?;
+    let context = identity.context(&id.0);
+    let account = service
+        .find_account(Provider::Ldap, &credentials.username, &context)
+        .await?;
+    if let Some(account) = account {
+        tried.user_id.get_or_init(|| account.id);
+    }
+    let is_open = AtomicBool::new(false);
     let result = async {
         let login = Login {
             service,
@@ -37,6 +49,7 @@ pub(super) async fn sign_in(
             username: credentials.username.trim(),
             name_key: &name_key,
             password: &credentials.password,
+            is_open: &is_open,
         };
         let external = ldap.authenticate(&login).await?;
         let signing_in = SignIn {
@@ -49,6 +62,11 @@ pub(super) async fn sign_in(
         Ok(session::signed_in(http, &user, &begun))
     };
     let result = result.await;
-    attempt.settle(&result);
+    // Whoever guesses must not learn by the time that it takes, and not be counted.
+    if is_open.into_inner() {
+        drop(attempt);
+    } else {
+        attempt.settle(&result);
+    }
     result
 }

@@ -13,7 +13,15 @@ mod filter;
 mod settings;
 mod wire;
 
-use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::anyhow;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -62,6 +70,9 @@ pub struct Login<'a> {
     pub name_key: &'a str,
     /// What only they know.
     pub password: &'a str,
+    /// Whether the directory was asked about the password, and did not say yet. What comes of it
+    /// then is a try, also if it is that the directory does not answer.
+    pub is_open: &'a AtomicBool,
 }
 
 impl Ldap {
@@ -135,12 +146,14 @@ impl Ldap {
         let identity = self.identity(entry)?;
 
         let count = self.count(login, &identity.name).await?;
+        login.is_open.store(true, Ordering::Relaxed);
         let proves = match directory.proves(&entry.dn, login.password).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(refused("the directory does not take the password")),
             Err(error) => Err(unreachable(error)),
         };
-        if let Some(count) = count {
+        login.is_open.store(!directory_said(&proves), Ordering::Relaxed);
+        if let Some(count) = count.filter(|_| directory_said(&proves)) {
             count.settle(&proves);
         }
         proves?;
@@ -202,6 +215,11 @@ impl fmt::Debug for Ldap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.config.fmt(formatter)
     }
+}
+
+/// Whether it took the password or refused it.
+fn directory_said(proves: &Result<(), Error>) -> bool {
+    !matches!(proves, Err(error) if error.code == Code::ServiceUnavailable)
 }
 
 /// The words of the provider `credentials`. The reason is for the log.

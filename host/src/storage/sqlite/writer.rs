@@ -32,7 +32,7 @@ const MAX_MEMBERS: usize = 256;
 
 /// As long as COMMITs take no longer than this, whoever ends a batch waits for the disk on the
 /// spot: to wake another thread for it, and from there those who are told, would take as long again.
-/// Nobody else is held up for longer than by a call that computes for so long.
+/// A disk that was quick and stalls holds up one thread once: the next COMMIT is made elsewhere.
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Gives turns to write.
