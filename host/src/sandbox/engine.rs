@@ -29,7 +29,10 @@ pub(super) fn new(limits: &Limits) -> anyhow::Result<Engine> {
 
 /// For calls that hash: few instances, whose places keep as much memory as one hash needs.
 pub(super) fn for_hashing(limits: &Limits) -> anyhow::Result<Engine> {
-    Ok(with_pool(pool(limits, limits.hashing, 24 << 20))?)
+    let mut pool = pool(limits, limits.hashing, 24 << 20);
+    // Nearly all of it was written to: to ask which pages were takes longer than to empty the rest.
+    pool.pagemap_scan(Enabled::No);
+    Ok(with_pool(pool)?)
 }
 
 fn with_pool(pool: PoolingAllocationConfig) -> wasmtime::Result<Engine> {
