@@ -1,6 +1,7 @@
 //! The handlers: what the component does for a call, natively.
 
 use std::{
+    net::Ipv4Addr,
     sync::{Arc, LazyLock},
     time::Duration,
 };
@@ -19,7 +20,7 @@ use portico::{
     identity::{self, Identity, PLAIN_COOKIE},
     model::{App, AppInput, Provider},
     sandbox::{self, Kind},
-    storage::{Access, AccountKey, AppFilter, CallContext, Session, StoredApp},
+    storage::{Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, StoredApp},
     time::{self, Clock, SystemClock},
 };
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,9 @@ pub async fn all(State(native): Shared, request: Request) -> Response {
 /// `POST /api/apps`: commits are shared, as the storage driver does it.
 pub async fn create(State(native): Shared, request: Request) -> Response {
     let work = async {
-        let (stored, context) = native.read_app(request).await?;
+        let (stored, identity, id) = native.read_app(request).await?;
+        let audited = AuditedCall::new(entry(&identity, &id), Arc::new(SystemClock));
+        let context = identity.context(&id.0).audited(Some(Arc::new(audited)));
         let stored = [stored];
         let mut transaction = native.storage.begin(Access::Write, &context).await?;
         transaction.insert_apps(&stored).await?;
@@ -84,8 +87,13 @@ pub async fn create(State(native): Shared, request: Request) -> Response {
 /// `POST /api/apps/one-by-one`: each call has a transaction and a commit of its own.
 pub async fn create_one_by_one(State(native): Shared, request: Request) -> Response {
     let work = async {
-        let (stored, _) = native.read_app(request).await?;
-        let inserted = native.one_by_one.insert(stored.clone()).await;
+        let (stored, identity, id) = native.read_app(request).await?;
+        let entry = AuditEntry {
+            time: SystemClock.now(),
+            target: Some(stored.app.id.clone()),
+            ..entry(&identity, &id)
+        };
+        let inserted = native.one_by_one.insert(stored.clone(), entry).await;
         inserted.map_err(Error::internal)?;
         json(&Created::from(stored))
     };
@@ -115,9 +123,9 @@ impl Native {
     }
 
     /// An app to store, out of a request of somebody who may create it.
-    async fn read_app(&self, request: Request) -> Result<(StoredApp, CallContext), Error> {
+    async fn read_app(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
         let (parts, body) = request.into_parts();
-        let (_, context) = self.enter(&parts, &APP_CREATE, Kind::Mutation).await?;
+        let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation).await?;
         let input: AppInput = read(body).await?;
         let app = App {
             id: self.secrets.id(SystemClock.now()),
@@ -128,7 +136,8 @@ impl Native {
             ping_url: optional(input.ping_url, |text| address("pingUrl", text))?,
         };
         let name_key = name_key(&app.name);
-        Ok((StoredApp { app, name_key }, context))
+        let id = request_id(&parts);
+        Ok((StoredApp { app, name_key }, identity, id))
     }
 
     async fn begin_session(&self, request: Request) -> Result<String, Error> {
@@ -178,6 +187,14 @@ impl Native {
             "expiresAt": time::format(session.expires_at),
             "user": { "id": account.id, "name": account.name },
         }))
+    }
+}
+
+/// What the audit log says of a creation, as Portico has it.
+fn entry(identity: &Identity, id: &RequestId) -> AuditEntry {
+    AuditEntry {
+        address: Some(Ipv4Addr::LOCALHOST.into()),
+        ..AuditEntry::new("app.create", &id.0).by(identity.user_id(), &identity.authentication)
     }
 }
 

@@ -7,11 +7,11 @@ use std::{
     thread,
 };
 
-use portico::storage::StoredApp;
+use portico::storage::{AuditEntry, StoredApp};
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 
-type Job = (StoredApp, oneshot::Sender<rusqlite::Result<()>>);
+type Job = (StoredApp, AuditEntry, oneshot::Sender<rusqlite::Result<()>>);
 
 /// A thread that writes, one transaction after the other: the fastest way without sharing commits,
 /// because nobody waits for a lock and nothing passes between two transactions.
@@ -23,18 +23,18 @@ impl OneByOne {
         let (jobs, waiting) = mpsc::channel::<Job>();
         thread::spawn(move || {
             let connection = LazyCell::new(|| open(&database).expect("the database can be opened"));
-            for (app, done) in waiting {
+            for (app, entry, done) in waiting {
                 // Whoever no longer waits for the answer does not need it.
-                let _ = done.send(insert(&connection, &app));
+                let _ = done.send(insert(&connection, &app, &entry));
             }
         });
         Self(jobs)
     }
 
-    /// Inserts an app; done when it is durable.
-    pub async fn insert(&self, app: StoredApp) -> anyhow::Result<()> {
+    /// Inserts an app and its row of the audit log; done when both are durable.
+    pub async fn insert(&self, app: StoredApp, entry: AuditEntry) -> anyhow::Result<()> {
         let (done, waiting) = oneshot::channel();
-        self.0.send((app, done))?;
+        self.0.send((app, entry, done))?;
         Ok(waiting.await??)
     }
 }
@@ -49,24 +49,44 @@ fn open(database: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn insert(connection: &Connection, StoredApp { app, name_key }: &StoredApp) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, app: &StoredApp, entry: &AuditEntry) -> rusqlite::Result<()> {
     let run = |sql: &str, values: &[&dyn rusqlite::ToSql]| connection.prepare_cached(sql)?.execute(values);
     run("BEGIN IMMEDIATE", &[])?;
+    let inserted = insert_app(connection, app).and_then(|()| insert_entry(connection, entry));
+    run(if inserted.is_ok() { "COMMIT" } else { "ROLLBACK" }, &[])?;
+    inserted
+}
+
+fn insert_app(connection: &Connection, StoredApp { app, name_key }: &StoredApp) -> rusqlite::Result<()> {
     let sql = "
         INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let inserted = run(
-        sql,
-        params![
-            app.id,
-            app.name,
-            name_key,
-            app.description,
-            app.icon_url,
-            app.href,
-            app.ping_url
-        ],
-    );
-    run(if inserted.is_ok() { "COMMIT" } else { "ROLLBACK" }, &[])?;
-    inserted.map(drop)
+    let values = params![
+        app.id,
+        app.name,
+        name_key,
+        app.description,
+        app.icon_url,
+        app.href,
+        app.ping_url
+    ];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
+}
+
+fn insert_entry(connection: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
+    let sql = "
+        INSERT INTO audit (time, actor_id, authentication, credential_id, address, request_id, procedure, target,
+            created, outcome, times)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 1, 'OK', 1)";
+    let values = params![
+        entry.time as i64,
+        entry.actor_id,
+        entry.authentication,
+        entry.credential_id,
+        entry.address.map(|address| address.to_string()),
+        entry.request_id,
+        entry.procedure,
+        entry.target,
+    ];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
 }
