@@ -1,5 +1,5 @@
 //! A component that reads and writes apps as any other, until a text that it is given (an id, a
-//! name, a query) asks for one of the ways to misbehave: see [`misbehaviour`].
+//! name, a query) asks for one of the ways to misbehave: see `misbehaviour`.
 //!
 //! The host serves it with `--component`, so that the same running host answers ordinary calls
 //! beside it. It has no rules of its own and nothing of users; who may call what is the table of
