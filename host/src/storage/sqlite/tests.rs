@@ -242,6 +242,5 @@ async fn the_connection_is_set_up_for_durability() {
         assert_eq!(number("foreign_keys"), 1);
         assert_eq!(number("trusted_schema"), 0);
         assert_eq!(number("busy_timeout"), 2000);
-        assert_eq!(number("mmap_size"), 256 << 20);
     }
 }

@@ -43,8 +43,7 @@ impl OneByOne {
 fn open(database: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(database)?;
     connection.execute_batch(
-        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA mmap_size = 268435456;
-         PRAGMA journal_size_limit = 67108864;",
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;",
     )?;
     Ok(connection)
 }
