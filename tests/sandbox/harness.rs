@@ -11,7 +11,7 @@ use portico::{
     model::{App, Caller},
     sandbox::{Imports, Instance, Limits, Sandbox},
     secrets::SystemRandom,
-    storage::{Authentication, CallContext, memory::MemoryStorage},
+    storage::{Authentication, CallContext, Storage, memory::MemoryStorage},
     time::SystemClock,
 };
 
@@ -34,8 +34,13 @@ impl Icons for SlowIcons {
 
 /// A sandbox with this component over empty storage.
 pub fn sandbox(component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
+    sandbox_over(Arc::new(MemoryStorage::new()), component, limits)
+}
+
+/// The same over this storage.
+pub fn sandbox_over(storage: Arc<dyn Storage>, component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
     let imports = Imports {
-        storage: Arc::new(MemoryStorage::new()),
+        storage,
         icons: Arc::new(SlowIcons),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),

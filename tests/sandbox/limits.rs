@@ -1,15 +1,20 @@
 //! Limits of a test's own, where waiting for the real ones would take long.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use portico::{
+    COMPONENT,
     error::Code,
-    model::{Caller, NewAccount},
+    model::{Caller, NewAccount, UserCaller},
     sandbox::Limits,
+    storage::{Access, DashboardStorage, sqlite::SqliteStorage},
 };
 use portico_tests::{command, run};
 
-use crate::harness::{ask, by_id, context, honest, hostile, sandbox};
+use crate::harness::{ask, by_id, context, honest, hostile, sandbox, sandbox_over};
 
 #[tokio::test]
 async fn a_call_that_waits_and_waits_ends() {
@@ -42,6 +47,38 @@ async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
     );
     ask(&sandbox, "trap-after-commit:App").await.unwrap_err();
     by_id(&sandbox, None, "App").await.unwrap();
+}
+
+#[tokio::test]
+async fn waiting_for_the_turn_to_write_keeps_nobody_from_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
+    let storage = Arc::new(storage);
+    let limits = Limits {
+        write_time: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
+    let ada = Caller::User(UserCaller {
+        id: "ada".into(),
+        permissions: vec!["admin".into()],
+    });
+    let turn = storage.begin_dashboard(Access::Write, &context(None)).await;
+    let holder = async {
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        drop(turn.unwrap());
+    };
+    let deleting = async {
+        let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
+        let (plugin, store) = instance.parts();
+        let apps = plugin.portico_dashboard_apps();
+        let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
+        instance.answer(answer)
+    };
+    let began = Instant::now();
+    let (deleted, ()) = tokio::join!(deleting, holder);
+    deleted.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(600), "it did not wait");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use portico::{
     identity::Identity,
-    storage::{Access, Storage, sqlite::SqliteStorage},
+    storage::{Access, DashboardStorage, sqlite::SqliteStorage},
 };
 use portico_tests::{Client, MISSING, Portico, escape, raw, trpc_query_path};
 use serde_json::{Value, json};
@@ -283,7 +283,7 @@ pub fn refuse_to_write(tape: &Tape, server: &Portico, secrets: &Secrets) {
         .expect("the database");
     let context = Identity::operator().context("test");
     let turn = runtime
-        .block_on(storage.begin(Access::Write, &context))
+        .block_on(storage.begin_dashboard(Access::Write, &context))
         .expect("a turn");
 
     let sign_in = json!({"username": "root", "password": secrets.root_password});

@@ -3,8 +3,6 @@
 //! Everything here is a straight hand-over. What storage refuses is an answer that the component
 //! sees; a handle that it must not have, or a number beyond reason, ends its call.
 
-use std::time::Instant;
-
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -32,8 +30,16 @@ impl State {
     }
 
     fn end(&mut self, handle: Handle) -> wasmtime::Result<OpenTransaction> {
-        self.budget.writes_since = None;
+        self.budget.ends_writing();
         Ok(self.table.delete(handle)?)
+    }
+
+    /// Sees whether a write transaction has had its turn meanwhile.
+    pub(super) fn look_for_the_turn(&mut self) {
+        let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
+        if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
+            self.budget.writes();
+        }
     }
 }
 
@@ -46,7 +52,7 @@ impl storage::Host for State {
             Err(error) => return Ok(Err(error)),
         };
         if access == Access::Write {
-            self.budget.writes_since = Some(Instant::now());
+            self.budget.waits_to_write = true;
         }
         Ok(Ok(self.table.push(OpenTransaction(transaction))?))
     }

@@ -151,7 +151,9 @@ pub(super) struct Budget {
     duration: Duration,
     write_time: Duration,
     /// Since when it holds a write transaction.
-    pub writes_since: Option<Instant>,
+    writes_since: Option<Instant>,
+    /// Whether it has a write transaction, which had not had its turn when we looked last.
+    pub waits_to_write: bool,
     ticks: u32,
     host_calls: u32,
     /// Messages that the log still takes.
@@ -168,6 +170,7 @@ impl Budget {
             duration: limits.duration,
             write_time: limits.write_time,
             writes_since: None,
+            waits_to_write: false,
             ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
             host_calls: limits.host_calls,
             log_messages: limits.log_messages,
@@ -184,6 +187,23 @@ impl Budget {
     pub fn count_host_call(&mut self) -> Result<(), Stop> {
         self.host_calls = self.host_calls.checked_sub(1).ok_or(Stop::HostCalls)?;
         self.look_at_the_clock()
+    }
+
+    /// From now on, others wait for its write transaction.
+    pub fn writes(&mut self) {
+        self.waits_to_write = false;
+        self.writes_since = Some(Instant::now());
+    }
+
+    /// Whether others wait for its write transaction.
+    pub fn is_writing(&self) -> bool {
+        self.writes_since.is_some()
+    }
+
+    /// It has no write transaction any more.
+    pub fn ends_writing(&mut self) {
+        self.waits_to_write = false;
+        self.writes_since = None;
     }
 
     fn look_at_the_clock(&self) -> Result<(), Stop> {

@@ -114,7 +114,7 @@ impl ResourceLimiterAsync for State {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let may_wait = self.budget.writes_since.is_none();
+        let may_wait = !self.budget.is_writing();
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;
         Ok(true)
@@ -357,8 +357,12 @@ impl Sandbox {
         let mut store = Store::new(&prepared.engine, state);
         store.limiter_async(|state| state);
         store.call_hook(|mut store, hook| {
-            if matches!(hook, CallHook::CallingHost) {
-                store.data_mut().budget.count_host_call()?;
+            match hook {
+                CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
+                CallHook::ReturningFromHost if store.data().budget.waits_to_write => {
+                    store.data_mut().look_for_the_turn();
+                }
+                _ => {}
             }
             if hook.entering_host() && take(&mut store.data_mut().has_grown) {
                 let transfer = store.data().share.transfer();

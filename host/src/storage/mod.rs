@@ -104,6 +104,12 @@ pub trait Storage: Send + Sync + 'static {
 pub trait Transaction: Send + 'static {
     async fn commit(self: Box<Self>) -> Result<()>;
 
+    /// Whether it writes but keeps nobody else from writing yet: its turn is still to come. The time
+    /// that a component may take for a write transaction is counted from its turn on.
+    fn waits_for_turn(&self) -> bool {
+        false
+    }
+
     async fn has_users(&mut self) -> Result<bool>;
     async fn get_user(&mut self, id: &str) -> Result<Option<User>>;
     async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>>;

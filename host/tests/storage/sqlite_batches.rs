@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::poll;
 use portico::storage::{Access, Authentication, DashboardStorage, Result};
 use tempfile::TempDir;
@@ -172,6 +173,160 @@ async fn a_commit_that_was_never_begun_does_not_happen() {
     drop(first.commit());
     assert_free(&store);
     assert!(store.read().await.get_app("a").await.unwrap().is_none());
+}
+
+/// Transactions that only insert apps, with these ids.
+async fn queued(store: &Store, ids: &[&str]) -> Vec<BoxFuture<'static, Result<()>>> {
+    let mut queued = Vec::new();
+    for id in ids {
+        let mut writer = store.write_as_component().await;
+        writer.insert_apps(&[app(id, id)]).await.unwrap();
+        assert!(writer.waits_for_turn());
+        let mut committed = writer.commit();
+        assert!(poll!(&mut committed).is_pending(), "somebody else has the turn");
+        queued.push(committed);
+    }
+    queued
+}
+
+#[tokio::test]
+async fn what_only_writes_is_carried_out_by_whoever_has_the_turn() {
+    let store = Store::sqlite();
+    let mut holder = store.write().await;
+    let queued = queued(&store, &["a", "b", "c"]).await;
+    assert!(
+        holder.get_app("a").await.unwrap().is_none(),
+        "one after the other"
+    );
+    holder.insert_apps(&[app("first", "first")]).await.unwrap();
+    timeout(SOON, holder.commit()).await.unwrap().unwrap();
+    for committed in queued {
+        timeout(SOON, committed).await.expect("it was forgotten").unwrap();
+    }
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 4);
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn what_only_writes_is_carried_out_after_a_rollback_too() {
+    let store = Store::sqlite();
+    let mut holder = store.write().await;
+    holder.insert_apps(&[app("a", "rolled back")]).await.unwrap();
+    let queued = queued(&store, &["a"]).await;
+    drop(holder);
+    for committed in queued {
+        timeout(SOON, committed).await.expect("it was forgotten").unwrap();
+    }
+    let app = store.read().await.get_app("a").await.unwrap();
+    assert_eq!(app.unwrap().name, "a");
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn one_that_fails_in_the_queue_takes_nobody_with_it() {
+    let store = Store::sqlite();
+    for is_alone in [true, false] {
+        let holder = store.write().await;
+        let ids = match is_alone {
+            true => vec!["a", "taken", "taken", "b"],
+            // The batch is open: with somebody in it who is not to be undone.
+            false => vec!["taken", "c"],
+        };
+        let queued = queued(&store, &ids).await;
+        if is_alone {
+            drop(holder);
+        } else {
+            let mut holder = holder;
+            holder.insert_apps(&[app("d", "d")]).await.unwrap();
+            timeout(SOON, holder.commit()).await.unwrap().unwrap();
+        }
+        let mut done = Vec::new();
+        for committed in queued {
+            done.push(timeout(SOON, committed).await.expect("it was forgotten").is_ok());
+        }
+        let expected = if is_alone {
+            vec![true, true, false, true]
+        } else {
+            vec![false, true]
+        };
+        assert_eq!(done, expected);
+    }
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 5);
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_any_more_is_not_taken_out_of_the_queue() {
+    let store = Store::sqlite();
+    let holder = store.write().await;
+    let mut queued = queued(&store, &["gone", "there"]).await;
+    drop(queued.remove(0));
+    drop(holder);
+    timeout(SOON, queued.remove(0)).await.unwrap().unwrap();
+    let mut reader = store.read().await;
+    assert!(reader.get_app("gone").await.unwrap().is_none());
+    assert!(reader.get_app("there").await.unwrap().is_some());
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn who_has_to_see_something_takes_the_turn_and_sees_what_they_wrote() {
+    let store = Store::sqlite();
+    let mut writer = store.write_as_component().await;
+    writer.insert_apps(&[app("a", "a")]).await.unwrap();
+    assert!(writer.waits_for_turn());
+    assert!(writer.get_app("a").await.unwrap().is_some());
+    assert!(!writer.waits_for_turn());
+    let mut next = store.write_as_component().await;
+    assert!(poll!(Box::pin(next.get_app("a"))).is_pending());
+    drop(writer);
+    assert!(timeout(SOON, next.get_app("a")).await.unwrap().unwrap().is_none());
+
+    // Many records at once are not left to others, either.
+    drop(next);
+    let mut writer = store.write_as_component().await;
+    let many: Vec<_> = (0..100).map(|number| app(&number.to_string(), "many")).collect();
+    writer.insert_apps(&many).await.unwrap();
+    assert!(!writer.waits_for_turn());
+    writer.commit().await.unwrap();
+    assert_eq!(store.read().await.count_apps("many").await.unwrap(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_of_both_kinds_all_come_to_their_end() {
+    let store = Store::sqlite();
+    let tasks: Vec<_> = (0..400)
+        .map(|number| {
+            let storage = store.storage.clone();
+            tokio::spawn(async move {
+                let id = number.to_string();
+                if number % 3 == 0 {
+                    return insert(storage, id).await;
+                }
+                let context = context(Authentication::None);
+                let mut writer = storage.begin(Access::Write, &context).await?;
+                writer.insert_apps(&[app(&id, &id)]).await?;
+                // Some go away in the middle.
+                match number % 7 {
+                    0 => timeout(Duration::from_micros(50), writer.commit())
+                        .await
+                        .unwrap_or(Ok(())),
+                    _ => writer.commit().await,
+                }
+            })
+        })
+        .collect();
+    let mut least = 0;
+    for (number, task) in tasks.into_iter().enumerate() {
+        timeout(SOON, task)
+            .await
+            .expect("it was forgotten")
+            .unwrap()
+            .unwrap();
+        least += u32::from(number % 3 == 0 || number % 7 != 0);
+    }
+    wait_until_free(&store).await;
+    assert!(store.read().await.count_apps("").await.unwrap() >= least);
 }
 
 #[test]

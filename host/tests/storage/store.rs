@@ -8,7 +8,7 @@ use portico::storage::memory::MemoryStorage;
 use portico::storage::sqlite::SqliteStorage;
 use portico::storage::{
     Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, SearchEngine, Session, StoredApp,
+    DashboardTransaction, NewUser, SearchEngine, Session, StoredApp, Transaction,
 };
 use tempfile::TempDir;
 
@@ -66,6 +66,12 @@ impl Store {
 
     pub async fn write(&self) -> Box<dyn DashboardTransaction> {
         self.write_as(Authentication::None).await
+    }
+
+    /// A transaction as the component has it: it takes its turn only when it has to see something.
+    pub async fn write_as_component(&self) -> Box<dyn Transaction> {
+        let context = context(Authentication::None);
+        self.storage.begin(Access::Write, &context).await.unwrap()
     }
 
     pub async fn write_as(&self, authentication: Authentication) -> Box<dyn DashboardTransaction> {

@@ -10,6 +10,7 @@
 mod apps;
 mod audit;
 mod backup;
+mod batch;
 mod boards;
 mod credentials;
 mod groups;
@@ -122,25 +123,23 @@ impl SqliteStorage {
         verified.await.context("the check of the database ended early")?
     }
 
-    async fn open_transaction(
-        &self,
-        access: Access,
-        context: &CallContext,
-    ) -> Result<Box<SqliteTransaction>> {
-        let transaction = match access {
-            Access::Read => SqliteTransaction::read_only(self.readers.take().await?, self.ids.clone()),
-            Access::Write => {
-                SqliteTransaction::writing(self.writer.begin().await?, context, self.ids.clone())
-            }
-        };
-        Ok(Box::new(transaction))
+    async fn read(&self) -> Result<Box<SqliteTransaction>> {
+        let reader = self.readers.take().await?;
+        Ok(Box::new(SqliteTransaction::reading(reader, self.ids.clone())))
     }
 }
 
 #[async_trait]
 impl Storage for SqliteStorage {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
-        Ok(self.open_transaction(access, context).await?)
+        match access {
+            Access::Read => Ok(self.read().await?),
+            // It may turn out to need no turn: creating apps is nothing but writing.
+            Access::Write => {
+                let (writer, ids) = (self.writer.clone(), self.ids.clone());
+                Ok(Box::new(SqliteTransaction::blind(writer, context, ids)))
+            }
+        }
     }
 }
 
@@ -151,7 +150,17 @@ impl DashboardStorage for SqliteStorage {
         access: Access,
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
-        Ok(self.open_transaction(access, context).await?)
+        match access {
+            Access::Read => Ok(self.read().await?),
+            Access::Write => {
+                let turn = self.writer.begin().await?;
+                Ok(Box::new(SqliteTransaction::writing(
+                    turn,
+                    context,
+                    self.ids.clone(),
+                )))
+            }
+        }
     }
 
     async fn check(&self) -> Result<()> {

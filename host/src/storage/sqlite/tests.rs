@@ -120,6 +120,31 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let first = writer.begin().await.unwrap();
+    insert(&first, "first", "icon").unwrap();
+    let mut second = Box::pin(writer.begin());
+    assert!(poll!(&mut second).is_pending());
+    let mut first = Box::pin(first.commit());
+    assert!(poll!(&mut first).is_pending());
+    let second = second.await.unwrap();
+    let mut queued = Box::pin(writer.write(vec![Box::new(|db| {
+        let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES ('after', '', '', '')";
+        run(db, sql, []).map(drop)
+    })]));
+    assert!(poll!(&mut queued).is_pending());
+
+    second.connection().unwrap().execute_batch("ROLLBACK").unwrap();
+    drop(second);
+    let first = first.await;
+    assert!(is_unavailable(&first), "{first:?}");
+    queued.await.unwrap();
+    assert_eq!(apps(&store), ["after"]);
+}
+
+#[tokio::test]
 async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     use crate::storage::{Access, Authentication, CallContext, DashboardStorage};
     let store = store();

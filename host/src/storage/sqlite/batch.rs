@@ -1,0 +1,196 @@
+//! What one COMMIT makes durable: an outer transaction of SQLite, whose members are transactions.
+//!
+//! Invariants:
+//! - Each member but the first has a savepoint of its own while it is at work, so it can be undone
+//!   alone. Blind transactions share one, and are undone alone only if one of them fails.
+//! - Members hear of their end only after the outer COMMIT: all of them are there, or none is, and
+//!   all are told so.
+//! - SQLite itself may roll back everything when a statement fails (a full disk). Then nothing
+//!   more is written in that batch, and its members fail.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::health::Health;
+use super::query::run;
+use crate::storage::Result;
+
+/// Members of one batch. More would make the first one wait long, and save little.
+const MAX_MEMBERS: usize = 256;
+
+/// The connection, and the transactions that its next COMMIT makes durable.
+pub(super) struct Batch {
+    connection: Connection,
+    health: Arc<Health>,
+    /// Whether the outer transaction has begun.
+    is_open: bool,
+    members: Vec<Member>,
+    /// How long the last COMMIT took.
+    last_commit: Duration,
+}
+
+/// Where a transaction that is committed hears what came of it.
+pub(super) type Member = oneshot::Sender<Result<()>>;
+
+/// A statement that needs to see nothing of what is there, and answers nothing. It may run again.
+pub(super) type BlindWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
+
+/// A transaction that consists of such statements: whoever has the turn can run it as a whole.
+pub(super) struct Blind {
+    pub writes: Vec<BlindWrite>,
+    pub member: Member,
+}
+
+/// What undoes a member.
+#[derive(Clone, Copy)]
+pub(super) enum Undo {
+    /// Nobody was in the batch before it.
+    Batch,
+    Savepoint,
+}
+
+impl Batch {
+    pub fn new(connection: Connection, health: Arc<Health>) -> Self {
+        Self {
+            connection,
+            health,
+            is_open: false,
+            members: Vec::new(),
+            last_commit: Duration::MAX,
+        }
+    }
+
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub fn has_members(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// Whether one more may join it.
+    pub fn has_room(&self) -> bool {
+        self.is_sound() && self.members.len() < MAX_MEMBERS
+    }
+
+    /// How long the last COMMIT took; forever if there was none.
+    pub fn last_commit(&self) -> Duration {
+        self.last_commit
+    }
+
+    /// Begins a member's work.
+    pub fn begin(&mut self) -> rusqlite::Result<Undo> {
+        if self.is_open {
+            run(&self.connection, "SAVEPOINT member", [])?;
+            return Ok(Undo::Savepoint);
+        }
+        run(&self.connection, "BEGIN IMMEDIATE", [])?;
+        self.is_open = true;
+        Ok(Undo::Batch)
+    }
+
+    /// Keeps a member's work. If that fails, it is still to be undone.
+    pub fn keep(&mut self, undo: Undo) -> rusqlite::Result<()> {
+        match undo {
+            Undo::Batch => Ok(()),
+            Undo::Savepoint => run(&self.connection, "RELEASE member", []).map(drop),
+        }
+    }
+
+    /// Undoes a member's work.
+    pub fn undo(&mut self, undo: Undo) {
+        match undo {
+            Undo::Batch => {
+                self.roll_back();
+                self.is_open = false;
+            }
+            Undo::Savepoint => self.roll_back_member(),
+        }
+    }
+
+    /// One more who hears what comes of the COMMIT.
+    pub fn join(&mut self, member: Member) {
+        self.members.push(member);
+    }
+
+    /// Runs blind transactions: all under one savepoint, and each under its own if one fails.
+    pub fn run(&mut self, mut transactions: Vec<Blind>) {
+        // Whoever stopped waiting was not told that it is done.
+        transactions.retain(|blind| !blind.member.is_closed());
+        if transactions.is_empty() {
+            return;
+        }
+        let Err(error) = self.run_all(&transactions) else {
+            self.members
+                .extend(transactions.into_iter().map(|blind| blind.member));
+            return;
+        };
+        let alone = transactions.len() == 1;
+        for blind in transactions {
+            let ran = match &error {
+                error if alone || !self.is_sound() => Err(self.health.translate(error)),
+                _ => self
+                    .run_all([&blind])
+                    .map_err(|error| self.health.translate(&error)),
+            };
+            match ran {
+                Ok(()) => self.join(blind.member),
+                // Whoever no longer waits for the answer does not need it.
+                Err(error) => drop(blind.member.send(Err(error))),
+            }
+        }
+    }
+
+    fn run_all<'a>(&mut self, transactions: impl IntoIterator<Item = &'a Blind>) -> rusqlite::Result<()> {
+        let undo = self.begin()?;
+        let mut writes = transactions.into_iter().flat_map(|blind| &blind.writes);
+        let ran = writes.try_for_each(|write| write(&self.connection));
+        ran.and_then(|()| self.keep(undo))
+            .inspect_err(|_| self.undo(undo))
+    }
+
+    /// Ends the outer transaction; answers who has to be told what came of it.
+    pub fn end(&mut self) -> (Vec<Member>, Result<()>) {
+        let members = std::mem::take(&mut self.members);
+        let result = if members.is_empty() {
+            Ok(())
+        } else {
+            // If SQLite has given the batch up there is nothing to commit, and it says so.
+            let started = Instant::now();
+            let committed = run(&self.connection, "COMMIT", []).map(drop);
+            self.last_commit = started.elapsed();
+            committed.map_err(|error| self.health.unavailable(&error))
+        };
+        // Nothing left to do after a COMMIT that succeeded.
+        self.roll_back();
+        self.is_open = false;
+        (members, result)
+    }
+
+    /// Whether the outer transaction is as we left it: SQLite has not rolled it back.
+    pub fn is_sound(&self) -> bool {
+        self.is_open != self.connection.is_autocommit()
+    }
+
+    /// Undoes one transaction; if that fails, the whole batch.
+    fn roll_back_member(&self) {
+        if self.is_sound()
+            && let Err(error) = run(&self.connection, "ROLLBACK TO member", [])
+                .and_then(|_| run(&self.connection, "RELEASE member", []))
+        {
+            self.health.unavailable(&error);
+            self.roll_back();
+        }
+    }
+
+    fn roll_back(&self) {
+        if !self.connection.is_autocommit()
+            && let Err(error) = run(&self.connection, "ROLLBACK", [])
+        {
+            self.health.unavailable(&error);
+        }
+    }
+}
