@@ -51,6 +51,7 @@ on_every_driver! {
     names {
         apps_and_users_are_ordered_by_the_bytes_of_the_name_key_then_the_id
         substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard
+        a_name_is_found_as_soon_as_it_is_there_and_no_longer
         what_is_in_few_names_and_what_is_in_many_is_found_alike
         lists_honour_offset_limit_and_provider
         a_user_name_is_taken_once_for_each_provider

@@ -1,5 +1,7 @@
 //! How names are ordered, found, and kept apart.
 
+use std::collections::BTreeMap;
+
 use portico::model::Provider;
 use portico::storage::{AppFilter, Constraint, Error, NewUser, UserFilter};
 
@@ -131,6 +133,60 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
         store.read().await.count_apps("").await.unwrap(),
         (NAMES.len() + odd.len()) as u32
     );
+}
+
+/// Apps come one by one, and go; the newest ones may be found in another way than the others.
+pub async fn a_name_is_found_as_soon_as_it_is_there_and_no_longer(store: &Store) {
+    let mut names = BTreeMap::new();
+    for number in 0..300 {
+        let newest = format!("{number:03}");
+        let mut writer = store.write().await;
+        writer.insert_apps(&[app(&newest, "an old one")]).await.unwrap();
+        names.insert(newest.clone(), "an old one");
+        let earlier = format!("{:03}", number * 7 % (number + 1));
+        let id = if number % 2 == 0 { newest } else { earlier };
+        match number % 5 {
+            1 | 2 if names.contains_key(&id) => {
+                assert!(writer.update_app(&app(&id, "a new one")).await.unwrap());
+                names.insert(id, "a new one");
+            }
+            3 | 4 => {
+                assert_eq!(writer.delete_app(&id).await.unwrap(), names.remove(&id).is_some());
+            }
+            _ => {}
+        }
+        writer.commit().await.unwrap();
+        for contains in ["old", "new", "one"] {
+            let filter = AppFilter {
+                name_contains: Some(contains.into()),
+                offset: 0,
+                limit: None,
+            };
+            let mut reader = store.read().await;
+            let found = reader.list_apps(&filter).await.unwrap();
+            let mut found: Vec<_> = found.iter().map(|app| &*app.id).collect();
+            found.sort_unstable();
+            let there = names.iter().filter(|(_, name)| name.contains(contains));
+            let there: Vec<_> = there.map(|(id, _)| &**id).collect();
+            assert_eq!(found, there, "{contains} after {number}");
+            let count = reader.count_apps(contains).await.unwrap();
+            assert_eq!(count as usize, there.len(), "{contains} after {number}");
+        }
+    }
+    // All of the newest go, and their places are taken again.
+    let mut writer = store.write().await;
+    let newest: Vec<_> = names.keys().skip(20).cloned().collect();
+    for id in &newest {
+        assert!(writer.delete_app(id).await.unwrap());
+    }
+    writer.commit().await.unwrap();
+    for number in 0..100 {
+        let mut writer = store.write().await;
+        let id = format!("again {number}");
+        writer.insert_apps(&[app(&id, "once more")]).await.unwrap();
+        writer.commit().await.unwrap();
+        assert_eq!(store.read().await.count_apps("once").await.unwrap(), number + 1);
+    }
 }
 
 /// What is in few names may be found in another way than what is in many.

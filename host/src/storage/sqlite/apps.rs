@@ -1,4 +1,7 @@
 //! Statements on apps.
+//!
+//! The index of words, `app_search`, has all names but the newest ones (`app_search_state` says up to
+//! which): statements that use it read those.
 
 use std::collections::BTreeSet;
 
@@ -26,30 +29,37 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     // The plus keeps SQLite from going through all names because they are in order.
     let among_few = "
         SELECT id, name, description, icon_url, href, ping_url FROM app
-        WHERE number IN (SELECT rowid FROM app_search WHERE app_search MATCH ?1)
+        WHERE number IN (
+            SELECT rowid FROM app_search WHERE app_search MATCH ?4
+            UNION ALL
+            SELECT number FROM app
+            WHERE number > (SELECT up_to FROM app_search_state) AND instr(name_key, ?1) > 0
+        )
         ORDER BY +name_key, id LIMIT ?2 OFFSET ?3";
     let among_all = "
         SELECT id, name, description, icon_url, href, ping_url FROM app
         WHERE instr(name_key, ?1) > 0
         ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
     match phrase(contains) {
-        Some(phrase) if is_in_few(db, &phrase)? => all(db, among_few, params![phrase, limit, offset], app),
+        Some(phrase) if is_in_few(db, &phrase)? => {
+            all(db, among_few, params![contains, limit, offset, phrase], app)
+        }
         _ => all(db, among_all, params![contains, limit, offset], app),
     }
 }
 
 pub(super) fn count(db: &Connection, name_contains: &str) -> Result<u32> {
-    let (sql, parameter) = match phrase(name_contains) {
-        Some(phrase) => (
-            "SELECT count(*) FROM app_search WHERE app_search MATCH ?1",
-            phrase,
-        ),
-        None => (
-            "SELECT count(*) FROM app WHERE ?1 = '' OR instr(name_key, ?1) > 0",
-            name_contains.into(),
-        ),
+    let by_index = "
+        SELECT (SELECT count(*) FROM app_search WHERE app_search MATCH ?2) + (
+            SELECT count(*) FROM app
+            WHERE number > (SELECT up_to FROM app_search_state) AND instr(name_key, ?1) > 0
+        )";
+    let by_name = "SELECT count(*) FROM app WHERE ?1 = '' OR instr(name_key, ?1) > 0";
+    let count = match phrase(name_contains) {
+        Some(phrase) => first(db, by_index, [name_contains, &phrase], |row| row.get(0)),
+        None => first(db, by_name, [name_contains], |row| row.get(0)),
     };
-    Ok(first(db, sql, [parameter], |row| row.get(0))?.unwrap_or_default())
+    Ok(count?.unwrap_or_default())
 }
 
 /// A query of the index for names that contain this text; none where the index cannot tell. It
@@ -61,7 +71,7 @@ fn phrase(text: &str) -> Option<String> {
     (is_long_enough && !text.contains(NOT_KNOWN)).then(|| format!("\"{}\"", text.replace('"', "\"\"")))
 }
 
-/// Whether so few names are found that sorting them is quicker than going through all names in
+/// Whether the index finds so few names that sorting them is quicker than going through all names in
 /// order until there are enough. (Of 100,000 names with 300 hits, ten are among the first 3,000.)
 fn is_in_few(db: &Connection, phrase: &str) -> Result<bool> {
     const FEW: i64 = 300;
