@@ -75,7 +75,7 @@ fn the_file_says_what_flags_and_the_environment_do_not() {
     let (file, secret) = (folder.path().join("portico.toml"), folder.path().join("secret"));
     std::fs::write(&secret, "a secret of the client\n").expect("write it");
     let text = format!(
-        "[oidc]\nissuer = {:?}\nclient-id = \"portico\"\nclient-secret-file = {secret:?}\nscopes = \"profile\"\nlabel = \"File\"\n",
+        "[oidc]\nissuer = {:?}\nclient-id = \"portico\"\nclient-secret-file = {secret:?}\nscopes = \"profile\"\ntime-limit = 20\nlabel = \"File\"\n",
         issuer.url
     );
     std::fs::write(&file, text).expect("write it");

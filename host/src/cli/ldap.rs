@@ -1,11 +1,13 @@
 //! Settings of a directory that vouches for users.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::Args;
 use portico::providers::ldap::{Ldap, LdapSettings};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+
+use super::given::{as_text, given, secret, time_limit};
 
 /// The one setting that is no flag: whoever lists processes reads those.
 const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
@@ -217,7 +219,11 @@ impl LdapArgs {
             allow_plain: switch("ldap-allow-plain", &self.allow_plain)?.unwrap_or_default(),
             ca_file: self.ca_file.clone(),
             bind_dn: self.bind_dn.clone(),
-            bind_password: self.bind_password()?,
+            bind_password: secret(
+                PASSWORD,
+                "ldap-bind-password-file",
+                self.bind_password_file.as_deref(),
+            )?,
             users_base: text(&self.users_base, defaults.users_base),
             users_scope: text(&self.users_scope, defaults.users_scope),
             user_filter: text(&self.user_filter, defaults.user_filter),
@@ -227,56 +233,10 @@ impl LdapArgs {
             groups_base: self.groups_base.clone().filter(|_| groups != Some(false)),
             group_filter: text(&self.group_filter, defaults.group_filter),
             group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
-            time_limit: match given(&self.time_limit) {
-                Some(seconds) => {
-                    Duration::from_secs(seconds.parse().context("ldap-time-limit is no number")?)
-                }
-                None => defaults.time_limit,
-            },
+            time_limit: time_limit("ldap-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
             label: text(&self.label, defaults.label),
         })
     }
-
-    fn bind_password(&self) -> anyhow::Result<Option<String>> {
-        let given = match std::env::var_os(PASSWORD) {
-            Some(password) => {
-                let password = password.into_string();
-                Some(password.map_err(|_| anyhow::anyhow!("{PASSWORD} is no text"))?)
-            }
-            None => None,
-        };
-        let Some(file) = &self.bind_password_file else {
-            return Ok(given);
-        };
-        ensure!(
-            given.is_none(),
-            "{PASSWORD} and ldap-bind-password-file are both set"
-        );
-        let text = fs::read_to_string(file)
-            .with_context(|| format!("ldap-bind-password-file: cannot read {}", file.display()))?;
-        Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
-    }
-}
-
-/// What is not understood must not keep the host from starting: it is read when the provider is made.
-fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Given {
-        Text(String),
-        Number(i64),
-        Boolean(bool),
-    }
-    Ok(Some(match Given::deserialize(deserializer)? {
-        Given::Text(text) => text,
-        Given::Number(number) => number.to_string(),
-        Given::Boolean(boolean) => boolean.to_string(),
-    }))
-}
-
-/// An empty variable is as good as none.
-fn given(text: &Option<String>) -> Option<&str> {
-    text.as_deref().filter(|text| !text.is_empty())
 }
 
 fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {

@@ -8,6 +8,7 @@ mod difference;
 mod document;
 mod export;
 mod front;
+mod given;
 mod host;
 mod inspect;
 mod ldap;

@@ -1,8 +1,8 @@
 //! Settings of an issuer that vouches for users.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::bail;
 use clap::Args;
 use portico::{
     http::PublicUrl,
@@ -12,6 +12,8 @@ use portico::{
     },
 };
 use serde::Deserialize;
+
+use super::given::{as_text, given, read, secret, time_limit};
 
 /// The one setting that is no flag: whoever lists processes reads those.
 const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
@@ -98,6 +100,7 @@ pub struct OidcArgs {
         env = "PORTICO_OIDC_TIME_LIMIT",
         value_name = "SECONDS"
     )]
+    #[serde(deserialize_with = "as_text")]
     time_limit: Option<String>,
     /// What people know the issuer as [default: OpenID Connect]
     #[arg(
@@ -129,9 +132,7 @@ impl OidcArgs {
 
     /// The issuer; none: there is no such setting.
     pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
-        // An empty variable of the environment says nothing.
-        let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-        if !is_said(&self.issuer) && !is_said(&self.client_id) {
+        if given(&self.issuer).is_none() && given(&self.client_id).is_none() {
             return Ok(None);
         }
         Oidc::new(self.settings()?, public_url).map(Some)
@@ -145,12 +146,17 @@ impl OidcArgs {
         Ok(OidcSettings {
             issuer: text(&self.issuer, defaults.issuer),
             client_id: text(&self.client_id, defaults.client_id),
-            client_secret: self.client_secret()?.map(Secret),
+            client_secret: secret(
+                SECRET,
+                "oidc-client-secret-file",
+                self.client_secret_file.as_deref(),
+            )?
+            .map(Secret),
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
             name_claim: text(&self.name_claim, defaults.name_claim),
             groups_claim: self.groups_claim.clone().filter(is_said),
             label: text(&self.label, defaults.label),
-            time_limit: self.time_limit()?.unwrap_or(defaults.time_limit),
+            time_limit: time_limit("oidc-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
             linking: match self.linking.as_deref() {
                 None | Some("off") => Linking::Off,
                 Some("verified") => Linking::Verified,
@@ -163,36 +169,4 @@ impl OidcArgs {
             },
         })
     }
-
-    fn time_limit(&self) -> anyhow::Result<Option<Duration>> {
-        let Some(text) = &self.time_limit else {
-            return Ok(None);
-        };
-        let seconds = text.parse().ok().filter(|seconds| (1..=60).contains(seconds));
-        let seconds = seconds.with_context(|| format!("oidc-time-limit {text:?} must be 1 to 60 seconds"))?;
-        Ok(Some(Duration::from_secs(seconds)))
-    }
-
-    fn client_secret(&self) -> anyhow::Result<Option<String>> {
-        let given = match std::env::var_os(SECRET) {
-            Some(secret) => {
-                let secret = secret.into_string();
-                Some(secret.map_err(|_| anyhow::anyhow!("{SECRET} is no text"))?)
-            }
-            None => None,
-        };
-        let Some(file) = &self.client_secret_file else {
-            return Ok(given);
-        };
-        ensure!(
-            given.is_none(),
-            "{SECRET} and oidc-client-secret-file are both set"
-        );
-        let text = read("oidc-client-secret-file", file)?;
-        Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
-    }
-}
-
-fn read(setting: &str, file: &PathBuf) -> anyhow::Result<String> {
-    fs::read_to_string(file).with_context(|| format!("{setting}: cannot read {}", file.display()))
 }
