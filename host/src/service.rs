@@ -89,19 +89,10 @@ impl Service {
         audit: Arc<Audit>,
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?.with_dashboard();
-        let cores = sandbox.limits().hashing as usize;
-        Ok(Arc::new(Self {
-            storage,
-            sandbox,
-            table: Arc::new(table),
-            clock,
-            secrets,
-            call_time,
-            throttle,
-            audit,
-            hashing: Turns::new(cores),
-            long: Turns::new(cores),
-        }))
+        let service = Self::of(
+            storage, sandbox, table, clock, secrets, call_time, throttle, audit,
+        );
+        Ok(service)
     }
 
     /// The same for a dashboard that has sessions and boards of its own: only the component's
@@ -115,10 +106,27 @@ impl Service {
         throttle: Throttle,
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?;
-        let cores = sandbox.limits().hashing as usize;
         let storage: Arc<dyn DashboardStorage> = Arc::new(WithoutDashboard(storage));
         let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::off());
-        Ok(Arc::new(Self {
+        let service = Self::of(
+            storage, sandbox, table, clock, secrets, call_time, throttle, audit,
+        );
+        Ok(service)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that there is to it")]
+    fn of(
+        storage: Arc<dyn DashboardStorage>,
+        sandbox: Sandbox,
+        table: Table,
+        clock: Arc<dyn Clock>,
+        secrets: Secrets,
+        call_time: Duration,
+        throttle: Throttle,
+        audit: Arc<Audit>,
+    ) -> Arc<Self> {
+        let cores = sandbox.limits().hashing as usize;
+        Arc::new(Self {
             storage,
             sandbox,
             table: Arc::new(table),
@@ -129,7 +137,7 @@ impl Service {
             audit,
             hashing: Turns::new(cores),
             long: Turns::new(cores),
-        }))
+        })
     }
 
     /// The same service with another component, if it offers the same procedures. What calls have
@@ -196,10 +204,19 @@ impl Service {
         context: &CallContext,
     ) -> Result<Option<Account>, Error> {
         let key = self.sandbox.name_key(context.clone(), name.trim()).await?;
+        self.find_account_by_key(provider, &key, context).await
+    }
+
+    /// The same, by the name-key.
+    pub async fn find_account_by_key(
+        &self,
+        provider: Provider,
+        name_key: &str,
+        context: &CallContext,
+    ) -> Result<Option<Account>, Error> {
+        let key = AccountKey::Name((provider, name_key.to_owned()));
         let mut transaction = self.storage.begin(storage::Access::Read, context).await?;
-        Ok(transaction
-            .find_account(&AccountKey::Name((provider, key)))
-            .await?)
+        Ok(transaction.find_account(&key).await?)
     }
 
     /// Calls a procedure. An input that could not be read is refused only after its caller.
@@ -261,6 +278,14 @@ impl Service {
         answer
     }
 
+    /// Gives a call up that takes longer than it may.
+    pub(crate) async fn in_time<T>(
+        &self,
+        running: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        timeout(self.call_time, running).await.map_err(|_| too_long())?
+    }
+
     async fn bound<T>(
         &self,
         procedure: &Procedure,
@@ -268,10 +293,7 @@ impl Service {
         running: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let started = Instant::now();
-        let answer = match timeout(self.call_time, running).await {
-            Ok(answer) => answer,
-            Err(_) => Err(Error::new(Code::Timeout, "The call took too long")),
-        };
+        let answer = self.in_time(running).await;
         let outcome = answer.as_ref().map_or_else(|error| error.code.name(), |_| "OK");
         debug!(
             procedure = procedure.name,
@@ -407,6 +429,10 @@ where
     apart(turn, running, giving_way).await
 }
 
+fn too_long() -> Error {
+    Error::new(Code::Timeout, "The call took too long")
+}
+
 /// Runs what takes long on a thread of its own. If nobody waits for it any more it is dropped at
 /// its next wait, and with it its transaction.
 async fn apart<T, F>(turn: WaitedTurn, running: F, on_thread: OnThread<Result<T, Error>>) -> Result<T, Error>
@@ -423,7 +449,7 @@ where
                 select! {
                     biased;
                     answer = running => answer,
-                    _ = nobody_waits => Err(Error::new(Code::Timeout, "The call took too long")),
+                    _ = nobody_waits => Err(too_long()),
                 }
             })
         }))

@@ -3,10 +3,8 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use tokio::time::timeout;
-
 use crate::{
-    error::{Code, Error},
+    error::Error,
     http::new_request_id,
     identity::Identity,
     model::{
@@ -136,7 +134,8 @@ impl SignIn {
     ) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
         let checked = self.check(username.to_owned(), password.to_owned(), address, &request_id);
-        in_time(&self.0, checked)
+        self.0
+            .in_time(checked)
             .await
             .map_err(|error| report(error, "sign-in.password", &request_id))
     }
@@ -185,13 +184,9 @@ impl SignIn {
                 .await;
             instance.answer(answer)
         };
-        in_time(&self.0, found)
+        self.0
+            .in_time(found)
             .await
             .map_err(|error| report(error, "sign-in.external", &request_id))
     }
-}
-
-async fn in_time<T>(service: &Service, running: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let too_long = |_| Error::new(Code::Timeout, "The call took too long");
-    timeout(service.call_time, running).await.map_err(too_long)?
 }

@@ -1,6 +1,5 @@
 //! Signing in somebody whom a provider vouches for.
 
-use tokio::time::timeout;
 use tracing::warn;
 
 use super::{External, groups};
@@ -28,9 +27,7 @@ pub struct SignIn<'a> {
 /// Makes the person a user or brings them up to date, puts them into their groups, and begins a session: all
 /// of it or nothing. `FORBIDDEN` while no user exists, and where the provider's word breaks a rule of users.
 pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, Begun), Error> {
-    let signing_in = timeout(sign_in.service.call_time, sign_in.run(external));
-    let too_long = |_| Error::new(Code::Timeout, "The call took too long");
-    signing_in.await.map_err(too_long)?
+    sign_in.service.in_time(sign_in.run(external)).await
 }
 
 impl SignIn<'_> {

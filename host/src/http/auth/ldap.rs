@@ -35,7 +35,7 @@ pub(super) async fn sign_in(
     let (attempt, name_key) = begin_try(service, id, identity, credentials).await?;
     let context = identity.context(&id.0);
     let account = service
-        .find_account(Provider::Ldap, &credentials.username, &context)
+        .find_account_by_key(Provider::Ldap, &name_key, &context)
         .await?;
     if let Some(account) = account {
         tried.user_id.get_or_init(|| account.id);
