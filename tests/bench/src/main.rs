@@ -6,6 +6,7 @@
 //! several rounds; the medians count. Server and wrk share two cores.
 
 mod data;
+mod disk;
 mod load;
 mod native;
 mod process;

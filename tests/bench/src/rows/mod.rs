@@ -9,6 +9,7 @@ mod writes;
 use std::{
     cell::Cell,
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
 use anyhow::{Context as _, bail};
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 
 use crate::{
     data::{self, Data},
+    disk::SlowDisk,
     load::{Load, Sample},
     process::{Server, on_two_cores},
     report::Row,
@@ -51,21 +53,25 @@ pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Group>> {
 }
 
 /// What every measurement works with.
+#[derive(Clone)]
 pub struct Bench {
     /// This program.
     this: PathBuf,
     /// The binary that is measured.
     portico: PathBuf,
     /// For data and scripts; gone at the end.
-    folder: TempDir,
+    folder: Rc<TempDir>,
+    /// What servers work on instead of this machine's disk.
+    disk: Option<SlowDisk>,
     /// How often each case is measured.
     rounds: usize,
     /// How long each time, in seconds.
     seconds: u32,
     /// Whether rows beyond the bounds are measured once more.
     again: bool,
-    /// Counts up with each group, and when one is measured again: each has folders of its own.
-    attempt: Cell<u32>,
+    /// Counts up with each group, when one is measured again, and with each disk: each has folders of
+    /// its own.
+    attempt: Rc<Cell<u32>>,
 }
 
 /// A load on a server.
@@ -79,11 +85,12 @@ impl Bench {
         Ok(Self {
             this,
             portico,
-            folder,
+            folder: Rc::new(folder),
+            disk: None,
             rounds,
             seconds,
             again: quick,
-            attempt: Cell::new(0),
+            attempt: Rc::default(),
         })
     }
 
@@ -112,6 +119,22 @@ impl Bench {
             }));
         }
         Ok(rows)
+    }
+
+    /// The same, with servers that work on this disk; none: on the machine's.
+    fn on_disk(&self, disk: Option<SlowDisk>) -> Self {
+        self.attempt.update(|attempt| attempt + 1);
+        Self { disk, ..self.clone() }
+    }
+
+    /// Whether it is the quick form.
+    fn is_quick(&self) -> bool {
+        self.again
+    }
+
+    /// Where everything is.
+    fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// A folder with this name, of this attempt.
@@ -152,11 +175,18 @@ impl Bench {
     }
 
     fn portico(&self, data: &Path) -> anyhow::Result<Server> {
-        Server::start(self.portico_command(data))
+        self.start(self.portico_command(data))
     }
 
     fn native(&self, data: &Path) -> anyhow::Result<Server> {
-        Server::start(self.native_command(data))
+        self.start(self.native_command(data))
+    }
+
+    fn start(&self, mut server: std::process::Command) -> anyhow::Result<Server> {
+        if let Some(disk) = &self.disk {
+            disk.put_below(&mut server);
+        }
+        Server::start(server)
     }
 
     /// Loads each case in turn, for several rounds, each round in another order; gives the rounds
