@@ -114,6 +114,10 @@ impl ResourceLimiterAsync for State {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        // It may have had its turn in this very call of the host, whose answer needs the memory.
+        if self.budget.waits_to_write {
+            self.look_for_the_turn();
+        }
         let may_wait = !self.budget.is_writing();
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;
