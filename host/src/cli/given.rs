@@ -13,11 +13,13 @@ pub fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
     enum Given {
         Text(String),
         Number(i64),
+        Fraction(f64),
         Boolean(bool),
     }
     Ok(Some(match Given::deserialize(deserializer)? {
         Given::Text(text) => text,
         Given::Number(number) => number.to_string(),
+        Given::Fraction(fraction) => fraction.to_string(),
         Given::Boolean(boolean) => boolean.to_string(),
     }))
 }
@@ -39,7 +41,8 @@ pub fn time_limit(setting: &str, text: &Option<String>) -> anyhow::Result<Option
 
 /// A secret: in this variable of the environment, or in the file that this setting names.
 pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Result<Option<String>> {
-    let given = std::env::var_os(variable).map(|secret| secret.into_string().ok());
+    let given = std::env::var_os(variable).filter(|secret| !secret.is_empty());
+    let given = given.map(|secret| secret.into_string().ok());
     let given = match given {
         Some(secret) => Some(secret.with_context(|| format!("{variable} is no text"))?),
         None => None,

@@ -198,8 +198,8 @@ impl LdapArgs {
 
     /// The directory; none: there is no such setting.
     pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
-        let is_set = self.url.is_some() || self.users_base.is_some() || self.bind_dn.is_some();
-        if !is_set {
+        let most_needed = [&self.url, &self.users_base, &self.bind_dn];
+        if most_needed.into_iter().all(|setting| given(setting).is_none()) {
             return Ok(None);
         }
         Ldap::new(self.settings()?).map(Some)
@@ -207,7 +207,7 @@ impl LdapArgs {
 
     fn settings(&self) -> anyhow::Result<LdapSettings> {
         let defaults = LdapSettings::default();
-        let text = |given: &Option<String>, default| given.clone().unwrap_or(default);
+        let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
         let groups = switch("ldap-groups", &self.groups)?;
         ensure!(
             groups != Some(true) || self.groups_base.is_some(),

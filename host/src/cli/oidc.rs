@@ -140,7 +140,7 @@ impl OidcArgs {
 
     fn settings(&self) -> anyhow::Result<OidcSettings> {
         let defaults = OidcSettings::default();
-        let text = |given: &Option<String>, default| given.clone().unwrap_or(default);
+        let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
         let words = |text: &String| text.split_whitespace().map(Into::into).collect();
         let is_said = |text: &String| !text.trim().is_empty();
         Ok(OidcSettings {
@@ -157,7 +157,7 @@ impl OidcArgs {
             groups_claim: self.groups_claim.clone().filter(is_said),
             label: text(&self.label, defaults.label),
             time_limit: time_limit("oidc-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
-            linking: match self.linking.as_deref() {
+            linking: match given(&self.linking) {
                 None | Some("off") => Linking::Off,
                 Some("verified") => Linking::Verified,
                 Some("unverified") => Linking::Unverified,
