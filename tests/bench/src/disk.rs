@@ -42,16 +42,15 @@ pub fn time_of_a_page(folder: &Path) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs_f64(median(times.into_iter())))
 }
 
-/// A disk on which a page takes so long, though the one below may be quicker.
+/// A disk on which a page takes [`USUAL`], though the one below is quicker.
 #[derive(Clone)]
 pub struct SlowDisk {
     library: PathBuf,
-    page: Duration,
 }
 
 impl SlowDisk {
-    /// Builds what makes it slow, in this folder.
-    pub fn new(folder: &Path, page: Duration) -> anyhow::Result<Self> {
+    /// Builds what makes it slow, in this folder; and sees that it does, with this program.
+    pub fn new(this: &Path, folder: &Path) -> anyhow::Result<Self> {
         let (source, library) = (folder.join("slow_disk.c"), folder.join("slow_disk.so"));
         std::fs::write(&source, include_str!("slow_disk.c"))?;
         let mut compiler = Command::new("cc");
@@ -61,13 +60,20 @@ impl SlowDisk {
             .arg(&source);
         let built = compiler.status().context("cannot run cc, the compiler of C")?;
         ensure!(built.success(), "cc failed on slow_disk.c");
-        Ok(Self { library, page })
+        let disk = Self { library };
+        let mut probe = Command::new(this);
+        disk.put_below(probe.arg("page").arg(folder));
+        let output = probe.output()?;
+        let micros = String::from_utf8_lossy(&output.stdout).trim().parse();
+        let page = Duration::from_micros(micros.context("how long a page takes on the slow disk")?);
+        ensure!(page >= USUAL, "the slow disk is not slow: a page takes {page:?}");
+        Ok(disk)
     }
 
     /// Has a server work on it.
     pub fn put_below(&self, server: &mut Command) {
         server
             .env("LD_PRELOAD", &self.library)
-            .env("SLOW_DISK_MICROS", self.page.as_micros().to_string());
+            .env("SLOW_DISK_MICROS", USUAL.as_micros().to_string());
     }
 }

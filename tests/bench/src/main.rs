@@ -52,6 +52,11 @@ struct Cli {
 enum Command {
     /// Time each step of a call by itself
     Steps,
+    /// Say how many microseconds a page takes to be durable in this folder (the bench starts this itself)
+    Page {
+        /// The folder
+        folder: PathBuf,
+    },
     /// Serve the native handlers on this data directory (the bench starts this itself)
     Native {
         /// The data directory
@@ -77,6 +82,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         None => {}
         Some(Command::Steps) => return steps::run().map(|()| ExitCode::SUCCESS),
+        Some(Command::Page { folder }) => {
+            println!("{}", disk::time_of_a_page(&folder)?.as_micros());
+            return Ok(ExitCode::SUCCESS);
+        }
         Some(Command::Native { data }) => return native::run(&data).map(|()| ExitCode::SUCCESS),
     }
     let this = std::env::current_exe()?;
@@ -92,7 +101,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 
     let since = report::Machinery::now();
     let measured = bench.measure(&rows)?;
-    let report = report::Report::new(cli.quick, &since, measured);
+    let page = disk::time_of_a_page(bench.folder())?;
+    let report = report::Report::new(cli.quick, &since, page, measured);
     print!("{report}");
     write(&cli.json, &report)?;
     Ok(if cli.quick && report.is_beyond_bounds() {

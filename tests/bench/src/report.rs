@@ -212,6 +212,8 @@ struct Machine {
     kernel: String,
     /// The share of the processor time that others took meanwhile, 0 to 1.
     others: f64,
+    /// How long a page takes to be durable, in microseconds.
+    page_micros: u128,
 }
 
 /// What the processors have done so far.
@@ -267,7 +269,7 @@ fn cores() -> usize {
 
 impl Report {
     /// The report of rows that were measured since then.
-    pub fn new(quick: bool, since: &Machinery, rows: Vec<Row>) -> Self {
+    pub fn new(quick: bool, since: &Machinery, page: Duration, rows: Vec<Row>) -> Self {
         let processors = read("/proc/cpuinfo");
         let processor = processors
             .lines()
@@ -280,6 +282,7 @@ impl Report {
             cores: cores(),
             kernel: read("/proc/sys/kernel/osrelease").trim().into(),
             others: since.others(),
+            page_micros: page.as_micros(),
         };
         Self { quick, machine, rows }
     }
@@ -325,11 +328,13 @@ impl fmt::Display for Report {
             cores,
             kernel,
             others,
+            page_micros,
         } = &self.machine;
         let percent = others * 100.0;
         writeln!(
             formatter,
-            "\n{processor}, {cores} cores, Linux {kernel}; others took {percent:.0} % of the processor time"
+            "\n{processor}, {cores} cores, Linux {kernel}; a page is durable after {page_micros} us; others took \
+             {percent:.0} % of the processor time"
         )?;
         if *others > MUCH {
             writeln!(

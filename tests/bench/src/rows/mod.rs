@@ -127,13 +127,13 @@ impl Bench {
         Self { disk, ..self.clone() }
     }
 
-    /// Whether it is the quick form.
-    fn is_quick(&self) -> bool {
-        self.again
+    /// This program.
+    fn this(&self) -> &Path {
+        &self.this
     }
 
     /// Where everything is.
-    fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 

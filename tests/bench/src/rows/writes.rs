@@ -1,7 +1,5 @@
 //! Writing, durable at every answer.
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use serde_json::{Value, json};
 
@@ -17,29 +15,21 @@ use crate::{
 /// natively. Where the disk is quicker than the usual one, also on one as slow as that, which the
 /// targets are for.
 pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
-    let page = disk::time_of_a_page(bench.folder())?;
-    if page >= disk::USUAL {
-        return create_on(bench, None, &on_a_disk_of(page), true);
+    if disk::time_of_a_page(bench.folder())? >= disk::USUAL {
+        return create_on(bench, None, true);
     }
-    let slow = disk::SlowDisk::new(bench.folder(), disk::USUAL)?;
-    let mut rows = create_on(bench, Some(slow), &on_a_disk_of(disk::USUAL), true)?;
-    if !bench.is_quick() {
-        rows.extend(create_on(bench, None, &on_a_disk_of(page), false)?);
-    }
+    let slow = disk::SlowDisk::new(bench.this(), bench.folder())?;
+    let mut rows = create_on(bench, Some(slow), true)?;
+    rows.extend(create_on(bench, None, false)?);
     Ok(rows)
 }
 
-fn on_a_disk_of(page: Duration) -> String {
-    format!("a disk of {} us", page.as_micros())
-}
-
 /// The rows of one disk.
-fn create_on(
-    bench: &Bench,
-    slow: Option<disk::SlowDisk>,
-    disk: &str,
-    has_targets: bool,
-) -> anyhow::Result<Vec<Row>> {
+fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> anyhow::Result<Vec<Row>> {
+    let disk = match slow {
+        Some(_) => "a disk of 160 us",
+        None => "this machine's disk",
+    };
     eprintln!("  {disk}");
     let bench = bench.on_disk(slow);
     let (data, portico, native) = bench.twins("written", 1_000, 1)?;
