@@ -16,10 +16,11 @@ use tokio::sync::oneshot;
 
 use super::health::Health;
 use super::query::run;
-use crate::storage::Result;
+use crate::storage::Error;
 
-/// Members of one batch. More would make the first one wait long, and save little.
-const MAX_MEMBERS: usize = 256;
+/// Turns in one batch, those that were undone as well. More would make the first one wait long, and
+/// save little.
+const MAX_TURNS: usize = 256;
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
@@ -28,12 +29,14 @@ pub(super) struct Batch {
     /// Whether the outer transaction has begun.
     is_open: bool,
     members: Vec<Member>,
+    /// Since it was begun.
+    turns: usize,
     /// How long the last COMMIT took.
     last_commit: Duration,
 }
 
 /// Where a transaction that is committed hears what came of it.
-pub(super) type Member = oneshot::Sender<Result<()>>;
+pub(super) type Member = oneshot::Sender<Result<(), Error>>;
 
 /// A statement that needs to see nothing of what is there, and answers nothing. It may run again.
 pub(super) type BlindWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
@@ -42,6 +45,22 @@ pub(super) type BlindWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + S
 pub(super) struct Blind {
     pub writes: Vec<BlindWrite>,
     pub member: Member,
+    /// Tells it from others in the queue.
+    pub number: u64,
+}
+
+/// Why blind transactions did not run.
+struct Failure {
+    error: Error,
+    /// Whether others may run still: there is a turn to write, and a batch to write in.
+    is_its_own: bool,
+}
+
+fn tell(transactions: impl IntoIterator<Item = Blind>, error: &Error) {
+    for blind in transactions {
+        // Whoever no longer waits for the answer does not need it.
+        let _ = blind.member.send(Err(error.clone()));
+    }
 }
 
 /// What undoes a member.
@@ -59,6 +78,7 @@ impl Batch {
             health,
             is_open: false,
             members: Vec::new(),
+            turns: 0,
             last_commit: Duration::MAX,
         }
     }
@@ -73,7 +93,7 @@ impl Batch {
 
     /// Whether one more may join it.
     pub fn has_room(&self) -> bool {
-        self.is_sound() && self.members.len() < MAX_MEMBERS
+        self.is_sound() && self.turns < MAX_TURNS
     }
 
     /// How long the last COMMIT took; forever if there was none.
@@ -83,6 +103,7 @@ impl Batch {
 
     /// Begins a member's work.
     pub fn begin(&mut self) -> rusqlite::Result<Undo> {
+        self.turns += 1;
         if self.is_open {
             run(&self.connection, "SAVEPOINT member", [])?;
             return Ok(Undo::Savepoint);
@@ -117,44 +138,61 @@ impl Batch {
     }
 
     /// Runs blind transactions: all under one savepoint, and each under its own if one fails.
-    pub fn run(&mut self, mut transactions: Vec<Blind>) {
+    pub fn run(&mut self, transactions: Vec<Blind>) {
+        let mut transactions = transactions;
         // Whoever stopped waiting was not told that it is done.
         transactions.retain(|blind| !blind.member.is_closed());
         if transactions.is_empty() {
             return;
         }
-        let Err(error) = self.run_all(&transactions) else {
-            self.members
-                .extend(transactions.into_iter().map(|blind| blind.member));
-            return;
-        };
-        let alone = transactions.len() == 1;
-        for blind in transactions {
-            let ran = match &error {
-                error if alone || !self.is_sound() => Err(self.health.translate(error)),
-                _ => self
-                    .run_all([&blind])
-                    .map_err(|error| self.health.translate(&error)),
-            };
-            match ran {
+        match self.attempt(&transactions) {
+            Ok(()) => {
+                let members = transactions.into_iter().map(|blind| blind.member);
+                self.members.extend(members);
+            }
+            Err(failure) if transactions.len() == 1 || !failure.is_its_own => {
+                tell(transactions, &failure.error);
+            }
+            Err(_) => self.run_one_by_one(transactions),
+        }
+    }
+
+    fn run_one_by_one(&mut self, transactions: Vec<Blind>) {
+        let mut rest = transactions.into_iter();
+        while let Some(blind) = rest.next() {
+            if blind.member.is_closed() {
+                continue;
+            }
+            match self.attempt([&blind]) {
                 Ok(()) => self.join(blind.member),
-                // Whoever no longer waits for the answer does not need it.
-                Err(error) => drop(blind.member.send(Err(error))),
+                Err(failure) => {
+                    tell([blind], &failure.error);
+                    if !failure.is_its_own {
+                        return tell(rest, &failure.error);
+                    }
+                }
             }
         }
     }
 
-    fn run_all<'a>(&mut self, transactions: impl IntoIterator<Item = &'a Blind>) -> rusqlite::Result<()> {
-        let undo = self.begin()?;
+    fn attempt<'a>(&mut self, transactions: impl IntoIterator<Item = &'a Blind>) -> Result<(), Failure> {
+        let failure = |batch: &Self, error: &_, is_its_own| Failure {
+            error: batch.health.translate(error),
+            is_its_own,
+        };
+        let undo = self.begin().map_err(|error| failure(self, &error, false))?;
         let mut writes = transactions.into_iter().flat_map(|blind| &blind.writes);
         let ran = writes.try_for_each(|write| write(&self.connection));
-        ran.and_then(|()| self.keep(undo))
-            .inspect_err(|_| self.undo(undo))
+        ran.and_then(|()| self.keep(undo)).map_err(|error| {
+            self.undo(undo);
+            failure(self, &error, self.is_sound())
+        })
     }
 
     /// Ends the outer transaction; answers who has to be told what came of it.
-    pub fn end(&mut self) -> (Vec<Member>, Result<()>) {
+    pub fn end(&mut self) -> (Vec<Member>, Result<(), Error>) {
         let members = std::mem::take(&mut self.members);
+        self.turns = 0;
         let result = if members.is_empty() {
             Ok(())
         } else {

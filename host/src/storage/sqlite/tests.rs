@@ -8,6 +8,7 @@ use futures_util::poll;
 use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 
+use super::batch::BlindWrite;
 use super::query::run;
 use super::writer::Turn;
 use super::{Health, SqliteStorage, Writer, readers};
@@ -27,6 +28,12 @@ fn store() -> Store {
 fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
     run(turn.connection().unwrap(), sql, [id, icon_url])
+}
+
+/// What a transaction does that only inserts an app.
+fn inserting(id: &'static str) -> Vec<BlindWrite> {
+    let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, '', '', '')";
+    vec![Box::new(move |db| run(db, sql, [id]).map(drop))]
 }
 
 fn apps(store: &Store) -> Vec<String> {
@@ -130,10 +137,7 @@ async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
     let mut first = Box::pin(first.commit());
     assert!(poll!(&mut first).is_pending());
     let second = second.await.unwrap();
-    let mut queued = Box::pin(writer.write(vec![Box::new(|db| {
-        let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES ('after', '', '', '')";
-        run(db, sql, []).map(drop)
-    })]));
+    let mut queued = Box::pin(writer.write(inserting("after")));
     assert!(poll!(&mut queued).is_pending());
 
     second.connection().unwrap().execute_batch("ROLLBACK").unwrap();
@@ -198,6 +202,36 @@ async fn a_turn_that_does_not_come_is_given_up() {
     assert!(began.elapsed() >= Duration::from_millis(50));
     drop(turn);
     writer.begin().await.unwrap().commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_queued_for_too_long_is_given_up_and_not_done_later() {
+    let store = store();
+    let connection = super::open_file(&store.directory.path().join("portico.db")).unwrap();
+    let health = Arc::new(Health::new(store.directory.path().join("portico.db")));
+    let writer = Arc::new(Writer::new(connection, health, Duration::from_millis(50)));
+    let turn = writer.begin().await.unwrap();
+    let late = writer.write(inserting("late")).await;
+    assert!(is_unavailable(&late), "{late:?}");
+    drop(turn);
+    writer.write(inserting("in time")).await.unwrap();
+    assert_eq!(apps(&store), ["in time"]);
+}
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_waited_for_once_by_all_who_are_queued() {
+    let store = store();
+    let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    let writers = ["a", "b", "c", "d", "e", "f"].map(|id| store.storage.writer.write(inserting(id)));
+    for refused in futures_util::future::join_all(writers).await {
+        assert!(matches!(refused, Err(Error::Retry)), "{refused:?}");
+    }
+    // The first may have gone alone.
+    assert!(began.elapsed() < super::BUSY_TIMEOUT * 3, "{:?}", began.elapsed());
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_works(&store).await;
 }
 
 #[tokio::test]

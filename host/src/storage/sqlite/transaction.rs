@@ -30,10 +30,13 @@ pub(super) struct SqliteTransaction {
     failed: bool,
 }
 
+/// A count of records.
+type Records = usize;
+
 enum Place {
     Reader(Reader),
     /// It has not had to see anything yet: this is what it has to write.
-    Blind(Arc<Writer>, Vec<BlindWrite>),
+    Blind(Arc<Writer>, Vec<BlindWrite>, Records),
     Writer(Turn),
 }
 
@@ -56,7 +59,7 @@ impl SqliteTransaction {
 
     /// One that takes the turn to write when it has to see what is there.
     pub fn blind(writer: Arc<Writer>, context: &CallContext, ids: Ids) -> Self {
-        Self::in_place(Place::Blind(writer, Vec::new()), context, ids)
+        Self::in_place(Place::Blind(writer, Vec::new(), 0), context, ids)
     }
 
     fn in_place(place: Place, context: &CallContext, ids: Ids) -> Self {
@@ -107,10 +110,11 @@ impl SqliteTransaction {
     }
 
     /// The same, of what writes so many records and needs to see nothing.
-    async fn write_blind(&mut self, records: usize, write: BlindWrite) -> Result<()> {
+    async fn write_blind(&mut self, records: Records, write: BlindWrite) -> Result<()> {
         match &mut self.place {
-            Place::Blind(_, writes) if !self.failed && writes.len() + records <= MOST_BLIND => {
+            Place::Blind(_, writes, count) if !self.failed && *count + records <= MOST_BLIND => {
                 writes.push(write);
+                *count += records;
                 Ok(())
             }
             _ => self.write(|db| write(db)).await,
@@ -119,9 +123,12 @@ impl SqliteTransaction {
 
     /// Waits for the turn to write, if this has to and has not had it yet.
     async fn take_turn(&mut self) -> Result<()> {
-        let Place::Blind(writer, writes) = &mut self.place else {
+        let Place::Blind(writer, writes, _) = &mut self.place else {
             return Ok(());
         };
+        if self.failed {
+            return Err(failed_before());
+        }
         let begun = writer.begin().await;
         let turn = begun.inspect_err(|_| self.failed = true)?;
         let connection = turn.connection().ok_or_else(failed_before)?;
@@ -137,7 +144,7 @@ impl SqliteTransaction {
                 reader.discard();
                 reader.health().translate(error)
             }
-            Place::Blind(writer, _) => writer.health().translate(error),
+            Place::Blind(writer, ..) => writer.health().translate(error),
             Place::Writer(turn) => turn.health().translate(error),
         }
     }
@@ -155,8 +162,8 @@ impl Transaction for SqliteTransaction {
         let Self { place, trail, .. } = *self;
         match place {
             Place::Reader(_) => return Ok(()),
-            Place::Blind(_, writes) if writes.is_empty() => {}
-            Place::Blind(writer, writes) => writer.write(writes).await?,
+            Place::Blind(_, _, 0) => {}
+            Place::Blind(writer, writes, _) => writer.write(writes).await?,
             Place::Writer(turn) => turn.commit().await?,
         }
         trail.committed();

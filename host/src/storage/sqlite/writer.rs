@@ -15,7 +15,7 @@
 //!   is left, and finishes the batch.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +41,7 @@ pub(super) struct Writer {
     turn: Arc<Mutex<Batch>>,
     waiting: AtomicUsize,
     queue: std::sync::Mutex<VecDeque<Blind>>,
+    numbers: AtomicU64,
     patience: Duration,
     health: Arc<Health>,
 }
@@ -51,6 +52,7 @@ impl Writer {
             turn: Arc::new(Mutex::new(Batch::new(connection, health.clone()))),
             waiting: AtomicUsize::new(0),
             queue: std::sync::Mutex::default(),
+            numbers: AtomicU64::new(0),
             patience,
             health,
         }
@@ -78,10 +80,21 @@ impl Writer {
 
     /// Carries out a transaction that needs to see nothing, as a whole; done when it is durable.
     pub async fn write(self: &Arc<Self>, writes: Vec<BlindWrite>) -> Result<()> {
-        let (member, answer) = oneshot::channel();
-        self.queue().push_back(Blind { writes, member });
+        let (member, mut answer) = oneshot::channel();
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let blind = Blind {
+            writes,
+            member,
+            number,
+        };
+        self.queue().push_back(blind);
         self.finish_if_orphaned();
-        answer.await.unwrap_or_else(|_| Err(gone()))
+        match timeout(self.patience, &mut answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(gone())),
+            Err(_) if self.withdraw(number) => Err(waited_too_long()),
+            // It is being carried out.
+            Err(_) => answer.await.unwrap_or_else(|_| Err(gone())),
+        }
     }
 
     /// What is known of the database.
@@ -152,6 +165,14 @@ impl Writer {
 
     fn queue(&self) -> MutexGuard<'_, VecDeque<Blind>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a transaction out of the queue; whether it was there still.
+    fn withdraw(&self, number: u64) -> bool {
+        let mut queue = self.queue();
+        let count = queue.len();
+        queue.retain(|blind| blind.number != number);
+        queue.len() < count
     }
 
     /// The next that are queued.
@@ -231,7 +252,9 @@ impl Drop for Turn {
         if let Some(undo) = self.undo {
             batch.undo(undo);
         }
-        if batch.has_room() && self.writer.is_awaited() {
+        // Those who are queued get their share, too.
+        let may_go_on = batch.has_room() && self.writer.queue().len() < MAX_QUEUED;
+        if may_go_on && self.writer.is_awaited() {
             drop(batch);
             self.writer.finish_if_orphaned();
         } else {

@@ -5,11 +5,13 @@
 -- Numbers count up; one is used again only if it was the largest and its app was deleted.
 
 CREATE TABLE app_search_state (
+    -- There is one row.
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
     -- Every app up to this number is in the index, and none beyond it.
     up_to INTEGER NOT NULL
 ) STRICT;
 
-INSERT INTO app_search_state (up_to) SELECT coalesce(max(number), 0) FROM app;
+INSERT INTO app_search_state (id, up_to) SELECT 1, coalesce(max(number), 0) FROM app;
 
 -- What the index is about.
 CREATE VIEW app_indexed (number, name_key) AS
