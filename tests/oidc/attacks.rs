@@ -166,3 +166,27 @@ fn tries_are_limited_by_address_and_what_succeeds_costs_nothing() {
     let answer = server.anonymous().get("/api/auth/providers");
     answer.assert_status(200);
 }
+
+#[test]
+fn a_page_of_another_site_that_only_fetches_is_refused_and_uses_up_no_tries() {
+    let issuer = Issuer::start();
+    let server = settings(&issuer, &[("PORTICO_SIGN_IN_THROTTLE", "on")]).start();
+    portico_tests::administrator(&server);
+    let visitor = server.anonymous();
+    for mode in ["no-cors", "cors", "same-origin", "websocket", "made up"] {
+        for path in ["/api/auth/oidc/start", "/api/auth/oidc/callback?state=a&code=b"] {
+            for _ in 0..15 {
+                let answer = visitor.try_send("GET", path, &[("sec-fetch-mode", mode)], None);
+                answer.expect("an answer").assert_refused(403, "FORBIDDEN");
+            }
+        }
+    }
+    let opened = visitor.try_send(
+        "GET",
+        "/api/auth/oidc/start",
+        &[("sec-fetch-mode", "navigate")],
+        None,
+    );
+    opened.expect("an answer").assert_status(303);
+    signed_in(&server, "1");
+}
