@@ -82,7 +82,7 @@ pub fn memory(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         requests: &last,
         connections: 32,
     };
-    load.run(&portico, bench.folder.path(), bench.seconds)?;
+    load.run(&portico, bench.folder(), bench.seconds)?;
     let busy = portico.memory()?;
 
     let began = Instant::now();

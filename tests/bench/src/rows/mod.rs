@@ -74,9 +74,6 @@ pub struct Bench {
     attempt: Rc<Cell<u32>>,
 }
 
-/// How often rows beyond the bounds are measured once more.
-const MORE_TRIES: u32 = 2;
-
 /// A load on a server.
 pub struct Case<'a>(pub &'a Server, pub Load<'a>);
 
@@ -107,12 +104,9 @@ impl Bench {
                 measure(self).with_context(|| format!("the rows {name} could not be measured"))
             };
             let mut measured = measure()?;
-            for _ in 0..if self.again { MORE_TRIES } else { 0 } {
-                if !measured.iter().any(Row::is_beyond_bounds) {
-                    break;
-                }
+            if self.again && measured.iter().any(Row::is_beyond_bounds) {
                 eprintln!("  beyond the bounds: once more, for others may have been at work");
-                // What is too slow is too slow each time.
+                // What is too slow is too slow twice.
                 for (row, again) in measured.iter_mut().zip(measure()?) {
                     if row.is_beyond_bounds() {
                         *row = again;
@@ -131,11 +125,6 @@ impl Bench {
     fn on_disk(&self, disk: Option<SlowDisk>) -> Self {
         self.attempt.update(|attempt| attempt + 1);
         Self { disk, ..self.clone() }
-    }
-
-    /// This program.
-    fn this(&self) -> &Path {
-        &self.this
     }
 
     /// Where everything is.

@@ -69,7 +69,7 @@ pub fn reads_beside_sign_ins(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         requests: &read,
         connections: READING,
     };
-    let folder = bench.folder.path();
+    let folder = bench.folder();
     // Seconds before reading begins and after it ended.
     let (before, after) = (1, 1);
     let seconds = bench.seconds;

@@ -18,7 +18,7 @@ pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     if disk::time_of_a_page(bench.folder())? >= disk::USUAL {
         return create_on(bench, None, true);
     }
-    let slow = disk::SlowDisk::new(bench.this(), bench.folder())?;
+    let slow = disk::SlowDisk::new(&bench.this, bench.folder())?;
     let mut rows = create_on(bench, Some(slow), true)?;
     rows.extend(create_on(bench, None, false)?);
     Ok(rows)
@@ -27,8 +27,8 @@ pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
 /// The rows of one disk.
 fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> anyhow::Result<Vec<Row>> {
     let disk = match slow {
-        Some(_) => "a disk of 160 us",
-        None => "this machine's disk",
+        Some(_) => format!("a disk of {} us", disk::USUAL.as_micros()),
+        None => "this machine's disk".to_owned(),
     };
     eprintln!("  {disk}");
     let bench = bench.on_disk(slow);
