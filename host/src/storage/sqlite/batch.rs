@@ -138,8 +138,7 @@ impl Batch {
     }
 
     /// Runs blind transactions: all under one savepoint, and each under its own if one fails.
-    pub fn run(&mut self, transactions: Vec<Blind>) {
-        let mut transactions = transactions;
+    pub fn run(&mut self, mut transactions: Vec<Blind>) {
         // Whoever stopped waiting was not told that it is done.
         transactions.retain(|blind| !blind.member.is_closed());
         if transactions.is_empty() {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use futures_util::poll;
 use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
@@ -28,6 +29,17 @@ fn store() -> Store {
 fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
     run(turn.connection().unwrap(), sql, [id, icon_url])
+}
+
+/// Somebody who wrote and waits for the batch's commit, and somebody who has the turn in it.
+async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, Turn) {
+    let first = writer.begin().await.unwrap();
+    insert(&first, "first", "icon").unwrap();
+    let mut second = Box::pin(writer.begin());
+    assert!(poll!(&mut second).is_pending());
+    let mut first: BoxFuture<_> = Box::pin(first.commit());
+    assert!(poll!(&mut first).is_pending());
+    (first, second.await.unwrap())
 }
 
 /// What a transaction does that only inserts an app.
@@ -62,14 +74,7 @@ async fn assert_works(store: &Store) {
 async fn a_commit_that_fails_fails_every_member_and_nothing_else() {
     let store = store();
     let writer = &store.storage.writer;
-    let first = writer.begin().await.unwrap();
-    insert(&first, "first", "icon").unwrap();
-    let mut second = Box::pin(writer.begin());
-    assert!(poll!(&mut second).is_pending());
-    let mut first = Box::pin(first.commit());
-    assert!(poll!(&mut first).is_pending());
-
-    let second = second.await.unwrap();
+    let (first, second) = batch_of_two(writer).await;
     insert(&second, "second", "icon").unwrap();
     // A breach that SQLite finds only in the outer COMMIT.
     let db = second.connection().unwrap();
@@ -92,16 +97,9 @@ async fn a_commit_that_fails_fails_every_member_and_nothing_else() {
 async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
     let store = store();
     let writer = &store.storage.writer;
-    let first = writer.begin().await.unwrap();
-    insert(&first, "first", "icon").unwrap();
-    let mut second = Box::pin(writer.begin());
-    assert!(poll!(&mut second).is_pending());
+    let (first, second) = batch_of_two(writer).await;
     let mut third = Box::pin(writer.begin());
     assert!(poll!(&mut third).is_pending());
-    let mut first = Box::pin(first.commit());
-    assert!(poll!(&mut first).is_pending());
-
-    let second = second.await.unwrap();
     let db = second.connection().unwrap();
     let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
@@ -130,13 +128,7 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
 async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
     let store = store();
     let writer = &store.storage.writer;
-    let first = writer.begin().await.unwrap();
-    insert(&first, "first", "icon").unwrap();
-    let mut second = Box::pin(writer.begin());
-    assert!(poll!(&mut second).is_pending());
-    let mut first = Box::pin(first.commit());
-    assert!(poll!(&mut first).is_pending());
-    let second = second.await.unwrap();
+    let (first, second) = batch_of_two(writer).await;
     let mut queued = Box::pin(writer.write(inserting("after")));
     assert!(poll!(&mut queued).is_pending());
 

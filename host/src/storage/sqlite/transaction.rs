@@ -1,5 +1,6 @@
 //! One transaction: which connection it has, and what runs on it.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -30,13 +31,15 @@ pub(super) struct SqliteTransaction {
     failed: bool,
 }
 
-/// A count of records.
-type Records = usize;
-
 enum Place {
     Reader(Reader),
     /// It has not had to see anything yet: this is what it has to write.
-    Blind(Arc<Writer>, Vec<BlindWrite>, Records),
+    Blind {
+        writer: Arc<Writer>,
+        writes: Vec<BlindWrite>,
+        /// How many it writes.
+        records: usize,
+    },
     Writer(Turn),
 }
 
@@ -59,7 +62,12 @@ impl SqliteTransaction {
 
     /// One that takes the turn to write when it has to see what is there.
     pub fn blind(writer: Arc<Writer>, context: &CallContext, ids: Ids) -> Self {
-        Self::in_place(Place::Blind(writer, Vec::new(), 0), context, ids)
+        let place = Place::Blind {
+            writer,
+            writes: Vec::new(),
+            records: 0,
+        };
+        Self::in_place(place, context, ids)
     }
 
     fn in_place(place: Place, context: &CallContext, ids: Ids) -> Self {
@@ -77,7 +85,7 @@ impl SqliteTransaction {
         let connection = match &self.place {
             Place::Reader(reader) => reader.connection(),
             Place::Writer(turn) => turn.connection(),
-            Place::Blind(..) => None,
+            Place::Blind { .. } => None,
         };
         let result = read(connection.ok_or_else(failed_before)?);
         result.map_err(|error| self.fail(&error))
@@ -109,21 +117,30 @@ impl SqliteTransaction {
         Ok(created)
     }
 
-    /// The same, of what writes so many records and needs to see nothing.
-    async fn write_blind(&mut self, records: Records, write: BlindWrite) -> Result<()> {
+    /// The same, of what writes so many new records and needs to see nothing.
+    async fn write_blind<R>(
+        &mut self,
+        count: usize,
+        new: &R,
+        write: fn(&Connection, &R) -> rusqlite::Result<()>,
+    ) -> Result<()>
+    where
+        R: ToOwned<Owned: Send + Sync + 'static> + Sync + ?Sized + 'static,
+    {
         match &mut self.place {
-            Place::Blind(_, writes, count) if !self.failed && *count + records <= MOST_BLIND => {
-                writes.push(write);
-                *count += records;
+            Place::Blind { writes, records, .. } if !self.failed && *records + count <= MOST_BLIND => {
+                let new = new.to_owned();
+                writes.push(Box::new(move |db| write(db, new.borrow())));
+                *records += count;
                 Ok(())
             }
-            _ => self.write(|db| write(db)).await,
+            _ => self.write(|db| write(db, new)).await,
         }
     }
 
     /// Waits for the turn to write, if this has to and has not had it yet.
     async fn take_turn(&mut self) -> Result<()> {
-        let Place::Blind(writer, writes, _) = &mut self.place else {
+        let Place::Blind { writer, writes, .. } = &self.place else {
             return Ok(());
         };
         if self.failed {
@@ -144,7 +161,7 @@ impl SqliteTransaction {
                 reader.discard();
                 reader.health().translate(error)
             }
-            Place::Blind(writer, ..) => writer.health().translate(error),
+            Place::Blind { writer, .. } => writer.health().translate(error),
             Place::Writer(turn) => turn.health().translate(error),
         }
     }
@@ -162,8 +179,8 @@ impl Transaction for SqliteTransaction {
         let Self { place, trail, .. } = *self;
         match place {
             Place::Reader(_) => return Ok(()),
-            Place::Blind(_, _, 0) => {}
-            Place::Blind(writer, writes, _) => writer.write(writes).await?,
+            Place::Blind { records: 0, .. } => {}
+            Place::Blind { writer, writes, .. } => writer.write(writes).await?,
             Place::Writer(turn) => turn.commit().await?,
         }
         trail.committed();
@@ -171,7 +188,7 @@ impl Transaction for SqliteTransaction {
     }
 
     fn waits_for_turn(&self) -> bool {
-        matches!(self.place, Place::Blind(..))
+        matches!(self.place, Place::Blind { .. })
     }
 
     async fn has_users(&mut self) -> Result<bool> {
@@ -276,9 +293,10 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
-        let new = apps.to_vec();
-        let insert = move |db: &Connection| new.iter().try_for_each(|app| apps::insert(db, app));
-        self.write_blind(apps.len(), Box::new(insert)).await?;
+        self.write_blind(apps.len(), apps, |db, new| {
+            new.iter().try_for_each(|app| apps::insert(db, app))
+        })
+        .await?;
         apps.iter().for_each(|app| self.trail.created(&app.app.id));
         Ok(())
     }
@@ -457,9 +475,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
-        let entry = entry.clone();
-        self.write_blind(1, Box::new(move |db| audit::insert(db, &entry)))
-            .await
+        self.write_blind(1, entry, audit::insert).await
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {

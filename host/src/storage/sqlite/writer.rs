@@ -120,7 +120,7 @@ impl Writer {
 
     /// Ends a batch and lets go of the turn; where the disk is slow, not on this thread.
     fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
-        let has_work = batch.has_members() || !self.queue().is_empty();
+        let has_work = batch.has_members() || self.has_queued();
         let is_short = batch.last_commit() < SHORT;
         let finish = Finish {
             writer: self.clone(),
@@ -157,7 +157,7 @@ impl Writer {
         is_orphaned.then(|| self.turn.clone().try_lock_owned().ok())?
     }
 
-    /// Whether something is queued; asked after letting go of the turn.
+    /// Whether something is queued, as of now: also for who let go of the turn just before.
     fn has_queued(&self) -> bool {
         fence(Ordering::SeqCst);
         !self.queue().is_empty()
