@@ -3,6 +3,8 @@
 //! Everything here is a straight hand-over. What storage refuses is an answer that the component
 //! sees; a handle that it must not have, or a number beyond reason, ends its call.
 
+use std::time::Instant;
+
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -12,6 +14,7 @@ use super::{
         portico::dashboard::{icons, log, storage},
         wasi::{clocks::wall_clock, random::random},
     },
+    limits::Writing,
 };
 use crate::{
     model::{App, Provider, User, UserSummary},
@@ -30,15 +33,18 @@ impl State {
     }
 
     fn end(&mut self, handle: Handle) -> wasmtime::Result<OpenTransaction> {
-        self.budget.ends_writing();
+        self.budget.writing = Writing::No;
         Ok(self.table.delete(handle)?)
     }
 
     /// Sees whether a write transaction has had its turn meanwhile.
     pub(super) fn look_for_the_turn(&mut self) {
+        if self.budget.writing != Writing::Waiting {
+            return;
+        }
         let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
         if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
-            self.budget.writes();
+            self.budget.writing = Writing::Since(Instant::now());
         }
     }
 }
@@ -52,7 +58,7 @@ impl storage::Host for State {
             Err(error) => return Ok(Err(error)),
         };
         if access == Access::Write {
-            self.budget.waits_to_write = true;
+            self.budget.writing = Writing::Waiting;
         }
         Ok(Ok(self.table.push(OpenTransaction(transaction))?))
     }

@@ -145,15 +145,22 @@ pub(super) fn trapped(error: wasmtime::Error) -> Error {
     }
 }
 
+/// Whether a call has a write transaction.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Writing {
+    No,
+    /// It had not had its turn when we looked last.
+    Waiting,
+    /// Others wait for it.
+    Since(Instant),
+}
+
 /// What is left to one call.
 pub(super) struct Budget {
     began: Instant,
     duration: Duration,
     write_time: Duration,
-    /// Since when it holds a write transaction.
-    writes_since: Option<Instant>,
-    /// Whether it has a write transaction, which had not had its turn when we looked last.
-    pub waits_to_write: bool,
+    pub writing: Writing,
     ticks: u32,
     host_calls: u32,
     /// Messages that the log still takes.
@@ -169,8 +176,7 @@ impl Budget {
             began: Instant::now(),
             duration: limits.duration,
             write_time: limits.write_time,
-            writes_since: None,
-            waits_to_write: false,
+            writing: Writing::No,
             ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
             host_calls: limits.host_calls,
             log_messages: limits.log_messages,
@@ -189,29 +195,12 @@ impl Budget {
         self.look_at_the_clock()
     }
 
-    /// From now on, others wait for its write transaction.
-    pub fn writes(&mut self) {
-        self.waits_to_write = false;
-        self.writes_since = Some(Instant::now());
-    }
-
-    /// Whether others wait for its write transaction.
-    pub fn is_writing(&self) -> bool {
-        self.writes_since.is_some()
-    }
-
-    /// It has no write transaction any more.
-    pub fn ends_writing(&mut self) {
-        self.waits_to_write = false;
-        self.writes_since = None;
-    }
-
     fn look_at_the_clock(&self) -> Result<(), Stop> {
         if self.began.elapsed() > self.duration {
             return Err(Stop::Duration);
         }
-        match self.writes_since {
-            Some(since) if since.elapsed() > self.write_time => Err(Stop::WriteTime),
+        match self.writing {
+            Writing::Since(since) if since.elapsed() > self.write_time => Err(Stop::WriteTime),
             _ => Ok(()),
         }
     }

@@ -53,7 +53,7 @@ use self::{
     },
     exports::{Exports, Places},
     hashing::Hashing,
-    limits::{Budget, Stop, trapped},
+    limits::{Budget, Stop, Writing, trapped},
     memory::{Memory, Share},
     prepared::Prepared,
     warm::{Warm, WarmInstances},
@@ -115,10 +115,8 @@ impl ResourceLimiterAsync for State {
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         // It may have had its turn in this very call of the host, whose answer needs the memory.
-        if self.budget.waits_to_write {
-            self.look_for_the_turn();
-        }
-        let may_wait = !self.budget.is_writing();
+        self.look_for_the_turn();
+        let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;
         Ok(true)
@@ -363,9 +361,7 @@ impl Sandbox {
         store.call_hook(|mut store, hook| {
             match hook {
                 CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
-                CallHook::ReturningFromHost if store.data().budget.waits_to_write => {
-                    store.data_mut().look_for_the_turn();
-                }
+                CallHook::ReturningFromHost => store.data_mut().look_for_the_turn(),
                 _ => {}
             }
             if hook.entering_host() && take(&mut store.data_mut().has_grown) {
