@@ -89,10 +89,9 @@ impl Service {
         audit: Arc<Audit>,
     ) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&sandbox).await?.with_dashboard();
-        let service = Self::of(
+        Ok(Self::of(
             storage, sandbox, table, clock, secrets, call_time, throttle, audit,
-        );
-        Ok(service)
+        ))
     }
 
     /// The same for a dashboard that has sessions and boards of its own: only the component's
@@ -108,10 +107,9 @@ impl Service {
         let table = table_of(&sandbox).await?;
         let storage: Arc<dyn DashboardStorage> = Arc::new(WithoutDashboard(storage));
         let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::off());
-        let service = Self::of(
+        Ok(Self::of(
             storage, sandbox, table, clock, secrets, call_time, throttle, audit,
-        );
-        Ok(service)
+        ))
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that there is to it")]

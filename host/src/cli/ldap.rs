@@ -210,7 +210,7 @@ impl LdapArgs {
         let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
         let groups = switch("ldap-groups", &self.groups)?;
         ensure!(
-            groups != Some(true) || self.groups_base.is_some(),
+            groups != Some(true) || given(&self.groups_base).is_some(),
             "ldap-groups-base is missing, and ldap-groups is on"
         );
         Ok(LdapSettings {
@@ -230,7 +230,9 @@ impl LdapArgs {
             id_attribute: text(&self.id_attribute, defaults.id_attribute),
             name_attribute: text(&self.name_attribute, defaults.name_attribute),
             mail_attribute: text(&self.mail_attribute, defaults.mail_attribute),
-            groups_base: self.groups_base.clone().filter(|_| groups != Some(false)),
+            groups_base: given(&self.groups_base)
+                .filter(|_| groups != Some(false))
+                .map(Into::into),
             group_filter: text(&self.group_filter, defaults.group_filter),
             group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
             time_limit: time_limit("ldap-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),

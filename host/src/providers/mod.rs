@@ -15,11 +15,23 @@ pub mod ldap;
 pub mod oidc;
 mod sign_in;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
+
+use anyhow::ensure;
 
 pub use self::sign_in::{SignIn, sign_in};
 use self::{ldap::Ldap, oidc::Oidc};
 pub use crate::sandbox::{ExternalIdentity as Vouched, Linking};
+
+/// Refuses a time limit of a provider that nobody would wait for, or that none could keep.
+fn check_time_limit(setting: &str, limit: Duration) -> anyhow::Result<()> {
+    let (least, most) = (Duration::from_secs(1), Duration::from_secs(60));
+    ensure!(
+        (least..=most).contains(&limit),
+        "{setting} must be 1 to 60 seconds"
+    );
+    Ok(())
+}
 
 /// What a provider vouches for.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ use super::{
     filter::{Filter, Place},
     wire::{Security, Server},
 };
+use crate::providers::check_time_limit;
 
 /// What one says of a directory. Problems name these fields as the command line does: `users_base`
 /// is `ldap-users-base`.
@@ -109,11 +110,7 @@ impl Config {
         let users = [Place::Username];
         let groups = [Place::Dn, Place::Username];
         let (bind_dn, bind_password) = service(settings.bind_dn.clone(), settings.bind_password.clone())?;
-        let (least, most) = (Duration::from_secs(1), Duration::from_secs(60));
-        ensure!(
-            (least..=most).contains(&settings.time_limit),
-            "ldap-time-limit must be 1 to 60 seconds"
-        );
+        check_time_limit("ldap-time-limit", settings.time_limit)?;
         Ok(Self {
             server: server(&settings)?,
             bind_dn,

@@ -36,6 +36,7 @@ use super::{
     fetch::{Failed, Fetch},
 };
 use crate::http::PublicUrl;
+use crate::providers::check_time_limit;
 
 /// How old what is known of an issuer may get.
 const MAX_AGE: Duration = Duration::from_hours(1);
@@ -131,6 +132,7 @@ impl Issuer {
     pub fn new(settings: &OidcSettings, public_url: Option<&PublicUrl>) -> anyhow::Result<Self> {
         let url = issuer_url(&settings.issuer)?;
         ensure!(!settings.client_id.trim().is_empty(), "oidc-client-id is missing");
+        check_time_limit("oidc-time-limit", settings.time_limit)?;
         let Some(public_url) = public_url else {
             bail!("public-url is missing: the issuer sends browsers back to where people reach the service");
         };
