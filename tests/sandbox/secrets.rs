@@ -127,17 +127,35 @@ async fn an_instance_with_much_memory_is_not_kept() {
 }
 
 #[tokio::test]
-async fn few_instances_are_kept_and_whoever_was_idle_longest_loses_theirs() {
+async fn few_instances_are_kept_and_whoever_calls_twice_gets_the_place_that_was_idle_longest() {
     let sandbox = hostile(Limits {
         warm: 2,
         ..crowded(1)
     });
-    for user in ["ada", "grace", "alan"] {
+    for user in ["ada", "grace", "alan", "alan"] {
         by_id(&sandbox, Some(user), HIDE).await.unwrap();
     }
     assert_eq!(found(&sandbox, Some("alan")).await, ONE_CALL);
     assert_eq!(found(&sandbox, Some("grace")).await, ONE_CALL);
     assert_eq!(found(&sandbox, Some("ada")).await, "");
+}
+
+#[tokio::test]
+async fn many_who_call_in_turn_take_nobodys_place() {
+    let sandbox = hostile(Limits {
+        warm: 2,
+        ..crowded(1)
+    });
+    for user in ["ada", "grace"] {
+        by_id(&sandbox, Some(user), HIDE).await.unwrap();
+    }
+    for _ in 0..3 {
+        for user in ["one", "two", "three"] {
+            by_id(&sandbox, Some(user), HIDE).await.unwrap();
+            assert_eq!(found(&sandbox, Some("ada")).await, ONE_CALL);
+        }
+    }
+    assert_eq!(found(&sandbox, Some("grace")).await, ONE_CALL);
 }
 
 #[tokio::test]
