@@ -36,12 +36,13 @@ impl Places {
     }
 }
 
-/// The exports of one instance, as far as they were looked up.
+/// The exports of one instance, as far as they were looked up: kilobytes, which stay where they are
+/// while the instance goes from call to call.
 pub(super) struct Exports {
     instance: component::Instance,
-    plugin: Option<Plugin>,
-    apps: Option<apps::Guest>,
-    users: Option<users::Guest>,
+    plugin: Option<Box<Plugin>>,
+    apps: Option<Box<apps::Guest>>,
+    users: Option<Box<users::Guest>>,
 }
 
 impl Exports {
@@ -70,9 +71,12 @@ impl Exports {
     }
 }
 
-fn looked_up<T>(kept: &mut Option<T>, load: impl FnOnce() -> wasmtime::Result<T>) -> wasmtime::Result<&T> {
+fn looked_up<T>(
+    kept: &mut Option<Box<T>>,
+    load: impl FnOnce() -> wasmtime::Result<T>,
+) -> wasmtime::Result<&T> {
     match kept {
         Some(found) => Ok(found),
-        None => Ok(kept.insert(load()?)),
+        None => Ok(kept.insert(Box::new(load()?))),
     }
 }
