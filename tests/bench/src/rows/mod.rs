@@ -81,7 +81,8 @@ impl Bench {
     /// Measures these binaries.
     pub fn new(this: PathBuf, portico: PathBuf, quick: bool) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("portico-bench-").tempdir()?;
-        let (rounds, seconds) = if quick { (3, 1) } else { (5, 2) };
+        // Short rounds, many of them: machines are slower in one minute than in the next.
+        let (rounds, seconds) = if quick { (3, 1) } else { (9, 1) };
         Ok(Self {
             this,
             portico,
