@@ -19,6 +19,7 @@ use crate::{
     secrets,
     storage::{
         self, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, SecretHash,
+        SharedSnapshot,
     },
 };
 
@@ -119,6 +120,7 @@ impl Identity {
             authentication: self.authentication.clone(),
             request_id: request_id.into(),
             audit: None,
+            snapshot: SharedSnapshot::default(),
         }
     }
 
@@ -201,16 +203,17 @@ pub(crate) fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a 
         .find_map(|(name, value)| (name == cookie).then_some(value))
 }
 
-/// Who shows this, at this moment; with the key or session that they are known by.
+/// Who shows this, at this moment; with the key or session that they are known by. The context is that
+/// of somebody who is not known yet.
 pub async fn authenticate(
     storage: &dyn DashboardStorage,
     shown: Option<Shown>,
     headers: &HeaderMap,
-    request_id: &str,
+    context: &CallContext,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
     let proof = shown.as_ref().and_then(|shown| secrets::parse(&shown.text));
-    let (mut identity, credential) = look_up(storage, proof, request_id, now).await?;
+    let (mut identity, credential) = look_up(storage, proof, context, now).await?;
     identity.cross_site = shown.is_some_and(|shown| shown.from_cookie) && is_cross_site(headers);
     Ok((identity, credential))
 }
@@ -225,7 +228,8 @@ pub async fn renew(
     if identity.proof.is_none() {
         return Ok(identity.clone());
     }
-    let (mut renewed, _) = look_up(storage, identity.proof.clone(), request_id, now).await?;
+    let context = Identity::anonymous().context(request_id);
+    let (mut renewed, _) = look_up(storage, identity.proof.clone(), &context, now).await?;
     renewed.cross_site = identity.cross_site;
     renewed.address = identity.address;
     Ok(renewed)
@@ -234,15 +238,14 @@ pub async fn renew(
 async fn look_up(
     storage: &dyn DashboardStorage,
     proof: Option<(CredentialKey, SecretHash)>,
-    request_id: &str,
+    context: &CallContext,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
     let nobody = (Identity::anonymous(), None);
     let Some((key, secret)) = proof else {
         return Ok(nobody);
     };
-    let context = Identity::anonymous().context(request_id);
-    let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
+    let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
     let Some(credential) = transaction.find_credential(&key).await? else {
         return Ok(nobody);
     };

@@ -27,7 +27,8 @@ use crate::{
     secrets::Secrets,
     shape::Shape,
     storage::{
-        self, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, Storage, WithoutDashboard,
+        self, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, SharedSnapshot, Storage,
+        WithoutDashboard,
     },
     throttle::{Source, Throttle},
     time::Clock,
@@ -181,7 +182,7 @@ impl Service {
         request_id: &str,
     ) -> Result<(), Error> {
         identity.check(&procedure.access, procedure.kind)?;
-        if matches!(procedure.access, Access::Onboarding) && self.has_users(request_id).await? {
+        if matches!(procedure.access, Access::Onboarding) && Box::pin(self.has_users(request_id)).await? {
             return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
         }
         Ok(())
@@ -225,6 +226,21 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
+        let (none, identity) = (SharedSnapshot::default(), Arc::new(identity.clone()));
+        self.call_within(&none, procedure, &identity, request_id, input)
+            .await
+    }
+
+    /// The same of a procedure that [only reads](Procedure::only_reads), in the snapshot of its
+    /// request.
+    pub async fn call_within(
+        self: &Arc<Self>,
+        snapshot: &SharedSnapshot,
+        procedure: &Procedure,
+        identity: &Arc<Identity>,
+        request_id: &str,
+        input: Result<Option<Value>, Error>,
+    ) -> Result<Output, Error> {
         let audited = self.audit.call(procedure, identity, request_id, &input);
         let running = async {
             self.check_access(procedure, identity, request_id).await?;
@@ -233,7 +249,8 @@ impl Service {
                 Shape::Nothing => Value::Null,
                 shape => shape.check(input?)?,
             };
-            let call = self.to_run(procedure, identity.clone(), request_id, input, audited.clone());
+            let mut call = self.to_run(procedure, identity.clone(), request_id, input, audited.clone());
+            call.snapshot = snapshot.clone();
             self.run(procedure, call, procedure.run).await
         };
         let answer = self.bound(procedure, request_id, running).await;
@@ -263,7 +280,7 @@ impl Service {
             self.check_access(procedure, identity, request_id).await?;
             let call = self.to_run(
                 procedure,
-                identity.clone(),
+                Arc::new(identity.clone()),
                 request_id,
                 Value::Null,
                 audited.clone(),
@@ -312,12 +329,26 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        if !procedure.hashes && !procedure.long {
+            return run(call).await;
+        }
+        // What is rare is not to make every call larger.
+        Box::pin(self.run_in_turn(procedure, call, run)).await
+    }
+
+    async fn run_in_turn<T, F>(
+        &self,
+        procedure: &Procedure,
+        call: Call,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
         if procedure.long {
             let turn = self.turn_for_long(call.identity.address).await?;
             return self.run_apart(turn, procedure, call, run).await;
-        }
-        if !procedure.hashes {
-            return run(call).await;
         }
         let address = call.identity.address;
         let hashing = async {
@@ -346,7 +377,8 @@ impl Service {
     {
         // Waiting for it may have taken seconds: whoever lost their key or a permission has lost it.
         let now = self.clock.now();
-        call.identity = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
+        let renewed = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
+        call.identity = Arc::new(renewed);
         self.check_access(procedure, &call.identity, &call.request_id)
             .await?;
         if procedure.hashes {
@@ -359,7 +391,7 @@ impl Service {
     fn to_run(
         self: &Arc<Self>,
         procedure: &Procedure,
-        identity: Identity,
+        identity: Arc<Identity>,
         request_id: &str,
         input: Value,
         audited: Option<Arc<AuditedCall>>,
@@ -377,6 +409,7 @@ impl Service {
             request_id: request_id.into(),
             input,
             audited,
+            snapshot: SharedSnapshot::default(),
         }
     }
 

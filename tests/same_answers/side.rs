@@ -198,8 +198,9 @@ impl Side {
         let headers = bearer(text);
         let (storage, now) = (&*self.service.storage, self.clock.now());
         let shown = identity::shown(&headers, PLAIN_COOKIE);
-        let Ok((identity, Some(used))) = identity::authenticate(storage, shown, &headers, id, now).await
-        else {
+        let nobody = Identity::anonymous().context(id);
+        let known = identity::authenticate(storage, shown, &headers, &nobody, now).await;
+        let Ok((identity, Some(used))) = known else {
             return Ok(());
         };
         if let Some(ends_at) = used.ends_at {
@@ -226,7 +227,8 @@ impl Side {
                 let headers = bearer(text);
                 let (storage, now) = (&*self.service.storage, self.clock.now());
                 let shown = identity::shown(&headers, PLAIN_COOKIE);
-                let known = identity::authenticate(storage, shown, &headers, id, now).await?;
+                let nobody = Identity::anonymous().context(id);
+                let known = identity::authenticate(storage, shown, &headers, &nobody, now).await?;
                 Ok(known.0)
             }
         }

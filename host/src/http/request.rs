@@ -29,7 +29,7 @@ use crate::{
     model::Timestamp,
     procedures::{self, Procedure},
     service::report,
-    storage::{self, Credential},
+    storage::{self, Credential, SharedSnapshot},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -165,6 +165,16 @@ pub(crate) fn new_request_id() -> String {
 
 /// Who sends a request.
 pub(super) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Identity, Error> {
+    identify_within(&SharedSnapshot::default(), http, parts, id).await
+}
+
+/// The same, for a request that reads in this snapshot.
+pub(super) async fn identify_within(
+    snapshot: &SharedSnapshot,
+    http: &Shared,
+    parts: &Parts,
+    id: &RequestId,
+) -> Result<Identity, Error> {
     let now = http.service.clock.now();
     let headers = &parts.headers;
     let authenticated = match &http.authenticate {
@@ -174,7 +184,8 @@ pub(super) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
             .map(|identity| (identity, None)),
         None => {
             let shown = identity::shown(headers, http.settings.cookie());
-            identity::authenticate(&*http.service.storage, shown, headers, &id.0, now).await
+            let context = Identity::anonymous().context(&id.0).within(snapshot.clone());
+            identity::authenticate(&*http.service.storage, shown, headers, &context, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;

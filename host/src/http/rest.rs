@@ -17,13 +17,14 @@ use serde_json::{Map, Value};
 use super::{
     Http, Shared,
     error::{self, json_response},
-    request::{InputLimit, RequestId, identify, query_pairs, read_json},
+    request::{InputLimit, RequestId, identify_within, query_pairs, read_json},
     wrong_method,
 };
 use crate::{
     error::{Code, Error},
     procedures::{Procedure, Table},
     shape::Shape,
+    storage::{SharedSnapshot, Snapshot},
 };
 
 /// Every path with its methods.
@@ -98,7 +99,10 @@ async fn call(
         .get::<RequestId>()
         .cloned()
         .unwrap_or_else(|| RequestId("-".into()));
-    let identity = identify(http, &parts, &id).await?;
+    // No snapshot is held while a body comes.
+    let snapshot = procedure.only_reads().then(Snapshot::default);
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
     // Whoever may not call does not get to send a body first.
     http.service.authorise(procedure, &identity, &id.0).await?;
 
@@ -116,7 +120,10 @@ async fn call(
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
-    http.service.call(procedure, &identity, &id.0, input).await
+    let service = &http.service;
+    service
+        .call_within(&shared, procedure, &identity, &id.0, input)
+        .await
 }
 
 fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {

@@ -22,7 +22,7 @@ use crate::{
     sandbox::{Access, Described, Instance, Kind},
     service::Service,
     shape::Shape,
-    storage::{AuditedCall, CallContext},
+    storage::{AuditedCall, CallContext, SharedSnapshot},
 };
 
 /// What `state.apply` takes.
@@ -83,6 +83,13 @@ impl Procedure {
     /// Whether it is limited how often somebody may try: it hashes, and anyone may call it.
     pub fn is_throttled(&self) -> bool {
         self.hashes && matches!(self.access, Access::Public | Access::Onboarding)
+    }
+
+    /// Whether all that it does is to read, without waiting for a turn before: then it sees the state
+    /// in which its caller was looked up.
+    pub fn only_reads(&self) -> bool {
+        let waits = self.hashes || self.long || matches!(self.access, Access::Onboarding);
+        self.kind == Kind::Query && !waits
     }
 }
 
@@ -234,7 +241,7 @@ impl Table {
 /// One call of a procedure.
 pub(crate) struct Call {
     pub service: Arc<Service>,
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
     pub request_id: String,
     /// Checked against the procedure's shape.
     pub input: Value,
@@ -244,6 +251,8 @@ pub(crate) struct Call {
     pub hashes: bool,
     /// What is recorded of it; none: nothing.
     pub audited: Option<Arc<AuditedCall>>,
+    /// What its reads have in common with those of its request.
+    pub snapshot: SharedSnapshot,
 }
 
 impl Call {
@@ -264,6 +273,7 @@ impl Call {
         self.identity
             .context(&self.request_id)
             .audited(self.audited.clone())
+            .within(self.snapshot.clone())
     }
 
     /// What the component answered, as JSON.

@@ -53,7 +53,7 @@ impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
         // It would wait for itself, or take the connections that others wait for.
         ensure!(self.table.is_empty(), Stop::SecondTransaction);
-        let transaction = match self.imports.storage.begin(access, &self.context).await {
+        let transaction = match self.storage.begin(access, &self.context).await {
             Ok(transaction) => transaction,
             Err(error) => return Ok(Err(error)),
         };
@@ -198,6 +198,7 @@ impl storage::HostTransaction for State {
 
 impl icons::Host for State {
     async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
+        self.context.snapshot.let_go();
         Ok(self.imports.icons.find(&names).await)
     }
 

@@ -84,8 +84,8 @@ pub struct Imports {
 pub struct Sandbox {
     prepared: Arc<Prepared>,
     hashing: Arc<Hashing>,
-    imports: Imports,
-    limits: Limits,
+    imports: Arc<Imports>,
+    limits: Arc<Limits>,
     cache: Option<PathBuf>,
     turns: Arc<Semaphore>,
     memory: Arc<Memory>,
@@ -94,7 +94,9 @@ pub struct Sandbox {
 
 /// What one instance has of its host.
 pub struct State {
-    imports: Imports,
+    imports: Arc<Imports>,
+    /// Where its transactions are: the imports' storage, or one of theirs.
+    storage: Arc<dyn Storage>,
     context: CallContext,
     table: ResourceTable,
     counts: StoreLimits,
@@ -102,7 +104,7 @@ pub struct State {
     share: Share,
     /// Whether more may cross to the host than before.
     has_grown: bool,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 /// Decides whether an instance may grow.
@@ -116,6 +118,7 @@ impl ResourceLimiterAsync for State {
     ) -> wasmtime::Result<bool> {
         // It may have had its turn in this very call of the host, whose answer needs the memory.
         self.look_for_the_turn();
+        self.context.snapshot.let_go();
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;
@@ -217,11 +220,11 @@ impl Sandbox {
         Self {
             prepared,
             hashing,
-            imports,
+            imports: Arc::new(imports),
             cache,
             warm,
             memory: Memory::new(&limits),
-            limits,
+            limits: Arc::new(limits),
             turns,
         }
     }
@@ -229,8 +232,8 @@ impl Sandbox {
     /// Another component beside this one, with the same imports and limits: the calls of both have
     /// turns and memory in common.
     pub fn another(&self, component: &[u8]) -> anyhow::Result<Self> {
-        let limits = self.limits.clone();
-        let other = Self::new(component, self.cache.clone(), limits, self.imports.clone())?;
+        let (limits, imports) = ((*self.limits).clone(), (*self.imports).clone());
+        let other = Self::new(component, self.cache.clone(), limits, imports)?;
         Ok(Self {
             turns: self.turns.clone(),
             memory: self.memory.clone(),
@@ -240,7 +243,7 @@ impl Sandbox {
 
     /// A fresh instance for one call, when its turn has come.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
-        let turn = self.turn().await?;
+        let turn = self.turn_of(&context).await?;
         self.enter_within(turn, context, self.imports.storage.clone())
             .await
     }
@@ -266,7 +269,7 @@ impl Sandbox {
     /// An instance for one call of a signed-in user: one that has served this user before, or a
     /// fresh one, which may be kept for the user's next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
-        let turn = self.turn().await?;
+        let turn = self.turn_of(&context).await?;
         let storage = self.imports.storage.clone();
         let Some(warm) = self.warm.take(user) else {
             let fresh = self.enter_within(turn, context, storage).await?;
@@ -300,22 +303,23 @@ impl Sandbox {
     /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
     /// have a turn may be some who wait for that transaction to end.
     pub async fn turn(&self) -> Result<Turn, Error> {
-        let permit = match self.turns.clone().try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => timeout(self.limits.wait, self.turns.clone().acquire_owned())
-                .await
-                .map_err(|_| {
-                    Error::new(
-                        Code::ServiceUnavailable,
-                        "Too many calls at once; try again in a moment",
-                    )
-                })?
-                .map_err(Error::internal)?,
-        };
-        Ok(Turn {
-            permit,
-            share: self.memory.share(),
-        })
+        let waited = timeout(self.limits.wait, self.turns.clone().acquire_owned()).await;
+        let refusal = "Too many calls at once; try again in a moment";
+        let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, refusal))?;
+        Ok(self.have(permit.map_err(Error::internal)?))
+    }
+
+    async fn turn_of(&self, call: &CallContext) -> Result<Turn, Error> {
+        if let Ok(permit) = self.turns.clone().try_acquire_owned() {
+            return Ok(self.have(permit));
+        }
+        call.snapshot.let_go();
+        self.turn().await
+    }
+
+    fn have(&self, permit: OwnedSemaphorePermit) -> Turn {
+        let share = self.memory.share();
+        Turn { permit, share }
     }
 
     /// A fresh instance for one call, whose transactions are those of this storage.
@@ -338,10 +342,8 @@ impl Sandbox {
         let Turn { permit, share } = turn;
         let transfer = share.transfer();
         let state = State {
-            imports: Imports {
-                storage,
-                ..self.imports.clone()
-            },
+            imports: self.imports.clone(),
+            storage,
             context,
             table: ResourceTable::new(),
             counts: StoreLimitsBuilder::new()

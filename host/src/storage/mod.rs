@@ -18,6 +18,7 @@ mod audit;
 mod dashboard;
 pub mod memory;
 pub mod nested;
+mod snapshot;
 pub mod sqlite;
 mod without_dashboard;
 
@@ -28,6 +29,7 @@ use async_trait::async_trait;
 
 pub use audit::*;
 pub use dashboard::*;
+pub use snapshot::{SharedSnapshot, Snapshot};
 pub(crate) use without_dashboard::WithoutDashboard;
 
 use crate::model::{App, Provider, Timestamp, User, UserSummary};
@@ -52,9 +54,16 @@ pub struct CallContext {
     pub request_id: String,
     /// What is recorded of it by the write transaction that commits; none: nothing.
     pub audit: Option<Arc<AuditedCall>>,
+    /// What the reads of the request may have in common.
+    pub snapshot: SharedSnapshot,
 }
 
 impl CallContext {
+    /// The same, within this snapshot.
+    pub fn within(self, snapshot: SharedSnapshot) -> Self {
+        Self { snapshot, ..self }
+    }
+
     /// The same, with this to be recorded.
     pub fn audited(self, call: Option<Arc<AuditedCall>>) -> Self {
         Self { audit: call, ..self }

@@ -8,7 +8,7 @@ use portico::storage::memory::MemoryStorage;
 use portico::storage::sqlite::SqliteStorage;
 use portico::storage::{
     Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, SearchEngine, Session, StoredApp, Transaction,
+    DashboardTransaction, NewUser, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction,
 };
 use tempfile::TempDir;
 
@@ -123,6 +123,7 @@ pub fn context(authentication: Authentication) -> CallContext {
         authentication,
         request_id: "test".into(),
         audit: None,
+        snapshot: SharedSnapshot::default(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use portico::storage::{Authentication, CallContext, Storage, Transaction};
+use portico::storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -148,6 +148,7 @@ fn context(session: Option<String>) -> CallContext {
         authentication: session.map_or(Authentication::None, Authentication::Session),
         request_id: "storage kit".into(),
         audit: None,
+        snapshot: SharedSnapshot::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use portico::storage::memory::MemoryStorage;
 use portico::storage::sqlite::SqliteStorage;
 use portico::storage::{
     Access, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, Error, NewInvite, SearchEngine, Session, hash_secret,
+    DashboardTransaction, Error, NewInvite, SearchEngine, Session, SharedSnapshot, hash_secret,
 };
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ impl Bridge for Dashboard {
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
             audit: None,
+            snapshot: SharedSnapshot::default(),
         };
         let begun = self.0.begin_dashboard(Access::Write, &context).await;
         let mut transaction = begun.map_err(refused)?;

@@ -15,7 +15,7 @@ use portico::{
     sandbox::{self, Imports, Limits, Sandbox},
     secrets::{Secrets, SystemRandom},
     service::Service,
-    storage::{Access, AppFilter, Storage as _, sqlite::SqliteStorage},
+    storage::{Access, AppFilter, CallContext, Storage as _, sqlite::SqliteStorage},
     throttle::Throttle,
     time::{Clock, SystemClock},
 };
@@ -111,7 +111,7 @@ impl Steps {
         headers.insert(header::AUTHORIZATION, format!("Bearer {}", data.keys[0]).parse()?);
         let now = SystemClock.now();
         let shown = identity::shown(&headers, PLAIN_COOKIE);
-        let (identity, _) = identity::authenticate(&*storage, shown, &headers, "steps", now).await?;
+        let (identity, _) = identity::authenticate(&*storage, shown, &headers, &nobody(), now).await?;
         Ok(Self {
             _data: directory,
             storage,
@@ -166,7 +166,8 @@ impl Steps {
 
     async fn authenticate(&self) -> Result<Identity, Error> {
         let (shown, now) = (identity::shown(&self.headers, PLAIN_COOKIE), SystemClock.now());
-        let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, "steps", now);
+        let nobody = nobody();
+        let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, &nobody, now);
         Ok(authenticated.await?.0)
     }
 
@@ -202,4 +203,8 @@ impl Steps {
             .call(procedure, &self.identity, "steps", Ok(input))
             .await
     }
+}
+
+fn nobody() -> CallContext {
+    Identity::anonymous().context("steps")
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error},
+    procedures::Procedure,
     sandbox::Kind,
 };
 
@@ -157,6 +158,13 @@ impl Calls {
         let permitted = self.calls.iter().filter(|call| call.refusal.is_none());
         let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
         InputLimit::of(&http.limits, procedures)
+    }
+
+    /// Whether none of the calls of a request with this method does anything but read, nor has a body.
+    pub fn only_read(&self, http: &Shared, method: &Method) -> bool {
+        let table = &http.service.table;
+        let only_reads = |call: &Call| table.find(&call.name).is_none_or(Procedure::only_reads);
+        method == Method::GET && self.calls.iter().all(only_reads)
     }
 
     /// The calls, in order.

@@ -10,10 +10,13 @@ mod superjson;
 
 use std::{
     convert::Infallible,
+    iter,
+    panic::AssertUnwindSafe,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -22,7 +25,11 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::yield_now,
+};
 
 use self::{
     answer::Answer,
@@ -31,7 +38,7 @@ use self::{
 use super::{
     Shared,
     error::{self, json_response},
-    request::{RequestId, identify},
+    request::{RequestId, identify_within},
 };
 use crate::{
     error::{Code, Error},
@@ -39,10 +46,14 @@ use crate::{
     procedures::Output,
     sandbox::Kind,
     service::report,
+    storage::{SharedSnapshot, Snapshot},
 };
 
 /// How many calls of a batch run at the same time.
 const AT_ONCE: usize = 8;
+
+/// How long calls of a batch follow each other before others have their turn on this thread.
+const AT_A_STRETCH: Duration = Duration::from_millis(1);
 
 /// Answers one request.
 pub(super) async fn handle(
@@ -75,47 +86,86 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             "Streaming requests must be batched (batch=1)",
         ));
     }
-    let caller = Arc::new(Caller {
+    let snapshot = calls.only_read(http, &parts.method).then(Snapshot::default);
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let caller = Caller {
         http: http.clone(),
-        identity: identify(http, &parts, &id).await?,
+        identity: Arc::new(identify_within(&shared, http, &parts, &id).await?),
         id,
         method: parts.method.clone(),
         room: AtomicUsize::new(http.limits.answers),
-    });
+    };
     // Who may not call does not get to send much.
     for call in calls.iter_mut() {
         call.refusal = caller.authorise(&call.name).await.err();
     }
     calls.read_inputs(http, &parts, body).await;
     if streams {
-        return Ok(stream(caller, calls));
+        return Ok(stream(caller, calls, snapshot));
     }
-    let is_batch = calls.is_batch;
-    let answers: Vec<_> = if is_batch {
-        each(caller, calls).buffered(AT_ONCE).collect().await
-    } else {
-        stream::iter(calls)
-            .then(|call| caller.answer(call))
-            .collect()
-            .await
-    };
-    Ok(answer::response(&answers, is_batch))
+    if !calls.is_batch {
+        let mut answers = Vec::new();
+        for call in calls {
+            answers.push(caller.answer(call, &shared).await);
+        }
+        return Ok(answer::response(&answers, false));
+    }
+    let mut coming = start(caller, calls, snapshot);
+    let mut answers = Vec::new();
+    while let Some(answer) = coming.recv().await {
+        answers.push(answer);
+    }
+    answers.sort_unstable_by_key(|(index, _)| *index);
+    let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
+    Ok(answer::response(&answers, true))
 }
 
-/// Makes each call of a batch in a task of its own, so that none depends on how fast the client
-/// reads: one that stops reading must not hold what others wait for.
-fn each(caller: Arc<Caller>, calls: Calls) -> impl Stream<Item = impl Future<Output = Answer>> {
-    stream::iter(calls).map(move |call| {
+/// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client
+/// reads: one that stops reading must not hold what others wait for. Each task makes one call after
+/// the other; those that only read do so in one state.
+fn start(caller: Caller, calls: Calls, snapshot: Option<Snapshot>) -> UnboundedReceiver<(usize, Answer)> {
+    let (sender, coming) = unbounded_channel();
+    let reads = snapshot.is_some();
+    let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
+    let caller = Arc::new(caller);
+    let tasks = calls.len().min(AT_ONCE);
+    let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
+    for snapshot in snapshots.take(tasks) {
+        tokio::spawn(make(caller.clone(), waiting.clone(), snapshot, sender.clone()));
+    }
+    coming
+}
+
+/// Makes calls as long as there are any, and somebody waits for their answers.
+async fn make(
+    caller: Arc<Caller>,
+    waiting: Arc<Mutex<impl Iterator<Item = (usize, Call)>>>,
+    snapshot: Option<Snapshot>,
+    answers: UnboundedSender<(usize, Answer)>,
+) {
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let mut since = Instant::now();
+    while !answers.is_closed()
+        && let Some((index, call)) = next()
+    {
         let (name, superjson) = (call.name.clone(), call.superjson);
-        let (caller, its_caller) = (caller.clone(), caller.clone());
-        let task = tokio::spawn(async move { its_caller.answer(call).await });
-        async move {
-            task.await.unwrap_or_else(|panic| {
-                let error = report(Error::internal(panic), &name, &caller.id.0);
-                Answer::new(&caller.http.service.table, name, superjson, Err(error))
-            })
+        let answer = AssertUnwindSafe(caller.answer(call, &shared))
+            .catch_unwind()
+            .await;
+        let answer = answer.unwrap_or_else(|_| {
+            let panic = anyhow::anyhow!("a call panicked; the line above says where");
+            let error = report(Error::internal(panic), &name, &caller.id.0);
+            Answer::new(&caller.http.service.table, name, superjson, Err(error))
+        });
+        // Whoever has left does not need it.
+        let _ = answers.send((index, answer));
+        if since.elapsed() >= AT_A_STRETCH {
+            shared.let_go();
+            yield_now().await;
+            since = Instant::now();
         }
-    })
+    }
 }
 
 /// Whether the client reads its answers line by line, as they come.
@@ -125,23 +175,22 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// One line for each answer, in the order in which the calls finish.
-fn stream(caller: Arc<Caller>, calls: Calls) -> Response {
+fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
-    let lines = each(caller, calls)
-        .enumerate()
-        .map(move |(index, answer)| async move {
-            let answer = answer.await;
-            answer.line(index, superjson)
-        });
-    let lines = stream::once(async { head }).chain(lines.buffer_unordered(AT_ONCE));
+    let coming = start(caller, calls, snapshot);
+    let lines = stream::unfold(coming, move |mut coming| async move {
+        let (index, answer) = coming.recv().await?;
+        Some((answer.line(index, superjson), coming))
+    });
+    let lines = stream::once(async { head }).chain(lines);
     json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
 }
 
 /// Who makes the calls of one request, and how.
 struct Caller {
     http: Shared,
-    identity: Identity,
+    identity: Arc<Identity>,
     id: RequestId,
     method: Method,
     /// How many bytes the answers may still have.
@@ -174,13 +223,13 @@ impl Caller {
             .await
     }
 
-    async fn answer(&self, call: Call) -> Answer {
+    async fn answer(&self, call: Call, snapshot: &SharedSnapshot) -> Answer {
         let (name, superjson) = (call.name.clone(), call.superjson);
-        let outcome = self.run(call).await;
+        let outcome = self.run(call, snapshot).await;
         Answer::new(&self.http.service.table, name, superjson, outcome)
     }
 
-    async fn run(&self, call: Call) -> Result<Output, Error> {
+    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<Output, Error> {
         if let Some(refusal) = call.refusal {
             return Err(refusal);
         }
@@ -194,12 +243,14 @@ impl Caller {
                 Code::PayloadTooLarge,
                 "The answers of this batch are too large together",
             );
-            let (identity, id) = (&self.identity, &self.id.0);
-            service.audit.refuse(procedure, identity, id, &error);
+            service
+                .audit
+                .refuse(procedure, &self.identity, &self.id.0, &error);
             return Err(error);
         }
+        let (identity, id) = (&self.identity, &self.id.0);
         let output = service
-            .call(procedure, &self.identity, &self.id.0, call.input.read())
+            .call_within(snapshot, procedure, identity, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

@@ -123,8 +123,8 @@ impl SqliteStorage {
         verified.await.context("the check of the database ended early")?
     }
 
-    async fn read(&self) -> Result<Box<SqliteTransaction>> {
-        let reader = self.readers.take().await?;
+    async fn read(&self, context: &CallContext) -> Result<Box<SqliteTransaction>> {
+        let reader = self.readers.take(&context.snapshot).await?;
         Ok(Box::new(SqliteTransaction::reading(reader, self.ids.clone())))
     }
 }
@@ -133,7 +133,7 @@ impl SqliteStorage {
 impl Storage for SqliteStorage {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
         match access {
-            Access::Read => Ok(self.read().await?),
+            Access::Read => Ok(self.read(context).await?),
             // It may turn out to need no turn: creating apps is nothing but writing.
             Access::Write => {
                 let (writer, ids) = (self.writer.clone(), self.ids.clone());
@@ -151,7 +151,7 @@ impl DashboardStorage for SqliteStorage {
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
         match access {
-            Access::Read => Ok(self.read().await?),
+            Access::Read => Ok(self.read(context).await?),
             Access::Write => {
                 let turn = self.writer.begin().await?;
                 Ok(Box::new(SqliteTransaction::writing(

@@ -9,13 +9,12 @@ use tokio::time::timeout;
 use super::connect;
 use super::health::Health;
 use super::query::run;
-use crate::storage::{Error, PATIENCE, Result, waited_too_long};
+use crate::storage::{Error, PATIENCE, Result, SharedSnapshot, failed_before, waited_too_long};
 
 /// Reads take microseconds: more at once would not make them faster.
 pub(super) const MAX_READERS: usize = 16;
 
-/// So many are kept for the next; each may have the whole file in its memory map. Reads hold a
-/// thread while they work, so more at once are rare.
+/// So many are kept for the next. Reads hold a thread while they work, so more at once are rare.
 const KEPT_READERS: usize = 4;
 
 /// Connections to read with, opened when they are needed.
@@ -34,8 +33,21 @@ impl Readers {
         }
     }
 
-    /// A connection in a transaction of its own, which sees one state from its first read on.
-    pub async fn take(self: &Arc<Self>) -> Result<Reader> {
+    /// A connection in a transaction that sees one state from its first read on: the one that this
+    /// request has read with before, or one of its own.
+    pub async fn take(self: &Arc<Self>, snapshot: &SharedSnapshot) -> Result<Reader> {
+        let kept = snapshot.take::<Loan>();
+        let loan = match kept.filter(|loan| Arc::ptr_eq(&loan.readers, self)) {
+            Some(loan) => loan,
+            None => self.begin().await?,
+        };
+        Ok(Reader {
+            loan: Some(loan),
+            snapshot: snapshot.clone(),
+        })
+    }
+
+    async fn begin(self: &Arc<Self>) -> Result<Loan> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => timeout(PATIENCE, self.permits.clone().acquire_owned())
@@ -50,7 +62,7 @@ impl Readers {
             Ok(connection)
         });
         let connection = begun.map_err(|error| self.health.translate(&error))?;
-        Ok(Reader {
+        Ok(Loan {
             connection: Some(connection),
             readers: self.clone(),
             _permit: permit,
@@ -67,32 +79,46 @@ impl Readers {
     }
 }
 
-/// A connection on loan.
+/// What one transaction reads with.
 pub(super) struct Reader {
     /// None once it is broken.
-    connection: Option<Connection>,
-    readers: Arc<Readers>,
-    _permit: OwnedSemaphorePermit,
+    loan: Option<Loan>,
+    snapshot: SharedSnapshot,
 }
 
 impl Reader {
     /// None once it is broken.
     pub fn connection(&self) -> Option<&Connection> {
-        self.connection.as_ref()
+        self.loan.as_ref()?.connection.as_ref()
     }
 
-    /// What is known of the database.
-    pub fn health(&self) -> &Health {
-        &self.readers.health
-    }
-
-    /// Closes a connection that failed: the next reader opens another.
-    pub fn discard(&mut self) {
-        self.connection = None;
+    /// Closes a connection that failed, and says what it means: the next reader opens another.
+    pub fn fail(&mut self, error: &rusqlite::Error) -> Error {
+        let Some(mut loan) = self.loan.take() else {
+            return failed_before();
+        };
+        loan.connection = None;
+        loan.readers.health.translate(error)
     }
 }
 
 impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(loan) = self.loan.take() {
+            self.snapshot.keep(loan);
+        }
+    }
+}
+
+/// A connection on loan, in a transaction.
+struct Loan {
+    /// None once it has failed.
+    connection: Option<Connection>,
+    readers: Arc<Readers>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Loan {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take()
             && run(&connection, "ROLLBACK", []).is_ok()

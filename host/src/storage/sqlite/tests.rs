@@ -13,11 +13,18 @@ use super::batch::BlindWrite;
 use super::query::run;
 use super::writer::Turn;
 use super::{Health, SqliteStorage, Writer, readers};
-use crate::storage::{CredentialKey, Error, Result, hash_secret};
+use crate::storage::{CredentialKey, Error, Result, SharedSnapshot, Snapshot, hash_secret};
 
 struct Store {
     storage: SqliteStorage,
     directory: TempDir,
+}
+
+impl Store {
+    async fn reader(&self) -> readers::Reader {
+        let none = SharedSnapshot::default();
+        self.storage.readers.take(&none).await.unwrap()
+    }
 }
 
 fn store() -> Store {
@@ -157,6 +164,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
         authentication: Authentication::None,
         request_id: "test".into(),
         audit: None,
+        snapshot: SharedSnapshot::default(),
     };
 
     // Below what there is: SQLite takes what there is.
@@ -241,15 +249,16 @@ async fn a_lock_of_another_process_is_a_reason_to_try_again() {
 async fn more_readers_than_connections_wait_for_one() {
     let store = store();
     let readers = &store.storage.readers;
+    let none = SharedSnapshot::default();
     let mut taken = Vec::new();
     for _ in 0..readers::MAX_READERS {
-        taken.push(readers.take().await.unwrap());
+        taken.push(readers.take(&none).await.unwrap());
     }
-    let mut next = Box::pin(readers.take());
+    let mut next = Box::pin(readers.take(&none));
     assert!(poll!(&mut next).is_pending());
     // One that broke makes room for another as well as one that is given back.
     let mut broken = taken.remove(0);
-    broken.discard();
+    broken.fail(&rusqlite::Error::InvalidQuery);
     drop(broken);
     let next = next.await.unwrap();
     assert!(!next.connection().unwrap().is_autocommit());
@@ -262,9 +271,58 @@ async fn more_readers_than_connections_wait_for_one() {
 }
 
 #[tokio::test]
+async fn what_a_request_has_read_with_is_kept_for_it_alone() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshot = Snapshot::default();
+    let count = |reader: &readers::Reader| -> u32 {
+        let connection = reader.connection().unwrap();
+        let count = connection.query_row("SELECT count(*) FROM app", [], |row| row.get(0));
+        count.unwrap()
+    };
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
+    let turn = store.storage.writer.begin().await.unwrap();
+    insert(&turn, "meanwhile", "icon").unwrap();
+    turn.commit().await.unwrap();
+
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
+    let another = Snapshot::default();
+    assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
+    assert_eq!(count(&store.reader().await), 1);
+    // Once it is let go the newest state counts.
+    snapshot.share().let_go();
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
+}
+
+#[tokio::test]
+async fn a_reader_that_failed_is_not_kept() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshot = Snapshot::default();
+    let mut broken = readers.take(&snapshot.share()).await.unwrap();
+    broken.fail(&rusqlite::Error::InvalidQuery);
+    drop(broken);
+    let next = readers.take(&snapshot.share()).await.unwrap();
+    assert!(next.connection().is_some());
+}
+
+#[tokio::test]
+async fn a_snapshot_that_is_over_holds_no_connection() {
+    let store = store();
+    let readers = &store.storage.readers;
+    for _ in 0..=readers::MAX_READERS {
+        let snapshot = Snapshot::default();
+        let shared = snapshot.share();
+        let reader = readers.take(&shared).await.unwrap();
+        drop(snapshot);
+        drop(reader);
+    }
+}
+
+#[tokio::test]
 async fn the_statements_that_requests_run_are_compiled_once() {
     let store = store();
-    let reader = store.storage.readers.take().await.unwrap();
+    let reader = store.reader().await;
     let connection = reader.connection().unwrap();
     for id in ["one", "two", "three"] {
         let key = CredentialKey::Key(id.into());
@@ -283,7 +341,7 @@ async fn the_statements_that_requests_run_are_compiled_once() {
 async fn the_connection_is_set_up_for_durability() {
     let store = store();
     let turn = store.storage.writer.begin().await.unwrap();
-    let reader = store.storage.readers.take().await.unwrap();
+    let reader = store.reader().await;
     for db in [turn.connection().unwrap(), reader.connection().unwrap()] {
         let number = |pragma: &str| {
             db.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0))

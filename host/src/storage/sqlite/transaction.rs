@@ -157,10 +157,7 @@ impl SqliteTransaction {
     fn fail(&mut self, error: &rusqlite::Error) -> Error {
         self.failed = true;
         match &mut self.place {
-            Place::Reader(reader) => {
-                reader.discard();
-                reader.health().translate(error)
-            }
+            Place::Reader(reader) => reader.fail(error),
             Place::Blind { writer, .. } => writer.health().translate(error),
             Place::Writer(turn) => turn.health().translate(error),
         }

@@ -20,7 +20,10 @@ use portico::{
     identity::{self, Identity, PLAIN_COOKIE},
     model::{App, AppInput, Provider},
     sandbox::{self, Kind},
-    storage::{Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, StoredApp},
+    storage::{
+        Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, SharedSnapshot,
+        Snapshot, StoredApp,
+    },
     time::{self, Clock, SystemClock},
 };
 use serde::{Deserialize, Serialize};
@@ -40,8 +43,9 @@ type Shared = State<Arc<Native>>;
 pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
     let work = async {
         let (parts, _) = request.into_parts();
+        let snapshot = Snapshot::default();
         let (_, context) = native
-            .enter(&parts, &sandbox::Access::Public, Kind::Query)
+            .enter(&parts, &sandbox::Access::Public, Kind::Query, snapshot.share())
             .await?;
         let mut transaction = native.storage.begin(Access::Read, &context).await?;
         let app = transaction.get_app(&id).await?;
@@ -54,8 +58,9 @@ pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Reque
 pub async fn all(State(native): Shared, request: Request) -> Response {
     let work = async {
         let (parts, _) = request.into_parts();
+        let snapshot = Snapshot::default();
         let (_, context) = native
-            .enter(&parts, &sandbox::Access::Protected, Kind::Query)
+            .enter(&parts, &sandbox::Access::Protected, Kind::Query, snapshot.share())
             .await?;
         let everything = AppFilter {
             name_contains: None,
@@ -112,20 +117,24 @@ impl Native {
         parts: &Parts,
         access: &sandbox::Access,
         kind: Kind,
+        snapshot: SharedSnapshot,
     ) -> Result<(Identity, CallContext), Error> {
         let id = request_id(parts);
         let shown = identity::shown(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
-        let (identity, _) = identity::authenticate(&*self.storage, shown, &parts.headers, &id.0, now).await?;
+        let nobody = Identity::anonymous().context(&id.0).within(snapshot.clone());
+        let (identity, _) =
+            identity::authenticate(&*self.storage, shown, &parts.headers, &nobody, now).await?;
         identity.check(access, kind)?;
-        let context = identity.context(&id.0);
+        let context = identity.context(&id.0).within(snapshot);
         Ok((identity, context))
     }
 
     /// An app to store, out of a request of somebody who may create it.
     async fn read_app(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
         let (parts, body) = request.into_parts();
-        let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation).await?;
+        let none = SharedSnapshot::default();
+        let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation, none).await?;
         let input: AppInput = read(body).await?;
         let app = App {
             id: self.secrets.id(SystemClock.now()),

@@ -1,0 +1,131 @@
+//! One state for all that a request reads.
+//!
+//! Whoever answers a request that only reads has a [`Snapshot`] for so long, and hands out
+//! [`SharedSnapshot`]s of it in the contexts of its transactions. A driver may keep in it what it
+//! has read with, for the next read: that one need not begin anew. Invariants:
+//! - What is kept is used by one transaction at a time, and only by those of this request.
+//! - Nothing is kept while the request waits for what others hold, nor after its snapshot was dropped,
+//!   wherever shared ones still lie about.
+
+use std::any::Any;
+use std::mem::replace;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The state that one request reads, for as long as it is there.
+#[derive(Default)]
+pub struct Snapshot(Arc<Mutex<Slot>>);
+
+#[derive(Default)]
+enum Slot {
+    #[default]
+    Empty,
+    Kept(Box<dyn Any + Send>),
+    Over,
+}
+
+impl Snapshot {
+    /// What goes into the contexts of the request's transactions.
+    pub fn share(&self) -> SharedSnapshot {
+        SharedSnapshot(Some(self.0.clone()))
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        put(&self.0, Slot::Over);
+    }
+}
+
+/// A request's snapshot as its transactions have it; by default there is none, and each begins anew.
+#[derive(Clone, Default)]
+pub struct SharedSnapshot(Option<Arc<Mutex<Slot>>>);
+
+impl SharedSnapshot {
+    /// That of a request that may have one.
+    pub fn of(snapshot: Option<&Snapshot>) -> Self {
+        snapshot.map(Snapshot::share).unwrap_or_default()
+    }
+
+    /// What the transaction before has read with, for a driver that keeps this type.
+    pub fn take<T: Send + 'static>(&self) -> Option<T> {
+        match put(self.0.as_ref()?, Slot::Empty) {
+            Slot::Kept(kept) => kept.downcast().ok().map(|kept| *kept),
+            _ => None,
+        }
+    }
+
+    /// Keeps it for the next transaction, if there may be one and nothing else is kept; drops it
+    /// otherwise.
+    pub fn keep<T: Send + 'static>(&self, kept: T) {
+        let Some(slot) = &self.0 else { return };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*slot, Slot::Empty) {
+            *slot = Slot::Kept(Box::new(kept));
+        }
+    }
+
+    /// Lets go of what is kept: the next transaction begins anew. Before every wait for what others
+    /// may hold.
+    pub fn let_go(&self) {
+        if let Some(slot) = &self.0 {
+            put(slot, Slot::Empty);
+        }
+    }
+}
+
+/// What was there before; it is not dropped under the lock. What is over stays so.
+fn put(slot: &Mutex<Slot>, new: Slot) -> Slot {
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    match *slot {
+        Slot::Over => Slot::Over,
+        _ => replace(&mut *slot, new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_there_once() {
+        let snapshot = Snapshot::default();
+        snapshot.share().keep(1_u8);
+        assert_eq!(snapshot.share().take::<u8>(), Some(1));
+        assert_eq!(snapshot.share().take::<u8>(), None);
+    }
+
+    #[test]
+    fn another_drivers_is_nothing_to_this_one() {
+        let snapshot = Snapshot::default();
+        snapshot.share().keep(1_u8);
+        assert_eq!(snapshot.share().take::<u16>(), None);
+    }
+
+    #[test]
+    fn nothing_is_kept_in_none_nor_after_the_end() {
+        let kept = Arc::new(());
+        SharedSnapshot::default().keep(kept.clone());
+        let snapshot = Snapshot::default();
+        let shared = snapshot.share();
+        shared.keep(kept.clone());
+        drop(snapshot);
+        assert_eq!(Arc::strong_count(&kept), 1);
+        shared.keep(kept.clone());
+        assert_eq!(Arc::strong_count(&kept), 1);
+        assert!(shared.take::<Arc<()>>().is_none());
+    }
+
+    #[test]
+    fn what_is_let_go_makes_room_for_the_next() {
+        let (first, second) = (Arc::new(()), Arc::new(()));
+        let snapshot = Snapshot::default();
+        let shared = snapshot.share();
+        shared.keep(first.clone());
+        shared.keep(second.clone());
+        assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (2, 1));
+        shared.let_go();
+        assert_eq!(Arc::strong_count(&first), 1);
+        shared.keep(second.clone());
+        assert_eq!(Arc::strong_count(&second), 2);
+    }
+}
