@@ -267,6 +267,42 @@ fn what_is_wrong_with_a_batch_as_a_whole_is_one_error() {
         .assert_refused(400, "BAD_REQUEST");
 }
 
+/// There are more of them, and more calls in each, than there are connections to read with.
+#[test]
+fn many_batches_at_once_are_all_answered() {
+    let (_server, admin) = start();
+    let app = admin.app("Jellyfin");
+    let names = [
+        "app.byId",
+        "app.all",
+        "group.getAll",
+        "board.getAll",
+        "user.getAll",
+    ];
+    let calls: Vec<_> = names.into_iter().cycle().take(40).collect();
+    let inputs: serde_json::Map<_, _> = (0..calls.len())
+        .filter(|index| calls[*index] == "app.byId")
+        .map(|index| (index.to_string(), json!({"id": app})))
+        .collect();
+    let path = format!("{}?batch=1", calls.join(","));
+    std::thread::scope(|scope| {
+        for _ in 0..24 {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    let answer = get(&admin, &path, &json!(inputs));
+                    answer.assert_status(200);
+                    let answer = answer.json();
+                    let ids = answer.as_array().unwrap().iter().step_by(names.len());
+                    assert!(
+                        ids.clone().count() == 8
+                            && ids.clone().all(|id| id["result"]["data"]["id"] == json!(app))
+                    );
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn superjson_is_answered_in_superjson() {
     let (_server, admin) = start();

@@ -104,6 +104,7 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
     // What was refused up to now belongs to it. It is written also if nobody waits for it any more.
+    call.snapshot.let_go();
     let audit = call.service.audit.clone();
     let written = tokio::spawn(async move { audit.flush().await });
     written.await.map_err(Error::internal)?;

@@ -4,8 +4,8 @@
 //! [`SharedSnapshot`]s of it in the contexts of its transactions. A driver may keep in it what it
 //! has read with, for the next read: that one need not begin anew. Invariants:
 //! - What is kept is used by one transaction at a time, and only by those of this request.
-//! - Nothing is kept while the request waits for what others hold, nor after its snapshot was dropped,
-//!   wherever shared ones still lie about.
+//! - Nothing is kept while the request waits for what others hold, nor when it begins to write, nor
+//!   after its snapshot was dropped, wherever shared ones still lie about.
 
 use std::any::Any;
 use std::mem::replace;
@@ -64,8 +64,8 @@ impl SharedSnapshot {
         }
     }
 
-    /// Lets go of what is kept: the next transaction begins anew. Before every wait for what others
-    /// may hold.
+    /// Lets go of what is kept: the next transaction begins anew, and sees what was written meanwhile.
+    /// Before every wait for what others may hold, and before every write.
     pub fn let_go(&self) {
         if let Some(slot) = &self.0 {
             put(slot, Slot::Empty);

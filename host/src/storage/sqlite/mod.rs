@@ -136,6 +136,7 @@ impl Storage for SqliteStorage {
             Access::Read => Ok(self.read(context).await?),
             // It may turn out to need no turn: creating apps is nothing but writing.
             Access::Write => {
+                context.snapshot.let_go();
                 let (writer, ids) = (self.writer.clone(), self.ids.clone());
                 Ok(Box::new(SqliteTransaction::blind(writer, context, ids)))
             }
@@ -153,6 +154,7 @@ impl DashboardStorage for SqliteStorage {
         match access {
             Access::Read => Ok(self.read(context).await?),
             Access::Write => {
+                context.snapshot.let_go();
                 let turn = self.writer.begin().await?;
                 Ok(Box::new(SqliteTransaction::writing(
                     turn,

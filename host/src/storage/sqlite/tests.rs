@@ -13,7 +13,10 @@ use super::batch::BlindWrite;
 use super::query::run;
 use super::writer::Turn;
 use super::{Health, SqliteStorage, Writer, readers};
-use crate::storage::{CredentialKey, Error, Result, SharedSnapshot, Snapshot, hash_secret};
+use crate::storage::{
+    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, SharedSnapshot,
+    Snapshot, hash_secret,
+};
 
 struct Store {
     storage: SqliteStorage,
@@ -149,7 +152,6 @@ async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
 
 #[tokio::test]
 async fn a_statement_after_a_full_disk_does_not_stand_alone() {
-    use crate::storage::{Access, Authentication, CallContext, DashboardStorage};
     let store = store();
     let set_limit = async |pages: i64| {
         let turn = store.storage.writer.begin().await.unwrap();
@@ -292,6 +294,36 @@ async fn what_a_request_has_read_with_is_kept_for_it_alone() {
     // Once it is let go the newest state counts.
     snapshot.share().let_go();
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
+}
+
+#[tokio::test]
+async fn a_request_reads_what_it_wrote_itself() {
+    let store = store();
+    let snapshot = Snapshot::default();
+    let context = CallContext {
+        user_id: None,
+        authentication: Authentication::None,
+        request_id: "test".into(),
+        audit: None,
+        snapshot: snapshot.share(),
+    };
+    let has_group = async || {
+        let mut reading = store
+            .storage
+            .begin_dashboard(Access::Read, &context)
+            .await
+            .unwrap();
+        reading.find_group("new").await.unwrap().is_some()
+    };
+    assert!(!has_group().await);
+    let mut writing = store
+        .storage
+        .begin_dashboard(Access::Write, &context)
+        .await
+        .unwrap();
+    assert!(writing.insert_group("id", "New", "new").await.unwrap());
+    writing.commit().await.unwrap();
+    assert!(has_group().await);
 }
 
 #[tokio::test]
