@@ -6,8 +6,8 @@
 //! - Only an instance whose calls all came to an answer is kept, and only one that holds no
 //!   transaction and no more memory than a call has without asking.
 //! - A bounded number is kept, for a bounded time and number of calls. Once they are so many, whoever
-//!   calls for the second time takes the place of the one that was idle longest; whoever calls once,
-//!   as many users in turn do, takes nobody's.
+//!   calls for the second time takes the place of a user who called once, or of the one who was idle
+//!   longest; whoever calls once, as many users in turn do, takes nobody's.
 
 use std::{
     collections::VecDeque,
@@ -37,6 +37,7 @@ struct Waiting {
     /// The user's hash.
     user: u64,
     since: Instant,
+    served_again: bool,
     warm: Box<Warm>,
 }
 
@@ -82,10 +83,10 @@ impl WarmInstances {
         if self.most == 0 || warm.calls >= MOST_CALLS {
             return;
         }
-        let serves_again = warm.calls > 1;
         let new = Waiting {
             user: self.hashes.hash_one(&warm.user),
             since: Instant::now(),
+            served_again: warm.calls > 1,
             warm: Box::new(warm),
         };
         // Ending an instance takes longer than others should wait: what there is no place for is dropped
@@ -95,9 +96,10 @@ impl WarmInstances {
             if kept.waiting.len() < self.most {
                 kept.waiting.push_back(new);
                 None
-            } else if serves_again || self.has_called(&mut kept.called, new.user) {
+            } else if new.served_again || self.has_called(&mut kept.called, new.user) {
+                let once = kept.waiting.iter().position(|waiting| !waiting.served_again);
                 kept.waiting.push_back(new);
-                kept.waiting.pop_front()
+                kept.waiting.remove(once.unwrap_or(0))
             } else {
                 Some(new)
             }
