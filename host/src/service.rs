@@ -231,8 +231,7 @@ impl Service {
             .await
     }
 
-    /// The same of a procedure that [only reads](Procedure::only_reads), in the snapshot of its
-    /// request.
+    /// The same within the snapshot of its request, if the procedure [just reads](Procedure::just_reads).
     pub async fn call_within(
         self: &Arc<Self>,
         snapshot: &SharedSnapshot,
@@ -250,7 +249,9 @@ impl Service {
                 shape => shape.check(input?)?,
             };
             let mut call = self.to_run(procedure, identity.clone(), request_id, input, audited.clone());
-            call.snapshot = snapshot.clone();
+            if procedure.just_reads() {
+                call.snapshot = snapshot.clone();
+            }
             self.run(procedure, call, procedure.run).await
         };
         let answer = self.bound(procedure, request_id, running).await;

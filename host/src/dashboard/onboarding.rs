@@ -10,6 +10,7 @@ use crate::{
         Shape::{Choice, Named, Nothing, Record},
         required,
     },
+    storage::Access,
 };
 
 #[derive(Serialize)]
@@ -31,7 +32,7 @@ pub(super) static ROWS: &[Row] = &[query(
 .about("How far the first setup has come.")];
 
 async fn current_step(call: Call) -> Result<Output, Error> {
-    let is_over = call.service.has_users(&call.request_id).await?;
+    let is_over = call.begin(Access::Read).await?.has_users().await?;
     json(&CurrentStep {
         current: if is_over { "finish" } else { "user" },
     })

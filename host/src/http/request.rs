@@ -11,7 +11,7 @@ use std::{
 use axum::{
     body::Body,
     extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
     middleware::Next,
     response::Response,
 };
@@ -29,7 +29,7 @@ use crate::{
     model::Timestamp,
     procedures::{self, Procedure},
     service::report,
-    storage::{self, Credential, SharedSnapshot},
+    storage::{self, Credential, SharedSnapshot, Snapshot},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -161,6 +161,17 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
 pub(crate) fn new_request_id() -> String {
     // The keys of a new `RandomState` are the system's random numbers, asked for once in each thread.
     format!("{:016x}", RandomState::new().hash_one(0))
+}
+
+/// A snapshot for a request that calls these procedures, if all of them just read, and no body is waited
+/// for before.
+pub(super) fn snapshot<'a>(
+    method: &Method,
+    procedures: impl IntoIterator<Item = &'a Procedure>,
+) -> Option<Snapshot> {
+    let has_body = !matches!(*method, Method::GET | Method::HEAD);
+    let just_reads = !has_body && procedures.into_iter().all(Procedure::just_reads);
+    just_reads.then(Snapshot::default)
 }
 
 /// Who sends a request.

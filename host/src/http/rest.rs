@@ -17,14 +17,14 @@ use serde_json::{Map, Value};
 use super::{
     Http, Shared,
     error::{self, json_response},
-    request::{InputLimit, RequestId, identify_within, query_pairs, read_json},
+    request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     wrong_method,
 };
 use crate::{
     error::{Code, Error},
     procedures::{Procedure, Table},
     shape::Shape,
-    storage::{SharedSnapshot, Snapshot},
+    storage::SharedSnapshot,
 };
 
 /// Every path with its methods.
@@ -99,10 +99,10 @@ async fn call(
         .get::<RequestId>()
         .cloned()
         .unwrap_or_else(|| RequestId("-".into()));
-    // No snapshot is held while a body comes.
-    let snapshot = procedure.only_reads().then(Snapshot::default);
+    let snapshot = snapshot(&parts.method, [procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
+    shared.keep_no_more();
     // Whoever may not call does not get to send a body first.
     http.service.authorise(procedure, &identity, &id.0).await?;
 

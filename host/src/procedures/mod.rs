@@ -85,9 +85,9 @@ impl Procedure {
         self.hashes && matches!(self.access, Access::Public | Access::Onboarding)
     }
 
-    /// Whether all that it does is to read, without waiting for a turn before: then it sees the state
-    /// in which its caller was looked up.
-    pub fn only_reads(&self) -> bool {
+    /// Whether all that it does is to read, without waiting for a turn before: then it may do so in the
+    /// state in which its caller was looked up.
+    pub fn just_reads(&self) -> bool {
         let waits = self.hashes || self.long || matches!(self.access, Access::Onboarding);
         self.kind == Kind::Query && !waits
     }

@@ -45,7 +45,7 @@ impl SignIn<'_> {
             None => None,
         };
 
-        let mut turn = service.sandbox.turn().await?;
+        let mut turn = service.sandbox.turn(&context).await?;
         turn.stop_waiting();
         let now = service.clock.now();
         let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;

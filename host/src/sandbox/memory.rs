@@ -84,6 +84,11 @@ impl Share {
         self.may_wait = false;
     }
 
+    /// Whether it is large enough for so much memory.
+    pub fn fits(&self, bytes: usize) -> bool {
+        self.memory.size_for(bytes).is_ok_and(|size| size <= self.size)
+    }
+
     /// Makes it large enough for so much memory; waits for that if it may.
     pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), Stop> {
         let size = self.memory.size_for(bytes)?;

@@ -118,7 +118,9 @@ impl ResourceLimiterAsync for State {
     ) -> wasmtime::Result<bool> {
         // It may have had its turn in this very call of the host, whose answer needs the memory.
         self.look_for_the_turn();
-        self.context.snapshot.let_go();
+        if !self.share.fits(desired) {
+            self.context.snapshot.let_go();
+        }
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;
@@ -243,14 +245,14 @@ impl Sandbox {
 
     /// A fresh instance for one call, when its turn has come.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
-        let turn = self.turn_of(&context).await?;
+        let turn = self.turn(&context).await?;
         self.enter_within(turn, context, self.imports.storage.clone())
             .await
     }
 
     /// A fresh instance for one call that hashes a password.
     pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
-        let turn = self.turn().await?;
+        let turn = self.turn(&context).await?;
         self.enter_to_hash_with(turn, context).await
     }
 
@@ -269,7 +271,7 @@ impl Sandbox {
     /// An instance for one call of a signed-in user: one that has served this user before, or a
     /// fresh one, which may be kept for the user's next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
-        let turn = self.turn_of(&context).await?;
+        let turn = self.turn(&context).await?;
         let storage = self.imports.storage.clone();
         let Some(warm) = self.warm.take(user) else {
             let fresh = self.enter_within(turn, context, storage).await?;
@@ -302,24 +304,22 @@ impl Sandbox {
 
     /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
     /// have a turn may be some who wait for that transaction to end.
-    pub async fn turn(&self) -> Result<Turn, Error> {
-        let waited = timeout(self.limits.wait, self.turns.clone().acquire_owned()).await;
-        let refusal = "Too many calls at once; try again in a moment";
-        let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, refusal))?;
-        Ok(self.have(permit.map_err(Error::internal)?))
-    }
-
-    async fn turn_of(&self, call: &CallContext) -> Result<Turn, Error> {
-        if let Ok(permit) = self.turns.clone().try_acquire_owned() {
-            return Ok(self.have(permit));
-        }
-        call.snapshot.let_go();
-        self.turn().await
-    }
-
-    fn have(&self, permit: OwnedSemaphorePermit) -> Turn {
-        let share = self.memory.share();
-        Turn { permit, share }
+    pub async fn turn(&self, context: &CallContext) -> Result<Turn, Error> {
+        let permit = match self.turns.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                context.snapshot.let_go();
+                let turn = timeout(self.limits.wait, self.turns.clone().acquire_owned());
+                let refusal = "Too many calls at once; try again in a moment";
+                let turn = turn.await;
+                let turn = turn.map_err(|_| Error::new(Code::ServiceUnavailable, refusal))?;
+                turn.map_err(Error::internal)?
+            }
+        };
+        Ok(Turn {
+            permit,
+            share: self.memory.share(),
+        })
     }
 
     /// A fresh instance for one call, whose transactions are those of this storage.

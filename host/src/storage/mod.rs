@@ -54,7 +54,7 @@ pub struct CallContext {
     pub request_id: String,
     /// What is recorded of it by the write transaction that commits; none: nothing.
     pub audit: Option<Arc<AuditedCall>>,
-    /// What the reads of the request may have in common.
+    /// What the reads of the request may have in common. A driver may leave it alone.
     pub snapshot: SharedSnapshot,
 }
 

@@ -1,26 +1,22 @@
-//! One state for all that a request reads.
+//! What the reads of one request have in common.
 //!
 //! Whoever answers a request that only reads has a [`Snapshot`] for so long, and hands out
 //! [`SharedSnapshot`]s of it in the contexts of its transactions. A driver may keep in it what it
-//! has read with, for the next read: that one need not begin anew. Invariants:
+//! has read with, for the next read: that one need not begin anew, and sees the same state. It may
+//! as well keep nothing. Invariants:
 //! - What is kept is used by one transaction at a time, and only by those of this request.
 //! - Nothing is kept while the request waits for what others hold, nor when it begins to write, nor
 //!   after its snapshot was dropped, wherever shared ones still lie about.
 
 use std::any::Any;
-use std::mem::replace;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The state that one request reads, for as long as it is there.
-#[derive(Default)]
+/// What one request has in common, for as long as it is there.
 pub struct Snapshot(Arc<Mutex<Slot>>);
 
-#[derive(Default)]
-enum Slot {
-    #[default]
-    Empty,
-    Kept(Box<dyn Any + Send>),
-    Over,
+struct Slot {
+    kept: Option<Box<dyn Any + Send>>,
+    takes_more: bool,
 }
 
 impl Snapshot {
@@ -30,9 +26,20 @@ impl Snapshot {
     }
 }
 
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Slot {
+            kept: None,
+            takes_more: true,
+        })))
+    }
+}
+
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        put(&self.0, Slot::Over);
+        let shared = self.share();
+        shared.keep_no_more();
+        shared.let_go();
     }
 }
 
@@ -48,37 +55,37 @@ impl SharedSnapshot {
 
     /// What the transaction before has read with, for a driver that keeps this type.
     pub fn take<T: Send + 'static>(&self) -> Option<T> {
-        match put(self.0.as_ref()?, Slot::Empty) {
-            Slot::Kept(kept) => kept.downcast().ok().map(|kept| *kept),
-            _ => None,
-        }
+        let kept = self.slot()?.kept.take();
+        kept?.downcast().ok().map(|kept| *kept)
     }
 
     /// Keeps it for the next transaction, if there may be one and nothing else is kept; drops it
     /// otherwise.
     pub fn keep<T: Send + 'static>(&self, kept: T) {
-        let Some(slot) = &self.0 else { return };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*slot, Slot::Empty) {
-            *slot = Slot::Kept(Box::new(kept));
+        if let Some(mut slot) = self.slot()
+            && slot.takes_more
+            && slot.kept.is_none()
+        {
+            slot.kept = Some(Box::new(kept));
+        }
+    }
+
+    /// The next transaction is the last that may use what is kept.
+    pub fn keep_no_more(&self) {
+        if let Some(mut slot) = self.slot() {
+            slot.takes_more = false;
         }
     }
 
     /// Lets go of what is kept: the next transaction begins anew, and sees what was written meanwhile.
     /// Before every wait for what others may hold, and before every write.
     pub fn let_go(&self) {
-        if let Some(slot) = &self.0 {
-            put(slot, Slot::Empty);
-        }
+        // Others should not wait for the lock until it is dropped.
+        let _kept = self.slot().and_then(|mut slot| slot.kept.take());
     }
-}
 
-/// What was there before; it is not dropped under the lock. What is over stays so.
-fn put(slot: &Mutex<Slot>, new: Slot) -> Slot {
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    match *slot {
-        Slot::Over => Slot::Over,
-        _ => replace(&mut *slot, new),
+    fn slot(&self) -> Option<MutexGuard<'_, Slot>> {
+        Some(self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -113,6 +120,17 @@ mod tests {
         shared.keep(kept.clone());
         assert_eq!(Arc::strong_count(&kept), 1);
         assert!(shared.take::<Arc<()>>().is_none());
+    }
+
+    #[test]
+    fn the_last_that_is_kept_may_still_be_taken() {
+        let snapshot = Snapshot::default();
+        let shared = snapshot.share();
+        shared.keep(1_u8);
+        shared.keep_no_more();
+        assert_eq!(shared.take::<u8>(), Some(1));
+        shared.keep(1_u8);
+        assert_eq!(shared.take::<u8>(), None);
     }
 
     #[test]

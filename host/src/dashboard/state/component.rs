@@ -44,7 +44,7 @@ impl<'a> Component<'a> {
     pub async fn new(call: &'a Call) -> Result<Self, Error> {
         Ok(Self {
             call,
-            turn: Some(call.service.sandbox.turn().await?),
+            turn: Some(call.service.sandbox.turn(&call.context()).await?),
             storage: call.service.storage.clone(),
         })
     }

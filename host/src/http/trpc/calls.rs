@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error},
-    procedures::Procedure,
+    procedures::{Procedure, Table},
     sandbox::Kind,
 };
 
@@ -160,11 +160,9 @@ impl Calls {
         InputLimit::of(&http.limits, procedures)
     }
 
-    /// Whether none of the calls of a request with this method does anything but read, nor has a body.
-    pub fn only_read(&self, http: &Shared, method: &Method) -> bool {
-        let table = &http.service.table;
-        let only_reads = |call: &Call| table.find(&call.name).is_none_or(Procedure::only_reads);
-        method == Method::GET && self.calls.iter().all(only_reads)
+    /// The procedures that are called, as far as there are such.
+    pub fn procedures<'a>(&self, table: &'a Table) -> impl Iterator<Item = &'a Procedure> {
+        self.calls.iter().filter_map(|call| table.find(&call.name))
     }
 
     /// The calls, in order.

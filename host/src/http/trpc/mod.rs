@@ -38,7 +38,7 @@ use self::{
 use super::{
     Shared,
     error::{self, json_response},
-    request::{RequestId, identify_within},
+    request::{RequestId, identify_within, snapshot},
 };
 use crate::{
     error::{Code, Error},
@@ -86,7 +86,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             "Streaming requests must be batched (batch=1)",
         ));
     }
-    let snapshot = calls.only_read(http, &parts.method).then(Snapshot::default);
+    let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let caller = Caller {
         http: http.clone(),
@@ -104,6 +104,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         return Ok(stream(caller, calls, snapshot));
     }
     if !calls.is_batch {
+        shared.keep_no_more();
         let mut answers = Vec::new();
         for call in calls {
             answers.push(caller.answer(call, &shared).await);
@@ -122,7 +123,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
 
 /// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client
 /// reads: one that stops reading must not hold what others wait for. Each task makes one call after
-/// the other; those that only read do so in one state.
+/// the other; those that only read do so in as few states as may be.
 fn start(caller: Caller, calls: Calls, snapshot: Option<Snapshot>) -> UnboundedReceiver<(usize, Answer)> {
     let (sender, coming) = unbounded_channel();
     let reads = snapshot.is_some();

@@ -14,8 +14,9 @@ use crate::storage::{Error, PATIENCE, Result, SharedSnapshot, failed_before, wai
 /// Reads take microseconds: more at once would not make them faster.
 pub(super) const MAX_READERS: usize = 16;
 
-/// So many are kept for the next. Reads hold a thread while they work, so more at once are rare.
-const KEPT_READERS: usize = 4;
+/// So many are kept for the next. More at once are rare: reads hold a thread while they work, and what
+/// requests keep between their reads leaves half of them to others.
+const KEPT_READERS: usize = MAX_READERS / 2;
 
 /// Connections to read with, opened when they are needed.
 pub(super) struct Readers {
@@ -33,8 +34,8 @@ impl Readers {
         }
     }
 
-    /// A connection in a transaction that sees one state from its first read on: the one that this
-    /// request has read with before, or one of its own.
+    /// A connection in a transaction that sees one state from its first read on: its own, or that in
+    /// which the request has read before.
     pub async fn take(self: &Arc<Self>, snapshot: &SharedSnapshot) -> Result<Reader> {
         let kept = snapshot.take::<Loan>();
         let loan = match kept.filter(|loan| Arc::ptr_eq(&loan.readers, self)) {
@@ -104,7 +105,10 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        if let Some(loan) = self.loan.take() {
+        // Those who begin must not all have to wait for those who may not even read again.
+        if let Some(loan) = self.loan.take()
+            && loan.readers.permits.available_permits() >= MAX_READERS / 2
+        {
             self.snapshot.keep(loan);
         }
     }

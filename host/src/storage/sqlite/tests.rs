@@ -342,13 +342,33 @@ async fn a_reader_that_failed_is_not_kept() {
 async fn a_snapshot_that_is_over_holds_no_connection() {
     let store = store();
     let readers = &store.storage.readers;
+    // As instances that are kept warm have them.
+    let mut shared = Vec::new();
     for _ in 0..=readers::MAX_READERS {
         let snapshot = Snapshot::default();
-        let shared = snapshot.share();
-        let reader = readers.take(&shared).await.unwrap();
-        drop(snapshot);
+        let reader = readers.take(&snapshot.share()).await.unwrap();
+        shared.push(snapshot.share());
         drop(reader);
     }
+    let mut taken = Vec::new();
+    for _ in 0..readers::MAX_READERS {
+        taken.push(store.reader().await);
+    }
+}
+
+#[tokio::test]
+async fn requests_that_may_read_again_leave_connections_to_those_who_begin() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshots: Vec<_> = (0..readers::MAX_READERS).map(|_| Snapshot::default()).collect();
+    let mut reading = Vec::new();
+    for snapshot in &snapshots {
+        reading.push(readers.take(&snapshot.share()).await.unwrap());
+    }
+    drop(reading);
+    let none = SharedSnapshot::default();
+    let mut begin = Box::pin(readers.take(&none));
+    assert!(poll!(&mut begin).is_ready());
 }
 
 #[tokio::test]
