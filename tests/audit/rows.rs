@@ -1,7 +1,13 @@
 //! What rows say: of sign-ins, of batches, of the operator, of those who are gone; and what they never
 //! say.
 
-use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, run};
+use std::{
+    io::{Read as _, Write as _},
+    thread,
+    time::{Duration, Instant},
+};
+
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run};
 use serde_json::{Value, json};
 
 use crate::harness::{last_number, new_rows, rows, rows_where};
@@ -79,6 +85,37 @@ fn signing_out_without_a_session_and_reading_leave_no_row() {
     root.query("app.byId", &json!({"id": MISSING})).assert_status(404);
     root.query("user.search", &json!({"query": 7})).assert_status(400);
     assert_eq!(new_rows(&root, before), [Value::Null; 0]);
+}
+
+/// What was begun must not go without a row.
+#[test]
+fn leaving_before_the_answer_to_a_sign_in_has_a_row() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let before = last_number(&root);
+    let body = json!({"username": "root", "password": "a wrong password"}).to_string();
+    let expect = [("expect", "100-continue")];
+    let request = raw::with_json("POST", "/api/auth/sign-in", &expect, &body);
+    let (head, body) = request.split_at(request.find('{').expect("a body"));
+    let mut stream = raw::connect(&server.address());
+    stream.write_all(head.as_bytes()).expect("send");
+    // From here on the service is at it.
+    stream.read_exact(&mut [0; 25]).expect("100 Continue");
+    stream.write_all(body.as_bytes()).expect("send");
+    drop(stream);
+
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let rows = loop {
+        let rows = new_rows(&root, before);
+        if !rows.is_empty() {
+            break rows;
+        }
+        assert!(Instant::now() < deadline, "no row");
+        thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["procedure"], "sign-in");
+    assert_eq!(rows[0]["outcome"], "TIMEOUT");
 }
 
 #[test]
