@@ -1,6 +1,6 @@
 //! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
 use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
@@ -11,18 +11,12 @@ fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
     let server = Portico::start();
     let admin = administrator(&server);
     let bearer = format!("Bearer {}", admin.token);
-    let headers = [("authorization", bearer.as_str()), ("expect", "100-continue")];
-    let request = raw::with_json("POST", "/api/users/search", &headers, r#"{"query": "alice"}"#);
-    let (head, body) = request.split_at(request.find("{").expect("a body"));
-    let mut stream = raw::connect(&server.address());
-    stream.write_all(head.as_bytes()).expect("send");
-    // The service says so when it waits for the body.
-    let mut go_on = [0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
-    stream.read_exact(&mut go_on).expect("an answer to the head");
-    assert!(go_on.starts_with(b"HTTP/1.1 100 "), "{go_on:?}");
+    let headers = [("authorization", bearer.as_str())];
+    let body = r#"{"query": "alice"}"#;
+    let mut stream = raw::send_head(&server.address(), "/api/users/search", &headers, body);
     admin.user("alice");
     stream.write_all(body.as_bytes()).expect("send");
-    let found = raw::read_answer(&mut stream, request.as_bytes());
+    let found = raw::read_answer(&mut stream, body.as_bytes());
     assert_eq!(found.assert_status(200).json()[0]["name"], "alice");
 }
 

@@ -1,6 +1,6 @@
 //! Stopping: what was accepted is finished, unless one insists.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,19 +10,7 @@ use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.
 fn accepted_request(server: &Portico, body: &str) -> TcpStream {
-    let length = body.len().to_string();
-    let headers = [
-        ("content-type", "application/json"),
-        ("content-length", &length),
-        ("expect", "100-continue"),
-    ];
-    let mut stream = raw::connect(&server.address());
-    let head = raw::head("POST", "/api/trpc/user.initUser", &headers);
-    stream.write_all(head.as_bytes()).expect("send the head");
-    let mut bytes = [0; 25];
-    stream.read_exact(&mut bytes).expect("the wish to go on");
-    assert_eq!(&bytes, b"HTTP/1.1 100 Continue\r\n\r\n");
-    stream
+    raw::send_head(&server.address(), "/api/trpc/user.initUser", &[], body)
 }
 
 /// Waits until nobody is admitted any more.

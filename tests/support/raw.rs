@@ -56,6 +56,24 @@ pub fn send(address: &str, request: &[u8]) -> Answer {
     read_answer(&mut stream, request)
 }
 
+/// Sends the head of a request on a new connection, and waits until the service is ready for its body
+/// of JSON: then it is accepted for sure, and its caller has been looked up.
+#[track_caller]
+pub fn send_head(address: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+    let headers = [headers, &[("expect", "100-continue")]].concat();
+    let request = with_json("POST", path, &headers, body);
+    let mut stream = connect(address);
+    let head = request.len() - body.len();
+    stream
+        .write_all(&request.as_bytes()[..head])
+        .expect("send the head");
+    let mut answer = [0; GO_ON.len()];
+    stream.read_exact(&mut answer).expect("an answer to the head");
+    assert_eq!(answer, GO_ON, "{request}");
+    stream
+}
+
 /// Asks on a connection that stays open, and gives the status. The answer has a known length.
 #[track_caller]
 pub fn ask(
