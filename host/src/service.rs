@@ -334,35 +334,25 @@ impl Service {
             return run(call).await;
         }
         // What is rare is not to make every call larger.
-        Box::pin(self.run_in_turn(procedure, call, run)).await
-    }
-
-    async fn run_in_turn<T, F>(
-        &self,
-        procedure: &Procedure,
-        call: Call,
-        run: impl FnOnce(Call) -> F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        if procedure.long {
-            let turn = self.turn_for_long(call.identity.address).await?;
-            return self.run_apart(turn, procedure, call, run).await;
-        }
-        let address = call.identity.address;
-        let hashing = async {
-            let turn = self.turn_to_hash(address).await?;
-            self.run_apart(turn, procedure, call, run).await
+        let in_turn = async {
+            if procedure.long {
+                let turn = self.turn_for_long(call.identity.address).await?;
+                return self.run_apart(turn, procedure, call, run).await;
+            }
+            let address = call.identity.address;
+            let hashing = async {
+                let turn = self.turn_to_hash(address).await?;
+                self.run_apart(turn, procedure, call, run).await
+            };
+            if !procedure.is_throttled() {
+                return hashing.await;
+            }
+            let attempt = self.throttle.begin(None, address)?;
+            let output = hashing.await;
+            attempt.settle(&output);
+            output
         };
-        if !procedure.is_throttled() {
-            return hashing.await;
-        }
-        let attempt = self.throttle.begin(None, address)?;
-        let output = hashing.await;
-        attempt.settle(&output);
-        output
+        Box::pin(in_turn).await
     }
 
     async fn run_apart<T, F>(

@@ -309,11 +309,10 @@ impl Sandbox {
             Ok(permit) => permit,
             Err(_) => {
                 context.snapshot.let_go();
-                let turn = timeout(self.limits.wait, self.turns.clone().acquire_owned());
-                let refusal = "Too many calls at once; try again in a moment";
-                let turn = turn.await;
-                let turn = turn.map_err(|_| Error::new(Code::ServiceUnavailable, refusal))?;
-                turn.map_err(Error::internal)?
+                let waited = timeout(self.limits.wait, self.turns.clone().acquire_owned()).await;
+                let too_many = "Too many calls at once; try again in a moment";
+                let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;
+                permit.map_err(Error::internal)?
             }
         };
         Ok(Turn {

@@ -82,13 +82,13 @@ impl Readers {
 
 /// What one transaction reads with.
 pub(super) struct Reader {
-    /// None once it is broken.
+    /// None once it has failed.
     loan: Option<Loan>,
     snapshot: SharedSnapshot,
 }
 
 impl Reader {
-    /// None once it is broken.
+    /// None once it has failed.
     pub fn connection(&self) -> Option<&Connection> {
         self.loan.as_ref()?.connection.as_ref()
     }
@@ -116,7 +116,7 @@ impl Drop for Reader {
 
 /// A connection on loan, in a transaction.
 struct Loan {
-    /// None once it has failed.
+    /// None when it is given back, or closed.
     connection: Option<Connection>,
     readers: Arc<Readers>,
     _permit: OwnedSemaphorePermit,

@@ -36,6 +36,16 @@ fn store() -> Store {
     Store { storage, directory }
 }
 
+fn context() -> CallContext {
+    CallContext {
+        user_id: None,
+        authentication: Authentication::None,
+        request_id: "test".into(),
+        audit: None,
+        snapshot: SharedSnapshot::default(),
+    }
+}
+
 fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
     run(turn.connection().unwrap(), sql, [id, icon_url])
@@ -161,13 +171,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
             .query_row(&sql, [], |_| Ok(()))
             .unwrap();
     };
-    let context = CallContext {
-        user_id: None,
-        authentication: Authentication::None,
-        request_id: "test".into(),
-        audit: None,
-        snapshot: SharedSnapshot::default(),
-    };
+    let context = context();
 
     // Below what there is: SQLite takes what there is.
     set_limit(1).await;
@@ -300,13 +304,7 @@ async fn what_a_request_has_read_with_is_kept_for_it_alone() {
 async fn a_request_reads_what_it_wrote_itself() {
     let store = store();
     let snapshot = Snapshot::default();
-    let context = CallContext {
-        user_id: None,
-        authentication: Authentication::None,
-        request_id: "test".into(),
-        audit: None,
-        snapshot: snapshot.share(),
-    };
+    let context = context().within(snapshot.share());
     let has_group = async || {
         let mut reading = store
             .storage
