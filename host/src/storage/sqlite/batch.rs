@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use super::health::Health;
 use super::query::run;
+use super::readers::{Readers, Way};
 use crate::storage::Error;
 
 /// Turns in one batch, those that were undone as well. More would make the first one wait long, and
@@ -24,10 +25,12 @@ const MAX_TURNS: usize = 256;
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
+    /// There while the outer transaction is.
+    open: Option<Way>,
+    readers: Arc<Readers>,
+    // After the readers: it leaves no log behind if it is the last to close.
     connection: Connection,
     health: Arc<Health>,
-    /// Whether the outer transaction has begun.
-    is_open: bool,
     members: Vec<Member>,
     /// Since it was begun.
     turns: usize,
@@ -72,11 +75,12 @@ pub(super) enum Undo {
 }
 
 impl Batch {
-    pub fn new(connection: Connection, health: Arc<Health>) -> Self {
+    pub fn new(connection: Connection, health: Arc<Health>, readers: Arc<Readers>) -> Self {
         Self {
+            open: None,
+            readers,
             connection,
             health,
-            is_open: false,
             members: Vec::new(),
             turns: 0,
             last_commit: Duration::MAX,
@@ -104,12 +108,13 @@ impl Batch {
     /// Begins a member's work.
     pub fn begin(&mut self) -> rusqlite::Result<Undo> {
         self.turns += 1;
-        if self.is_open {
+        if self.open.is_some() {
             run(&self.connection, "SAVEPOINT member", [])?;
             return Ok(Undo::Savepoint);
         }
+        let way = self.readers.make_way();
         run(&self.connection, "BEGIN IMMEDIATE", [])?;
-        self.is_open = true;
+        self.open = Some(way);
         Ok(Undo::Batch)
     }
 
@@ -126,7 +131,7 @@ impl Batch {
         match undo {
             Undo::Batch => {
                 self.roll_back();
-                self.is_open = false;
+                self.open = None;
             }
             Undo::Savepoint => self.roll_back_member(),
         }
@@ -203,13 +208,13 @@ impl Batch {
         };
         // Nothing left to do after a COMMIT that succeeded.
         self.roll_back();
-        self.is_open = false;
+        self.open = None;
         (members, result)
     }
 
     /// Whether the outer transaction is as we left it: SQLite has not rolled it back.
     pub fn is_sound(&self) -> bool {
-        self.is_open != self.connection.is_autocommit()
+        self.open.is_some() != self.connection.is_autocommit()
     }
 
     /// Undoes one transaction; if that fails, the whole batch.

@@ -74,7 +74,7 @@ const PRAGMAS: &str = "
 
 /// Storage in a file of SQLite.
 pub struct SqliteStorage {
-    // Before the writer, which leaves no log behind if it is the last to close.
+    // Before the writer, which is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
     health: Arc<Health>,
@@ -97,9 +97,10 @@ impl SqliteStorage {
         ensure!(std::fs::metadata(&path)?.len() > 0, health::EMPTY);
         let connection = open_file(&path)?;
         let health = Arc::new(Health::new(path));
+        let readers = Arc::new(Readers::new(health.clone()));
         Ok(Self {
-            readers: Arc::new(Readers::new(health.clone())),
-            writer: Arc::new(Writer::new(connection, health.clone(), PATIENCE)),
+            writer: Arc::new(Writer::new(connection, health.clone(), readers.clone(), PATIENCE)),
+            readers,
             health,
             ids: Ids::default(),
         })

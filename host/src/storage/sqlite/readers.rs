@@ -1,10 +1,20 @@
 //! The connections that read.
+//!
+//! A read locks SQLite's log, and unlocks it at its end: two calls of the kernel, made under a mutex
+//! for which all readers of the process wait. Where another connection holds the same lock, SQLite
+//! only counts. So while reads come soon after each other, one connection that has read stays in its
+//! transaction, as the *anchor*: some milliseconds, then another. Nobody reads with it. Invariants:
+//! - There is no anchor while somebody writes ([`Way`]), nor once nobody has read for a while: whoever
+//!   moves the log into the database, or begins it anew, finds what there would be without anchors.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem::replace;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::connect;
 use super::health::Health;
@@ -18,11 +28,52 @@ pub(super) const MAX_READERS: usize = 16;
 /// requests keep between their reads leaves half of them to others.
 const KEPT_READERS: usize = MAX_READERS / 2;
 
+/// Reads come soon after each other when the next ends within so long.
+const SOON: Duration = Duration::from_millis(1);
+
+/// How long a connection is the anchor before another takes its place: what it sees grows old.
+const ANCHORED: Duration = Duration::from_millis(10);
+
+/// How long there is an anchor when nobody reads any more, and at most twice as long.
+const LINGER: Duration = Duration::from_millis(20);
+
 /// Connections to read with, opened when they are needed.
 pub(super) struct Readers {
     health: Arc<Health>,
     permits: Arc<Semaphore>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Idle>,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Connection>,
+    /// The anchor, and since when.
+    anchor: Option<(Connection, Instant)>,
+    /// When a read ended last.
+    last: Option<Instant>,
+    somebody_writes: bool,
+    /// Whether somebody sees to it that the anchor does not stay.
+    is_watched: bool,
+}
+
+impl Idle {
+    /// Takes a connection back that is in its transaction still. Answers the one whose transaction is
+    /// to be ended: itself, unless it becomes the anchor.
+    fn take_back(&mut self, connection: Connection) -> Option<Connection> {
+        let now = Instant::now();
+        let is_soon = self.last.is_some_and(|last| now - last < SOON);
+        let is_new = |(_, since): &(_, Instant)| now - *since < ANCHORED;
+        self.last = Some(now);
+        if !is_soon || self.somebody_writes || self.anchor.as_ref().is_some_and(is_new) {
+            return Some(connection);
+        }
+        let old = self.anchor.replace((connection, now));
+        old.map(|(connection, _)| connection)
+    }
+
+    fn take_anchor(&mut self) -> Option<Connection> {
+        self.anchor.take().map(|(connection, _)| connection)
+    }
 }
 
 impl Readers {
@@ -56,7 +107,7 @@ impl Readers {
                 .map_err(|_| waited_too_long())?
                 .map_err(|_| Error::Unavailable("the storage is closed".into()))?,
         };
-        let idle = self.lock().pop();
+        let idle = self.lock().connections.pop();
         let connection = idle.map_or_else(|| self.open(), Ok);
         let begun = connection.and_then(|connection| {
             run(&connection, "BEGIN", [])?;
@@ -75,8 +126,90 @@ impl Readers {
         connect(self.health.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    /// Takes a connection back that is in its transaction still.
+    fn take_back(self: &Arc<Self>, connection: Connection) {
+        let (ended, is_watched) = {
+            let mut idle = self.lock();
+            let ended = idle.take_back(connection);
+            let is_watched = idle.anchor.is_none() || replace(&mut idle.is_watched, true);
+            (ended, is_watched)
+        };
+        if !is_watched {
+            let watch = Watch(Arc::downgrade(self));
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(watch.until_nobody_reads());
+            }
+        }
+        self.end(ended);
+    }
+
+    /// Ends a connection's transaction, and keeps it for the next.
+    fn end(&self, connection: Option<Connection>) {
+        if let Some(connection) = connection
+            && run(&connection, "ROLLBACK", []).is_ok()
+        {
+            let connections = &mut self.lock().connections;
+            if connections.len() < KEPT_READERS {
+                connections.push(connection);
+            }
+        }
+    }
+
+    /// From here on, until the answer is dropped, somebody writes.
+    pub fn make_way(self: &Arc<Self>) -> Way {
+        let anchor = {
+            let mut idle = self.lock();
+            idle.somebody_writes = true;
+            idle.take_anchor()
+        };
+        self.end(anchor);
+        Way(self.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// For the one who writes: no anchor is in their way.
+pub(super) struct Way(Arc<Readers>);
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        self.0.lock().somebody_writes = false;
+    }
+}
+
+/// Ends the anchor when nobody has read for a while; at once when it is dropped.
+struct Watch(Weak<Readers>);
+
+impl Watch {
+    async fn until_nobody_reads(self) {
+        while self.is_read() {
+            sleep(LINGER).await;
+        }
+    }
+
+    fn is_read(&self) -> bool {
+        let is_recent = |last: Instant| last.elapsed() < LINGER;
+        let readers = self.0.upgrade();
+        readers.is_some_and(|readers| {
+            let idle = readers.lock();
+            idle.anchor.is_some() && idle.last.is_some_and(is_recent)
+        })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(readers) = self.0.upgrade() {
+            let anchor = {
+                let mut idle = readers.lock();
+                idle.is_watched = false;
+                idle.take_anchor()
+            };
+            readers.end(anchor);
+        }
     }
 }
 
@@ -124,13 +257,89 @@ struct Loan {
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take()
-            && run(&connection, "ROLLBACK", []).is_ok()
-        {
-            let mut idle = self.readers.lock();
-            if idle.len() < KEPT_READERS {
-                idle.push(connection);
-            }
+        if let Some(connection) = self.connection.take() {
+            self.readers.take_back(connection);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::storage::sqlite::{create, open_file};
+
+    fn readers() -> (TempDir, Connection, Arc<Readers>) {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("portico.db");
+        create(&path).unwrap();
+        let writing = open_file(&path).unwrap();
+        let readers = Readers::new(Arc::new(Health::new(path)));
+        (directory, writing, Arc::new(readers))
+    }
+
+    /// Reads once; says how many apps there are.
+    fn read(readers: &Arc<Readers>) -> u32 {
+        let reader = readers.take(&SharedSnapshot::default()).now_or_never();
+        let reader = reader.expect("connections are left").unwrap();
+        let connection = reader.connection().unwrap();
+        let count = connection.query_row("SELECT count(*) FROM app", [], |row| row.get(0));
+        count.unwrap()
+    }
+
+    /// Reads until there is an anchor: on a busy machine the next may not come soon enough.
+    fn read_until_anchored(readers: &Arc<Readers>) {
+        let began = Instant::now();
+        while readers.lock().anchor.is_none() {
+            assert!(began.elapsed() < Duration::from_secs(10), "no anchor");
+            read(readers);
+        }
+    }
+
+    #[tokio::test]
+    async fn reads_that_come_soon_have_an_anchor_until_nobody_reads() {
+        let (_directory, _writing, readers) = readers();
+        read(&readers);
+        assert!(readers.lock().anchor.is_none(), "it was the first");
+        read_until_anchored(&readers);
+        let began = Instant::now();
+        while readers.lock().anchor.is_some() {
+            assert!(began.elapsed() < Duration::from_secs(10), "it stays");
+            sleep(Duration::from_millis(1)).await;
+        }
+        assert!(began.elapsed() >= LINGER / 2, "it went at once");
+        read_until_anchored(&readers);
+    }
+
+    #[tokio::test]
+    async fn while_somebody_writes_there_is_no_anchor() {
+        let (_directory, writing, readers) = readers();
+        read_until_anchored(&readers);
+        let way = readers.make_way();
+        for _ in 0..100 {
+            read(&readers);
+            assert!(readers.lock().anchor.is_none());
+        }
+        run(
+            &writing,
+            "INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'a', 'a', 'a')",
+            [],
+        )
+        .unwrap();
+        drop(way);
+        assert_eq!(read(&readers), 1);
+        read_until_anchored(&readers);
+        assert_eq!(read(&readers), 1);
+    }
+
+    #[test]
+    fn where_nothing_would_end_it_there_is_no_anchor() {
+        let (_directory, _writing, readers) = readers();
+        for _ in 0..100 {
+            read(&readers);
+            assert!(readers.lock().anchor.is_none());
         }
     }
 }

@@ -200,7 +200,13 @@ async fn a_turn_that_does_not_come_is_given_up() {
     let path = directory.path().join("any.db");
     let connection = Connection::open(&path).unwrap();
     let health = Arc::new(Health::new(path));
-    let writer = Arc::new(Writer::new(connection, health, Duration::from_millis(50)));
+    let readers = Arc::new(readers::Readers::new(health.clone()));
+    let writer = Arc::new(Writer::new(
+        connection,
+        health,
+        readers,
+        Duration::from_millis(50),
+    ));
     let turn = writer.begin().await.unwrap();
     let began = Instant::now();
     let late = writer.begin().await.map(drop);
@@ -215,7 +221,13 @@ async fn what_is_queued_for_too_long_is_given_up_and_not_done_later() {
     let store = store();
     let connection = super::open_file(&store.directory.path().join("portico.db")).unwrap();
     let health = Arc::new(Health::new(store.directory.path().join("portico.db")));
-    let writer = Arc::new(Writer::new(connection, health, Duration::from_millis(50)));
+    let readers = Arc::new(readers::Readers::new(health.clone()));
+    let writer = Arc::new(Writer::new(
+        connection,
+        health,
+        readers,
+        Duration::from_millis(50),
+    ));
     let turn = writer.begin().await.unwrap();
     let late = writer.write(inserting("late")).await;
     assert!(is_unavailable(&late), "{late:?}");
@@ -322,6 +334,43 @@ async fn a_request_reads_what_it_wrote_itself() {
     assert!(writing.insert_group("id", "New", "new").await.unwrap());
     writing.commit().await.unwrap();
     assert!(has_group().await);
+}
+
+#[tokio::test]
+async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
+    let store = store();
+    let log = store.directory.path().join("portico.db-wal");
+    let icon_url = "i".repeat(60_000);
+    let read = async || {
+        let reader = store.reader().await;
+        let connection = reader.connection().unwrap();
+        let count: u32 = connection
+            .query_row("SELECT count(*) FROM app", [], |row| row.get(0))
+            .unwrap();
+        count
+    };
+    const APPS: u32 = 400;
+    for written in 0..APPS {
+        // Soon after each other: the log stays locked in between.
+        for _ in 0..3 {
+            assert_eq!(read().await, written);
+        }
+        let turn = store.storage.writer.begin().await.unwrap();
+        insert(&turn, &format!("app {written}"), &icon_url).unwrap();
+        turn.commit().await.unwrap();
+    }
+    let length = std::fs::metadata(&log).unwrap().len();
+    let all = u64::from(APPS) * 60_000;
+    assert!(length < all / 3, "{length} bytes of {all}");
+    read().await;
+    read().await;
+    drop(store.storage);
+    // Whoever made the last COMMIT may have the connection a moment longer.
+    let began = Instant::now();
+    while log.exists() {
+        assert!(began.elapsed() < Duration::from_secs(10), "a log is left");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 #[tokio::test]

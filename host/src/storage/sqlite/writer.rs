@@ -26,6 +26,7 @@ use tokio::time::timeout;
 
 use super::batch::{Batch, Blind, BlindWrite, Undo};
 use super::health::Health;
+use super::readers::Readers;
 use crate::storage::{Error, Result, waited_too_long};
 
 /// Queued transactions that are run in one go, without a look at who waits for the turn.
@@ -47,9 +48,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn new(connection: Connection, health: Arc<Health>, patience: Duration) -> Self {
+    pub fn new(
+        connection: Connection,
+        health: Arc<Health>,
+        readers: Arc<Readers>,
+        patience: Duration,
+    ) -> Self {
         Self {
-            turn: Arc::new(Mutex::new(Batch::new(connection, health.clone()))),
+            turn: Arc::new(Mutex::new(Batch::new(connection, health.clone(), readers))),
             waiting: AtomicUsize::new(0),
             queue: std::sync::Mutex::default(),
             numbers: AtomicU64::new(0),
