@@ -6,6 +6,7 @@
 use std::{
     net::IpAddr,
     panic::resume_unwind,
+    pin::pin,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -241,7 +242,8 @@ impl Service {
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
         let audited = self.audit.call(procedure, identity, request_id, &input);
-        let running = async {
+        // Pinned in its place: as a value it would be copied, and kept, at each of the steps around it.
+        let running = pin!(async {
             self.check_access(procedure, identity, request_id).await?;
             let input = match procedure.input {
                 // What is not needed is not read: it cannot be wrong either.
@@ -253,7 +255,7 @@ impl Service {
                 call.snapshot = snapshot.clone();
             }
             self.run(procedure, call, procedure.run).await
-        };
+        });
         let answer = self.bound(procedure, request_id, running).await;
         let audited = audited.as_deref();
         self.audit.end(procedure, identity, request_id, audited, &answer);
@@ -277,7 +279,7 @@ impl Service {
             .find(procedure)
             .ok_or_else(|| Error::not_found("Procedure"))?;
         let audited = self.audit.call(procedure, identity, request_id, &Ok(None));
-        let running = async {
+        let running = pin!(async {
             self.check_access(procedure, identity, request_id).await?;
             let call = self.to_run(
                 procedure,
@@ -287,7 +289,7 @@ impl Service {
                 audited.clone(),
             );
             self.run(procedure, call, run).await
-        };
+        });
         let answer = self.bound(procedure, request_id, running).await;
         let audited = audited.as_deref();
         self.audit.end(procedure, identity, request_id, audited, &answer);

@@ -261,7 +261,7 @@ impl Sandbox {
     pub async fn enter_to_hash_with(&self, turn: Turn, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter().await?;
         let storage = self.imports.storage.clone();
-        let instance = self.instantiate(&prepared, turn, context, storage).await?;
+        let instance = Box::pin(self.instantiate(&prepared, turn, context, storage)).await?;
         Ok(Instance {
             _place: Some(place),
             ..instance
@@ -328,7 +328,8 @@ impl Sandbox {
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
-        self.instantiate(&self.prepared, turn, context, storage).await
+        // What is large only for fresh instances is not to make every call larger.
+        Box::pin(self.instantiate(&self.prepared, turn, context, storage)).await
     }
 
     async fn instantiate(
