@@ -2,7 +2,7 @@
 
 use axum::{
     body::Body,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use serde_json::{Map, Value, json};
@@ -62,9 +62,10 @@ fn add_issues(body: &mut Value, error: &Error) {
 /// A JSON answer with status 200.
 pub(super) fn json_response(body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    // With room for those that every answer has.
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    *response.headers_mut() = headers;
     response
 }
 
