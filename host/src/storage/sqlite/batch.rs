@@ -25,11 +25,10 @@ const MAX_TURNS: usize = 256;
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
-    /// There while the outer transaction is.
+    connection: Connection,
+    /// From the beginning of the outer transaction until we end it.
     open: Option<Way>,
     readers: Arc<Readers>,
-    // After the readers: it leaves no log behind if it is the last to close.
-    connection: Connection,
     health: Arc<Health>,
     members: Vec<Member>,
     /// Since it was begun.
@@ -77,9 +76,9 @@ pub(super) enum Undo {
 impl Batch {
     pub fn new(connection: Connection, health: Arc<Health>, readers: Arc<Readers>) -> Self {
         Self {
+            connection,
             open: None,
             readers,
-            connection,
             health,
             members: Vec::new(),
             turns: 0,
@@ -234,5 +233,12 @@ impl Batch {
         {
             self.health.unavailable(&error);
         }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        // The connection leaves no log behind if it is the last to close.
+        self.readers.close();
     }
 }

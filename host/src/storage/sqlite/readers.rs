@@ -4,10 +4,11 @@
 //! for which all readers of the process wait. Where another connection holds the same lock, SQLite
 //! only counts. So while reads come soon after each other, one connection that has read stays in its
 //! transaction, as the *anchor*: some milliseconds, then another. Nobody reads with it. Invariants:
-//! - There is no anchor while somebody writes ([`Way`]), nor once nobody has read for a while: whoever
-//!   moves the log into the database, or begins it anew, finds what there would be without anchors.
+//! - There is no anchor while somebody writes ([`Way`]), nor, as long as the runtime runs, once nobody
+//!   has read for a while: whoever moves the log into the database, or begins it anew, finds what there
+//!   would be without anchors, or one that is just ending.
 
-use std::mem::replace;
+use std::mem::{replace, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -24,8 +25,8 @@ use crate::storage::{Error, PATIENCE, Result, SharedSnapshot, failed_before, wai
 /// Reads take microseconds: more at once would not make them faster.
 pub(super) const MAX_READERS: usize = 16;
 
-/// So many are kept for the next. More at once are rare: reads hold a thread while they work, and what
-/// requests keep between their reads leaves half of them to others.
+/// So many are kept for the next, beside the anchor. More at once are rare: reads hold a thread while
+/// they work, and what requests keep between their reads leaves half of them to others.
 const KEPT_READERS: usize = MAX_READERS / 2;
 
 /// Reads come soon after each other when the next ends within so long.
@@ -52,19 +53,24 @@ struct Idle {
     /// When a read ended last.
     last: Option<Instant>,
     somebody_writes: bool,
+    /// How often somebody has begun to write. Who began to read before sees what was before.
+    writes: u64,
+    is_closed: bool,
     /// Whether somebody sees to it that the anchor does not stay.
     is_watched: bool,
 }
 
 impl Idle {
-    /// Takes a connection back that is in its transaction still. Answers the one whose transaction is
-    /// to be ended: itself, unless it becomes the anchor.
-    fn take_back(&mut self, connection: Connection) -> Option<Connection> {
+    /// Takes a connection back that is in its transaction still, since so many had begun to write.
+    /// Answers the one whose transaction is to be ended: itself, unless it becomes the anchor.
+    fn take_back(&mut self, connection: Connection, writes: u64) -> Option<Connection> {
         let now = Instant::now();
-        let is_soon = self.last.is_some_and(|last| now - last < SOON);
-        let is_new = |(_, since): &(_, Instant)| now - *since < ANCHORED;
-        self.last = Some(now);
-        if !is_soon || self.somebody_writes || self.anchor.as_ref().is_some_and(is_new) {
+        let last = self.last.replace(now);
+        let is_wanted = match &self.anchor {
+            Some((_, since)) => now - *since >= ANCHORED,
+            None => last.is_some_and(|last| now - last < SOON),
+        };
+        if !is_wanted || self.somebody_writes || self.writes != writes || self.is_closed {
             return Some(connection);
         }
         let old = self.anchor.replace((connection, now));
@@ -107,7 +113,10 @@ impl Readers {
                 .map_err(|_| waited_too_long())?
                 .map_err(|_| Error::Unavailable("the storage is closed".into()))?,
         };
-        let idle = self.lock().connections.pop();
+        let (idle, writes) = {
+            let mut idle = self.lock();
+            (idle.connections.pop(), idle.writes)
+        };
         let connection = idle.map_or_else(|| self.open(), Ok);
         let begun = connection.and_then(|connection| {
             run(&connection, "BEGIN", [])?;
@@ -116,6 +125,7 @@ impl Readers {
         let connection = begun.map_err(|error| self.health.translate(&error))?;
         Ok(Loan {
             connection: Some(connection),
+            writes,
             readers: self.clone(),
             _permit: permit,
         })
@@ -127,10 +137,10 @@ impl Readers {
     }
 
     /// Takes a connection back that is in its transaction still.
-    fn take_back(self: &Arc<Self>, connection: Connection) {
+    fn take_back(self: &Arc<Self>, connection: Connection, writes: u64) {
         let (ended, is_watched) = {
             let mut idle = self.lock();
-            let ended = idle.take_back(connection);
+            let ended = idle.take_back(connection, writes);
             let is_watched = idle.anchor.is_none() || replace(&mut idle.is_watched, true);
             (ended, is_watched)
         };
@@ -148,18 +158,28 @@ impl Readers {
         if let Some(connection) = connection
             && run(&connection, "ROLLBACK", []).is_ok()
         {
-            let connections = &mut self.lock().connections;
-            if connections.len() < KEPT_READERS {
-                connections.push(connection);
+            let mut idle = self.lock();
+            if idle.connections.len() < KEPT_READERS && !idle.is_closed {
+                idle.connections.push(connection);
             }
         }
     }
 
-    /// From here on, until the answer is dropped, somebody writes.
+    /// Closes what nobody reads with, and keeps nothing any more.
+    pub fn close(&self) {
+        let _closed = {
+            let mut idle = self.lock();
+            idle.is_closed = true;
+            (take(&mut idle.connections), idle.take_anchor())
+        };
+    }
+
+    /// From here on, until the answer is dropped, somebody writes: the one who can.
     pub fn make_way(self: &Arc<Self>) -> Way {
         let anchor = {
             let mut idle = self.lock();
             idle.somebody_writes = true;
+            idle.writes += 1;
             idle.take_anchor()
         };
         self.end(anchor);
@@ -251,6 +271,8 @@ impl Drop for Reader {
 struct Loan {
     /// None when it is given back, or closed.
     connection: Option<Connection>,
+    /// How often somebody had begun to write when it began.
+    writes: u64,
     readers: Arc<Readers>,
     _permit: OwnedSemaphorePermit,
 }
@@ -258,7 +280,7 @@ struct Loan {
 impl Drop for Loan {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            self.readers.take_back(connection);
+            self.readers.take_back(connection, self.writes);
         }
     }
 }
@@ -304,13 +326,52 @@ mod tests {
         read(&readers);
         assert!(readers.lock().anchor.is_none(), "it was the first");
         read_until_anchored(&readers);
-        let began = Instant::now();
+        let last = readers.lock().last.unwrap();
         while readers.lock().anchor.is_some() {
-            assert!(began.elapsed() < Duration::from_secs(10), "it stays");
+            assert!(last.elapsed() < Duration::from_secs(10), "it stays");
             sleep(Duration::from_millis(1)).await;
         }
-        assert!(began.elapsed() >= LINGER / 2, "it went at once");
+        assert!(last.elapsed() >= LINGER, "it went at once");
         read_until_anchored(&readers);
+    }
+
+    #[tokio::test]
+    async fn no_connection_is_the_anchor_for_long_however_seldom_others_read() {
+        let (_directory, _writing, readers) = readers();
+        read_until_anchored(&readers);
+        let since = readers.lock().anchor.as_ref().map(|(_, since)| *since).unwrap();
+        while since.elapsed() < ANCHORED {
+            sleep(2 * SOON).await;
+        }
+        read(&readers);
+        assert!(
+            readers
+                .lock()
+                .anchor
+                .as_ref()
+                .is_none_or(|(_, newer)| *newer > since)
+        );
+    }
+
+    #[tokio::test]
+    async fn what_saw_the_state_before_a_write_is_no_anchor() {
+        let (_directory, _writing, readers) = readers();
+        read_until_anchored(&readers);
+        let before = readers.take(&SharedSnapshot::default()).await.unwrap();
+        drop(readers.make_way());
+        drop(before);
+        assert!(readers.lock().anchor.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_is_closed_keeps_no_connection() {
+        let (_directory, _writing, readers) = readers();
+        read_until_anchored(&readers);
+        let taken = readers.take(&SharedSnapshot::default()).await.unwrap();
+        readers.close();
+        drop(taken);
+        let idle = readers.lock();
+        assert!(idle.connections.is_empty() && idle.anchor.is_none());
     }
 
     #[tokio::test]
