@@ -180,6 +180,35 @@ fn every_procedure_answers_each_caller_as_the_table_says() {
     hold_table_against(&TABLE.iter().collect::<Vec<_>>(), by_procedure_call);
 }
 
+/// An instance looks its functions up in another way for its first call than for the next.
+#[test]
+fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
+    let server = Portico::start();
+    let world = World::new(administrator(&server));
+    for row in &TABLE {
+        let newcomer = world.admin.user_with(&world.name(), "admin");
+        let target = match row.who {
+            Who::OwnOnly => Target {
+                id: newcomer.id.clone(),
+                name: newcomer.name.clone(),
+            },
+            _ => {
+                let other = world.admin.user(&world.name());
+                Target {
+                    id: other.id,
+                    name: other.name,
+                }
+            }
+        };
+        let expected = match row.who {
+            Who::NobodyAfterOnboarding => 403,
+            _ => 200,
+        };
+        let answer = by_procedure_call(&newcomer, row, &(row.input)(&world, &target));
+        assert_eq!(answer.status, expected, "{}: {answer}", row.name);
+    }
+}
+
 #[test]
 fn every_rest_route_answers_each_caller_as_the_table_says() {
     let rows: Vec<_> = TABLE.iter().filter(|row| row.rest.is_some()).collect();

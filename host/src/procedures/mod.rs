@@ -375,8 +375,13 @@ macro_rules! component {
             Box::pin(async move {
                 let $input: $type = call.input()?;
                 let mut instance = call.enter().await?;
-                let (exports, store) = instance.$interface()?;
-                let answer = exports.$function(store, call.caller(), $($argument),*).await;
+                let answer = if instance.is_fresh() {
+                    let name = concat!(stringify!($interface), ".", stringify!($function));
+                    instance.call_once(name, (call.caller(), $($argument),*)).await
+                } else {
+                    let (exports, store) = instance.$interface()?;
+                    exports.$function(store, call.caller(), $($argument),*).await
+                };
                 let answer = instance.answer(answer);
                 instance.leave();
                 let $answer = answer?;

@@ -1,13 +1,19 @@
 //! What an instance offers.
 //!
 //! To look a function up and to compare its type takes a part of a microsecond, so all of them
-//! take longer than most calls: what procedures call is looked up interface by interface, when it
-//! is called first. `Sandbox::describe` looks everything up, so what does not fit is found at the
-//! start.
+//! take longer than most calls. An instance's first call looks up its own function only; one that
+//! is called again, all of its interface, once. `Sandbox::describe` looks everything up, so what
+//! does not fit is found at the start.
+
+use std::collections::HashMap;
 
 use wasmtime::{
     Store,
-    component::{self, InstancePre},
+    component::{
+        self, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower, TypedFunc,
+        types::ComponentItem,
+    },
+    format_err,
 };
 
 use super::{
@@ -23,6 +29,8 @@ pub(super) struct Places {
     plugin: PluginIndices,
     apps: apps::GuestIndices,
     users: users::GuestIndices,
+    /// By their names in the bindings: `portico_dashboard_apps.call_by_id`.
+    functions: HashMap<String, ComponentExportIndex>,
 }
 
 impl Places {
@@ -32,8 +40,28 @@ impl Places {
             plugin: PluginIndices::new(component)?,
             apps: apps::GuestIndices::new(component)?,
             users: users::GuestIndices::new(component)?,
+            functions: functions(component),
         })
     }
+}
+
+fn functions(component: &InstancePre<State>) -> HashMap<String, ComponentExportIndex> {
+    let (engine, component) = (component.engine(), component.component());
+    let mut functions = HashMap::new();
+    for (interface, item) in component.component_type().exports(engine) {
+        let index = component.get_export_index(None, interface);
+        let (ComponentItem::ComponentInstance(exports), Some(index)) = (item.ty, index) else {
+            continue;
+        };
+        let (interface, _version) = interface.split_once('@').unwrap_or((interface, ""));
+        let interface = interface.replace([':', '/', '-'], "_");
+        for (function, _) in exports.exports(engine) {
+            if let Some(index) = component.get_export_index(Some(&index), function) {
+                functions.insert(format!("{interface}.call_{}", function.replace('-', "_")), index);
+            }
+        }
+    }
+    functions
 }
 
 /// The exports of one instance, as far as they were looked up: kilobytes, which stay where they are
@@ -53,6 +81,23 @@ impl Exports {
             apps: None,
             users: None,
         }
+    }
+
+    /// The function of this name; fails if it has another type.
+    pub fn function<Params, Answer>(
+        &self,
+        name: &str,
+        places: &Places,
+        store: &mut Store<State>,
+    ) -> wasmtime::Result<TypedFunc<Params, (Answer,)>>
+    where
+        Params: ComponentNamedList + Lower,
+        Answer: Lift,
+        (Answer,): ComponentNamedList + Lift,
+    {
+        let index = places.functions.get(name);
+        let index = index.ok_or_else(|| format_err!("there is no function {name}"))?;
+        self.instance.get_typed_func(store, index)
     }
 
     pub fn plugin(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&Plugin> {

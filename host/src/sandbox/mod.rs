@@ -38,7 +38,7 @@ use tokio::{
 };
 use wasmtime::{
     CallHook, ResourceLimiter, ResourceLimiterAsync, Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline,
-    component::ResourceTable,
+    component::{ComponentNamedList, Lift, Lower, ResourceTable},
 };
 
 pub use self::bindings::exports::portico::dashboard::{
@@ -470,6 +470,23 @@ impl Instance {
         let found = self.exports.plugin(&self.places, &mut self.store);
         // The types were looked at before the component was compiled.
         (found.expect("the exports have their types"), &mut self.store)
+    }
+
+    /// Whether it has served no call before this one.
+    pub fn is_fresh(&self) -> bool {
+        self.calls == 1
+    }
+
+    /// Calls one function, by its name in the bindings, without a look at any other.
+    pub async fn call_once<Params, Answer>(&mut self, name: &str, params: Params) -> wasmtime::Result<Answer>
+    where
+        Params: ComponentNamedList + Lower,
+        Answer: Lift + 'static,
+        (Answer,): ComponentNamedList + Lift,
+    {
+        let function = self.exports.function(name, &self.places, &mut self.store)?;
+        let (answer,) = function.call_async(&mut self.store, params).await?;
+        Ok(answer)
     }
 
     /// The exports of `users` alone, which takes less time.
