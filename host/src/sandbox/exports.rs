@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use wasmtime::{
-    Store,
+    Store, bail,
     component::{
         self, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower, TypedFunc,
         types::ComponentItem,
@@ -40,28 +40,32 @@ impl Places {
             plugin: PluginIndices::new(component)?,
             apps: apps::GuestIndices::new(component)?,
             users: users::GuestIndices::new(component)?,
-            functions: functions(component),
+            functions: functions(component)?,
         })
     }
 }
 
-fn functions(component: &InstancePre<State>) -> HashMap<String, ComponentExportIndex> {
+/// What procedures call: the interface in the contract, and its name in the bindings.
+const INTERFACES: [(&str, &str); 2] = [
+    ("portico:dashboard/apps@0.2.0", "portico_dashboard_apps"),
+    ("portico:dashboard/users@0.2.0", "portico_dashboard_users"),
+];
+
+fn functions(component: &InstancePre<State>) -> wasmtime::Result<HashMap<String, ComponentExportIndex>> {
     let (engine, component) = (component.engine(), component.component());
     let mut functions = HashMap::new();
-    for (interface, item) in component.component_type().exports(engine) {
-        let index = component.get_export_index(None, interface);
-        let (ComponentItem::ComponentInstance(exports), Some(index)) = (item.ty, index) else {
-            continue;
+    for (interface, name) in INTERFACES {
+        let found = component.get_export(None, interface);
+        let Some((ComponentItem::ComponentInstance(exports), index)) = found else {
+            bail!("there is no {interface}");
         };
-        let (interface, _version) = interface.split_once('@').unwrap_or((interface, ""));
-        let interface = interface.replace([':', '/', '-'], "_");
         for (function, _) in exports.exports(engine) {
             if let Some(index) = component.get_export_index(Some(&index), function) {
-                functions.insert(format!("{interface}.call_{}", function.replace('-', "_")), index);
+                functions.insert(format!("{name}.call_{}", function.replace('-', "_")), index);
             }
         }
     }
-    functions
+    Ok(functions)
 }
 
 /// The exports of one instance, as far as they were looked up: kilobytes, which stay where they are

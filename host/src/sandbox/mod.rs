@@ -472,7 +472,7 @@ impl Instance {
         (found.expect("the exports have their types"), &mut self.store)
     }
 
-    /// Whether it has served no call before this one.
+    /// Whether this is its first call, where every call enters anew.
     pub fn is_fresh(&self) -> bool {
         self.calls == 1
     }

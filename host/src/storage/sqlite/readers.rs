@@ -53,7 +53,7 @@ struct Idle {
     /// When a read ended last.
     last: Option<Instant>,
     somebody_writes: bool,
-    /// How often somebody has begun to write. Who began to read before sees what was before.
+    /// How often somebody has begun or ended to write: who began to read before sees what was before.
     writes: u64,
     is_closed: bool,
     /// Whether somebody sees to it that the anchor does not stay.
@@ -196,7 +196,9 @@ pub(super) struct Way(Arc<Readers>);
 
 impl Drop for Way {
     fn drop(&mut self) {
-        self.0.lock().somebody_writes = false;
+        let mut idle = self.0.lock();
+        idle.somebody_writes = false;
+        idle.writes += 1;
     }
 }
 
@@ -354,12 +356,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_saw_the_state_before_a_write_is_no_anchor() {
+    async fn what_may_see_the_state_before_a_write_is_no_anchor() {
         let (_directory, _writing, readers) = readers();
         read_until_anchored(&readers);
         let before = readers.take(&SharedSnapshot::default()).await.unwrap();
-        drop(readers.make_way());
+        let way = readers.make_way();
+        let meanwhile = readers.take(&SharedSnapshot::default()).await.unwrap();
+        drop(way);
         drop(before);
+        drop(meanwhile);
         assert!(readers.lock().anchor.is_none());
     }
 
