@@ -11,7 +11,7 @@ use crate::{
         App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
         ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
     },
-    sandbox::{ExternalIdentity, Linking, SignedIn},
+    sandbox::{ExternalIdentity, Linking, SignedIn, ask},
     service::{Service, hash, report},
     throttle::Account,
 };
@@ -37,8 +37,7 @@ macro_rules! functions {
                     self.0
                         .call_with($procedure, caller, &new_request_id(), |call| async move {
                             let mut instance = call.enter().await?;
-                            let (exports, store) = instance.$interface()?;
-                            let answer = exports.$function(store, call.caller(), $($given),*).await;
+                            let answer = ask!(instance.$interface.$function(call.caller(), $($given),*));
                             let answer = instance.answer(answer);
                             instance.leave();
                             answer

@@ -375,13 +375,7 @@ macro_rules! component {
             Box::pin(async move {
                 let $input: $type = call.input()?;
                 let mut instance = call.enter().await?;
-                let answer = if instance.is_fresh() {
-                    let name = concat!(stringify!($interface), ".", stringify!($function));
-                    instance.call_once(name, (call.caller(), $($argument),*)).await
-                } else {
-                    let (exports, store) = instance.$interface()?;
-                    exports.$function(store, call.caller(), $($argument),*).await
-                };
+                let answer = $crate::sandbox::ask!(instance.$interface.$function(call.caller(), $($argument),*));
                 let answer = instance.answer(answer);
                 instance.leave();
                 let $answer = answer?;

@@ -129,3 +129,19 @@ fn looked_up<T>(
         None => Ok(kept.insert(Box::new(load()?))),
     }
 }
+
+/// `ask!(instance.interface.function(arguments))`: calls a function of an
+/// [`Instance`](super::Instance), and looks up what that takes. Ends the function around it where an
+/// export has another type.
+macro_rules! ask {
+    ($instance:ident.$interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
+        if $instance.is_fresh() {
+            let name = concat!(stringify!($interface), ".", stringify!($function));
+            $instance.call_once(name, ($($argument,)*)).await
+        } else {
+            let (exports, store) = $instance.$interface()?;
+            exports.$function(store, $($argument),*).await
+        }
+    };
+}
+pub(crate) use ask;

@@ -45,6 +45,7 @@ pub use self::bindings::exports::portico::dashboard::{
     procedures::{Access, Kind, Procedure as Described},
     sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
 };
+pub(crate) use self::exports::ask;
 pub use self::limits::Limits;
 use self::{
     bindings::{

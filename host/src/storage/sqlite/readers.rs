@@ -61,8 +61,8 @@ struct Idle {
 }
 
 impl Idle {
-    /// Takes a connection back that is in its transaction still, since so many had begun to write.
-    /// Answers the one whose transaction is to be ended: itself, unless it becomes the anchor.
+    /// Takes a connection back that is in its transaction still, with the count of writes when that
+    /// began. Answers the one whose transaction is to be ended: itself, unless it becomes the anchor.
     fn take_back(&mut self, connection: Connection, writes: u64) -> Option<Connection> {
         let now = Instant::now();
         let last = self.last.replace(now);
@@ -273,7 +273,7 @@ impl Drop for Reader {
 struct Loan {
     /// None when it is given back, or closed.
     connection: Option<Connection>,
-    /// How often somebody had begun to write when it began.
+    /// The count of writes when it began.
     writes: u64,
     readers: Arc<Readers>,
     _permit: OwnedSemaphorePermit,

@@ -1,6 +1,7 @@
 //! What goes wrong below the driver: commits that fail, disks that are full, connections that
 //! break. It needs the connections themselves; all other tests are in `tests/storage`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -194,19 +195,19 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     assert_works(&store).await;
 }
 
+/// A writer on this connection, whose turn nobody waits for longer than 50 ms.
+fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
+    let health = Arc::new(Health::new(path));
+    let readers = Arc::new(readers::Readers::new(health.clone()));
+    let patience = Duration::from_millis(50);
+    Arc::new(Writer::new(connection, health, readers, patience))
+}
+
 #[tokio::test]
 async fn a_turn_that_does_not_come_is_given_up() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("any.db");
-    let connection = Connection::open(&path).unwrap();
-    let health = Arc::new(Health::new(path));
-    let readers = Arc::new(readers::Readers::new(health.clone()));
-    let writer = Arc::new(Writer::new(
-        connection,
-        health,
-        readers,
-        Duration::from_millis(50),
-    ));
+    let writer = impatient(Connection::open(&path).unwrap(), path);
     let turn = writer.begin().await.unwrap();
     let began = Instant::now();
     let late = writer.begin().await.map(drop);
@@ -219,15 +220,8 @@ async fn a_turn_that_does_not_come_is_given_up() {
 #[tokio::test]
 async fn what_is_queued_for_too_long_is_given_up_and_not_done_later() {
     let store = store();
-    let connection = super::open_file(&store.directory.path().join("portico.db")).unwrap();
-    let health = Arc::new(Health::new(store.directory.path().join("portico.db")));
-    let readers = Arc::new(readers::Readers::new(health.clone()));
-    let writer = Arc::new(Writer::new(
-        connection,
-        health,
-        readers,
-        Duration::from_millis(50),
-    ));
+    let path = store.directory.path().join("portico.db");
+    let writer = impatient(super::open_file(&path).unwrap(), path);
     let turn = writer.begin().await.unwrap();
     let late = writer.write(inserting("late")).await;
     assert!(is_unavailable(&late), "{late:?}");
