@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::disk;
+use portico_sqlite::disk;
 
 /// A data directory that nobody else works on, as long as this value lives.
 pub struct DataDir {
