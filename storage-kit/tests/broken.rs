@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
 use async_trait::async_trait;
-use portico::model::{App, Provider, Timestamp, User, UserSummary};
-use portico::storage::*;
+use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_storage::*;
 use portico_storage_kit::{InProcess, all, run};
 use support::Dashboard;
 

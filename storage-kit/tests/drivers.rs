@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use portico::storage::DashboardStorage;
+use portico_storage::DashboardStorage;
 use portico_storage_kit::{InProcess, Report, all, run};
 use support::Dashboard;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use portico::storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
+use portico_storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use portico::storage::memory::MemoryStorage;
-use portico::storage::sqlite::SqliteStorage;
-use portico::storage::{
+use portico_sqlite::SqliteStorage;
+use portico_storage::memory::MemoryStorage;
+use portico_storage::{
     Access, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
     DashboardTransaction, Error, NewInvite, SearchEngine, Session, SharedSnapshot, hash_secret,
 };
@@ -117,7 +117,7 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
         }
         BridgeCall::PutBoard(board) => {
             let item = |app_id: String| BoardItem::App { app_id };
-            let stored = portico::storage::Board {
+            let stored = portico_storage::Board {
                 board: BoardSummary {
                     id: board.id.clone(),
                     name: board.name.clone(),
