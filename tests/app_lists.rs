@@ -24,6 +24,8 @@ fn lists_of_apps_are_in_the_order_of_names_and_found_by_any_part_of_it() {
     };
     let search = |query: &str| names_of(admin.query("app.search", &json!({"query": query})).data());
     assert_eq!(search("ALPHA"), [first, second]);
+    assert_eq!(search(" \tALPHA\r\n"), [first, second], "trimmed as every text");
+    assert_eq!(search(" \n"), sorted);
     assert_eq!(
         search("e\u{301}C"),
         ["\u{c9}cole"],

@@ -122,6 +122,10 @@ fn a_profile_image_is_a_small_image_of_a_known_format() {
     );
     set(json!(PNG)).assert_done();
 
+    // What writes base64 ends it with a line end.
+    set(json!(format!(" {PNG}\r\n"))).assert_done();
+    assert_eq!(image(), PNG);
+
     // 22 characters stand before the base64, which comes in groups of four.
     let of_length = |length: usize| json!(format!("{PNG}{}", "A".repeat(length - PNG.len())));
     set(of_length(349_998)).assert_done();

@@ -124,9 +124,7 @@ impl Known {
                 .email
                 .and_then(|email| validate::email::email(&email).ok()),
             email_verified: identity.email_verified,
-            image: identity
-                .image
-                .and_then(|picture| image::external(picture.trim()).ok()),
+            image: identity.image.and_then(|picture| image::external(&picture).ok()),
         })
     }
 

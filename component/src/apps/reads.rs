@@ -64,7 +64,7 @@ pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<Ap
     authorise(caller, Procedure::AppSearch)?;
     let limit = field("limit", number::limit(limit))?;
     list(&AppFilter {
-        name_contains: Some(names::key(query)),
+        name_contains: Some(names::key(query.trim())),
         limit: Some(limit),
         ..EVERYTHING
     })

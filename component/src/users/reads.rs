@@ -43,7 +43,7 @@ pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<Us
     authorise(caller, Procedure::UserSearch)?;
     let limit = field("limit", number::limit(limit))?;
     let users = list(&UserFilter {
-        name_contains: Some(names::key(query)),
+        name_contains: Some(names::key(query.trim())),
         limit: Some(limit),
         ..EVERYONE
     })?;

@@ -1,4 +1,5 @@
-//! The bounds of the dashboard side's texts. Lengths count characters after trimming.
+//! The bounds of the dashboard side's texts. As in the component, every text is trimmed by `str::trim`,
+//! line ends included, and lengths count characters after that.
 
 use std::ops::RangeInclusive;
 

@@ -20,9 +20,12 @@ The users and apps of a dashboard.
 
 Every procedure can be called as such, and many are REST routes, too; the rules are the same.
 
-- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. Lengths count \
-Unicode scalar values, of texts that are trimmed after trimming (and of names after normalising to \
-NFC in lower case). In a query string, numbers are decimal digits, and no key comes twice.
+- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. In a query \
+string, numbers are decimal digits, and no key comes twice.
+- **Texts**: outer whitespace (Unicode's White_Space), line ends included, is trimmed from every text \
+except passwords. Lengths count Unicode scalar values after trimming (of usernames after normalising \
+to NFC in lower case, too). Ids, tokens, and names of procedures, permissions and outcomes are taken \
+as they are.
 - **Output**: dates are RFC 3339 in UTC with milliseconds. `200` with an empty body where there is no \
 output.
 - **Errors** are `Error`, in procedure calls `CallError`. `issues` and `data.zodError` name each field \
