@@ -9,6 +9,7 @@
 
 pub mod change;
 pub mod email;
+pub mod icon;
 pub mod image;
 pub mod number;
 pub mod password;
