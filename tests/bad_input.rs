@@ -92,6 +92,102 @@ fn a_tab_does_not_hide_a_script() {
 }
 
 #[test]
+fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
+    let server = Portico::start();
+    let account =
+        |name: &str| json!({"username": name, "password": "long enough", "email": "a@b", "groupIds": []});
+    let nobody = server.anonymous();
+    nobody
+        .mutate("user.initUser", &account("ro\u{202e}ot"))
+        .assert_bad_field("username");
+    let admin = administrator(&server);
+    for hidden in ["\u{202e}", "\u{200b}", "\u{115f}", "\u{2066}", "\u{200d}"] {
+        let name = format!("al{hidden}ice");
+        let answer = admin.mutate("user.create", &account(&name));
+        let error = answer.assert_bad_field("username").text();
+        let found = format!("found U+{:04X}", u32::from(hidden.chars().next().expect("one")));
+        assert!(error.contains(&found), "it says which: {error}");
+        admin
+            .post("/api/users", &account(&name))
+            .assert_bad_field("username");
+        let profile = json!({"id": admin.user_id, "name": name});
+        admin
+            .mutate("user.editProfile", &profile)
+            .assert_bad_field("name");
+        let document = json!({"users": [{"name": name, "provider": "ldap"}], "dryRun": true});
+        let error = admin
+            .mutate("state.apply", &document)
+            .assert_refused(400, "BAD_REQUEST")
+            .text();
+        assert!(
+            error.contains("users[0].name must not contain invisible"),
+            "{error}"
+        );
+        let mut registration = account(&name);
+        registration["inviteId"] = "any".into();
+        registration["token"] = "any".into();
+        nobody
+            .mutate("user.register", &registration)
+            .assert_bad_field("username");
+    }
+    assert_eq!(admin.user_names(), ["root"]);
+
+    let family = "\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f} می\u{200c}خواهم";
+    let app = json!({"name": family, "iconUrl": "/icon.svg"});
+    assert_eq!(admin.mutate("app.create", &app).data()["name"], family);
+}
+
+#[test]
+fn an_icon_is_no_script_and_no_page() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let id = admin.app("An app");
+    let engine = |icon: &str| json!({"name": "Wiki", "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": icon});
+    for icon in [
+        "javascript:alert(1)",
+        "  JavaScript:alert(1)",
+        "\u{feff}vbscript:x",
+        "java\tscript:alert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        "Data:Text/HTML;base64,AAAA",
+        "data:,x",
+    ] {
+        let app = json!({"name": "Another app", "iconUrl": icon});
+        admin.mutate("app.create", &app).assert_bad_field("iconUrl");
+        admin.post("/api/apps", &app).assert_bad_field("iconUrl");
+        let many = json!([{"name": "Good"}, app]);
+        let error = admin
+            .mutate("app.createMany", &many)
+            .assert_refused(400, "BAD_REQUEST")
+            .text();
+        assert!(error.contains("[1].iconUrl"), "{error}");
+        let change = json!({"id": id, "iconUrl": icon});
+        admin.mutate("app.update", &change).assert_bad_field("iconUrl");
+        admin
+            .mutate("searchEngine.create", &engine(icon))
+            .assert_bad_field("iconUrl");
+        for (list, entry) in [("apps", app), ("searchEngines", engine(icon))] {
+            let error = admin
+                .mutate("state.apply", &json!({list: [entry]}))
+                .assert_refused(400, "BAD_REQUEST")
+                .text();
+            assert!(error.contains(&format!("{list}[0].iconUrl")), "{error}");
+        }
+    }
+    assert_eq!(admin.app_names(), ["An app"]);
+    let image = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
+    for icon in [image, "icons/relative.svg", "mdi:home"] {
+        let change = json!({"id": id, "iconUrl": icon});
+        admin.mutate("app.update", &change).assert_done();
+        assert_eq!(
+            admin.query("app.byId", &json!({"id": id})).data()["iconUrl"],
+            icon
+        );
+    }
+    admin.mutate("searchEngine.create", &engine(image)).data();
+}
+
+#[test]
 fn a_description_of_a_million_characters_is_refused_by_its_rule() {
     let server = Portico::start();
     let admin = administrator(&server);

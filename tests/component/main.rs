@@ -7,3 +7,4 @@ mod linking;
 mod rules;
 mod state;
 mod storage;
+mod stored;
