@@ -10,7 +10,7 @@ use super::{
     print,
     settings::Settings,
     target::{Named, Target},
-    yaml,
+    terminal, yaml,
 };
 
 const HELP: &str = "\
@@ -59,7 +59,7 @@ impl Export {
             .context("no answer to `state.export`")?;
         let text = match format {
             Format::Yaml => yaml::write(&state)?,
-            Format::Json => serde_json::to_string_pretty(&state)?,
+            Format::Json => terminal::json(&state)?,
         };
         // No more than one: at the end of a text in YAML others may count.
         let text = text.strip_suffix('\n').unwrap_or(&text);
