@@ -15,6 +15,7 @@ mod ldap;
 mod oidc;
 mod openapi;
 mod procedures;
+mod process;
 mod progress;
 mod recover;
 mod reload;
@@ -112,6 +113,7 @@ struct HostArgs {
 /// Reads the command line and does what it says.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    process::prepare()?;
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
         Command::Serve(serve) => serve.run(settings),
