@@ -1,5 +1,5 @@
-//! Disks that are full or cannot be written, and files that may not grow: a message that says what to do, at start and while
-//! running, and nothing lost.
+//! Disks that are full or cannot be written, and files that may not grow: a message that says what to
+//! do, at start and while running, and nothing lost.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};

@@ -7,9 +7,9 @@ use rustix::process::{Resource, getrlimit};
 /// The file named before stands on a full disk.
 pub(crate) const FULL: &str = "the disk that holds it is full; free some space";
 
-/// The file named before reaches the limit on the size of files, as far as SQLite tells.
-pub(crate) const LIMITED: &str = "it reaches the largest size that this process may write (`ulimit -f`; LimitFSIZE= of \
-    systemd): raise that limit; otherwise its disk is full or fails: the log of the system says more";
+/// Under a limit on the size of files, SQLite does not tell that limit from a disk that fails.
+pub(crate) const LIMITED: &str = "it reaches the largest size that this process may write (`ulimit -f`; \
+    LimitFSIZE= of systemd), so raise that limit; or its disk is full or fails: the log of the system says more";
 
 /// How large a file this process may write; none if there is no limit.
 pub(crate) fn size_limit() -> Option<u64> {
@@ -21,7 +21,8 @@ pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::StorageFull => FULL,
         ErrorKind::FileTooLarge => {
-            "it reaches the largest size that this process may write (`ulimit -f`; LimitFSIZE= of systemd); raise that limit"
+            "it reaches the largest size that this process may write (`ulimit -f`; LimitFSIZE= of systemd); raise \
+             that limit"
         }
         ErrorKind::QuotaExceeded => "the quota of its disk is used up; free some space",
         ErrorKind::ReadOnlyFilesystem => "its file system is mounted read-only; mount it writable",

@@ -15,7 +15,8 @@ pub fn prepare() -> io::Result<()> {
     outlive_size_limit()
 }
 
-/// Every connection is an open file. The soft limit is often 1,024, for programs that would not bear more.
+/// Every connection is an open file. The soft limit is often 1,024, for the sake of programs that use
+/// `select`, which this one does not.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {

@@ -139,7 +139,7 @@ impl Settings {
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
-            // It would tell the standard error, and panic, that the standard error takes no more.
+            // When the standard error takes no more, reporting that there panics, in the request that logs.
             .log_internal_errors(false);
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with_target(false).init(),

@@ -11,10 +11,14 @@ use std::{
 use serde_json::Value;
 
 /// Whether a terminal obeys a character: control characters (C0, DEL, C1) move the cursor, set colours
-/// or begin a new line; bidirectional controls change the order of the text around them.
+/// or begin a new line, as the separators U+2028 and U+2029 may; bidirectional controls change the order of
+/// the text around them.
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            letter,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 /// The same in a text of several lines, with tabs.

@@ -1,11 +1,11 @@
 //! Whether a file from elsewhere consists of what Portico made, and of nothing else.
 //!
 //! Invariants:
-//! - Every entry of `sqlite_schema` (tables, indexes, views, triggers) is one that the migrations up
-//!   to the version of the file leave, letter by letter, and none of them is missing. So no code runs that came with
-//!   the file: no trigger, no view, no CHECK, no generated column.
-//! - Before that is known, only the schema is read, and only for a while: a file can be made so that
-//!   reading it has no end.
+//! - A file is accepted only if its `sqlite_schema` has exactly the entries (tables, indexes, views and
+//!   triggers) that the migrations up to its version leave, letter by letter. So no code runs that
+//!   came with the file: no trigger, no view, no CHECK, no generated column.
+//! - Before that is known, only the schema is read, and only for a while: a file can be made such that
+//!   reading its schema never ends.
 
 use std::time::{Duration, Instant};
 
@@ -16,19 +16,19 @@ use super::migrations;
 
 /// How long it may take to read a schema, which takes milliseconds.
 const SCHEMA_TIME: Duration = Duration::from_secs(5);
-/// How long everything else may take: that long, and a second more for so many bytes.
+/// How long everything else may take: a minute, and one second more for each 256 KiB of the file.
 const LEAST_TIME: Duration = Duration::from_secs(60);
 const BYTES_IN_A_SECOND: u64 = 256 << 10;
 
 /// Steps of a statement between two looks at the time.
 const STEPS: i32 = 1000;
-/// The entries of no version are nearly as many.
+/// More entries than any version has.
 const MOST_ENTRIES: i64 = 1000;
 /// Differences that are named, and how much of each name is shown.
 const NAMED: usize = 3;
 const LONGEST_NAME: usize = 60;
 
-/// From now on, a statement of this connection that is still at work then is interrupted.
+/// Interrupts every statement of this connection that runs at the deadline or later.
 fn end_at(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(move || Instant::now() >= deadline))
 }
