@@ -289,6 +289,20 @@ fn an_open_onboarding_beyond_this_machine_is_warned_of() {
 }
 
 #[test]
+fn as_many_files_may_be_open_as_the_system_allows() {
+    let server = Builder::default().limit("--nofile=64:").start();
+    let limits = format!("/proc/{}/limits", server.process_id());
+    let limits = std::fs::read_to_string(limits).expect("its limits");
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))
+        .expect("the limit of open files");
+    let limit: Vec<_> = limit.split_whitespace().collect();
+    assert_eq!(limit[0], limit[1], "soft and hard: {limit:?}");
+    assert_ne!(limit[0], "64");
+}
+
+#[test]
 fn one_line_says_where_it_listens() {
     let mut server = Portico::start();
     server.anonymous().get("/api/health/ready").assert_status(200);

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
 
 /// The most memory that the service ever had, in MiB.
@@ -262,6 +262,26 @@ fn a_wrong_method_names_the_right_one_also_for_a_batch() {
             "{method} {path}"
         );
     }
+}
+
+#[test]
+fn connections_that_find_no_room_fill_no_log() {
+    let server = Builder::default().limit("--nofile=100").start();
+    let connections: Vec<_> = (0..120).map(|_| raw::connect(&server.address())).collect();
+    let complaints = || server.log().matches("cannot accept a connection").count();
+    let start = Instant::now();
+    while complaints() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "there is room for all");
+        thread::yield_now();
+    }
+    // It tries twenty times a second.
+    let first = Instant::now();
+    thread::sleep(Duration::from_millis(2500));
+    let most = first.elapsed().as_secs() as usize + 2;
+    assert!(complaints() <= most, "{} in {:?}", complaints(), first.elapsed());
+    assert!(complaints() > 1, "it was said once only");
+    drop(connections);
+    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
 }
 
 #[test]

@@ -103,6 +103,7 @@ pub mod service;
 pub mod sessions;
 pub mod shape;
 pub mod storage;
+pub mod temporary;
 pub mod throttle;
 pub mod time;
 pub mod turns;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Anonymous, Door, Key, Session, mount_namespace};
+use crate::{Anonymous, Door, Key, Session, mount_namespace, under_limit};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -75,6 +75,7 @@ pub struct Builder {
     listen: Option<String>,
     no_flags: bool,
     before: Option<String>,
+    limit: Option<String>,
 }
 
 impl Builder {
@@ -100,6 +101,12 @@ impl Builder {
     /// directory (an empty folder).
     pub fn in_namespace(mut self, script: &str) -> Self {
         self.before = Some(script.to_owned());
+        self
+    }
+
+    /// Runs with this limit of the system, see [`under_limit`].
+    pub fn limit(mut self, limit: &str) -> Self {
+        self.limit = Some(limit.to_owned());
         self
     }
 
@@ -357,6 +364,9 @@ impl Process {
         command
             .args(&builder.arguments)
             .envs(builder.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(limit) = &builder.limit {
+            command = under_limit(&command, limit);
+        }
         if let Some(script) = &builder.before {
             std::fs::create_dir_all(data).expect("a place to mount something");
             command = mount_namespace(&command, script);

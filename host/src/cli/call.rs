@@ -10,6 +10,7 @@ use super::{
     print,
     settings::Settings,
     target::{Named, Target},
+    terminal,
 };
 
 #[derive(Args)]
@@ -36,7 +37,7 @@ impl Call {
             .target
             .call(settings, procedure, self.user.as_deref(), input)?;
         if let Some(output) = output {
-            print(&serde_json::to_string_pretty(&output)?)?;
+            print(&terminal::json(&output)?)?;
         }
         Ok(())
     }

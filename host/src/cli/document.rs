@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use super::{
     remote::Refused,
+    terminal::printable,
     yaml::{self, Places},
 };
 
@@ -106,7 +107,8 @@ impl Document {
 }
 
 fn listed(all: &[String], show: impl Fn(&String) -> String) -> Vec<String> {
-    let mut lines: Vec<_> = all.iter().take(LISTED).map(show).collect();
+    let shown = |item| printable(&show(item)).into_owned();
+    let mut lines: Vec<_> = all.iter().take(LISTED).map(shown).collect();
     if all.len() > LISTED {
         lines.push(format!("and {} more", all.len() - LISTED));
     }

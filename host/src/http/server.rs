@@ -1,6 +1,6 @@
 //! Connections: accepted, bounded, and finished before the host stops.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo};
 use hyper::{
@@ -14,10 +14,17 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{
+    net::TcpListener,
+    sync::Semaphore,
+    time::{Instant, timeout},
+};
 use tracing::{debug, info, warn};
 
 use super::{HttpLimits, linger::Lingering};
+
+/// Connections that cannot be accepted are told of once in so long.
+const COMPLAINT: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
 pub async fn serve(
@@ -36,6 +43,7 @@ pub async fn serve(
     let room = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
+    let (mut complained, mut untold) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
             let place = room.clone().acquire_owned().await;
@@ -49,8 +57,13 @@ pub async fn serve(
             Ok(connection) => connection,
             Err(error) => {
                 // Out of file descriptors, most likely: whoever leaves makes room.
-                warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                if complained.is_none_or(|complained| complained.elapsed() >= COMPLAINT) {
+                    warn!(%error, untold, "cannot accept a connection");
+                    (complained, untold) = (Some(Instant::now()), 0);
+                } else {
+                    untold += 1;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };

@@ -20,6 +20,7 @@ mod migrations;
 mod query;
 mod readers;
 mod restore;
+mod schema;
 mod search_engines;
 #[cfg(test)]
 mod tests;
@@ -49,7 +50,7 @@ use super::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, PATIENCE, Result, Storage,
     Transaction,
 };
-pub use backup::{Contents, Step, backup};
+pub use backup::{Contents, Step, backup, belongs_to};
 use health::{Health, explain};
 pub use restore::{Restored, restore};
 
@@ -261,11 +262,39 @@ fn open_file(path: &Path) -> anyhow::Result<Connection> {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    set_up(Connection::open_with_flags(
+        path,
+        access | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?)
+}
+
+/// A connection to a file that anyone may have written, only to read it, and its schema only for a
+/// while: the first of the PRAGMAs reads that.
+fn connect_to_foreign(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, access)?;
+    schema::limit_for_schema(&mut connection)?;
+    set_up(connection)
+}
+
+/// A connection to a file that nobody else uses. It takes no locks: where the system keeps those of
+/// `fcntl` and `flock` in one place (NFS), they would wait for the lock on a temporary file.
+fn connect_alone(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags_and_vfs(path, access, "unix-none")?;
+    // Without locks, write-ahead mode needs this.
+    let mode: String = connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |row| row.get(0))?;
+    debug_assert_eq!(mode, "exclusive");
+    set_up(connection)
+}
+
+fn set_up(connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A plan that may depend on the values is made anew for each: that costs more than the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file whose schema somebody prepared cannot make SQLite damage it or the search index.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)
 }
