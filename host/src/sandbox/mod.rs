@@ -199,11 +199,11 @@ impl Sandbox {
         limits: Limits,
         imports: Imports,
     ) -> anyhow::Result<Self> {
-        Ok(Self::of(Compiled::new(component, cache, limits)?, imports))
+        Self::of(Compiled::new(component, cache, limits)?, imports)
     }
 
-    /// Runs a component that is compiled already.
-    pub fn of(component: Compiled, imports: Imports) -> Self {
+    /// Runs a component that is compiled already. Fails where no thread can be started.
+    pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
         let Compiled {
             prepared,
             limits,
@@ -218,9 +218,9 @@ impl Sandbox {
                 hashing.sweep();
                 warm.sweep();
             }
-        });
+        })?;
         let turns = Arc::new(Semaphore::new(limits.instances as usize));
-        Self {
+        Ok(Self {
             prepared,
             hashing,
             imports: Arc::new(imports),
@@ -229,7 +229,7 @@ impl Sandbox {
             memory: Memory::new(&limits),
             limits: Arc::new(limits),
             turns,
-        }
+        })
     }
 
     /// Another component beside this one, with the same imports and limits: the calls of both have
@@ -401,8 +401,7 @@ impl Sandbox {
     /// The procedures that the component offers.
     pub async fn describe(&self, context: CallContext) -> Result<Vec<Described>, Error> {
         let mut instance = self.enter(context).await?;
-        instance.look_everything_up()?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         plugin
             .portico_dashboard_procedures()
             .call_describe(store)
@@ -413,7 +412,7 @@ impl Sandbox {
     /// The name-keys of these names, by the component's rule.
     pub async fn name_keys(&self, context: CallContext, names: &[String]) -> Result<Vec<String>, Error> {
         let mut instance = self.enter(context).await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         plugin
             .portico_dashboard_names()
             .call_keys(store, names)
@@ -467,10 +466,9 @@ pub struct Instance {
 
 impl Instance {
     /// The exports, and the store that their functions are called with.
-    pub fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
+    pub fn parts(&mut self) -> Result<(&Plugin, &mut Store<State>), Error> {
         let found = self.exports.plugin(&self.places, &mut self.store);
-        // The types were looked at before the component was compiled.
-        (found.expect("the exports have their types"), &mut self.store)
+        Ok((found.map_err(trapped)?, &mut self.store))
     }
 
     /// Whether this is its first call, where every call enters anew.
@@ -500,12 +498,6 @@ impl Instance {
     pub fn portico_dashboard_apps(&mut self) -> Result<(&apps::Guest, &mut Store<State>), Error> {
         let found = self.exports.apps(&self.places, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
-    }
-
-    /// Fails if an export has another type.
-    fn look_everything_up(&mut self) -> Result<(), Error> {
-        let found = self.exports.plugin(&self.places, &mut self.store);
-        found.map(drop).map_err(trapped)
     }
 
     /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
