@@ -19,7 +19,7 @@ use tracing::{debug, error, warn};
 
 use crate::{
     audit::{Audit, AuditSettings},
-    error::{Code, Error},
+    error::{Code, Collided, Error},
     identity::{self, Identity},
     model::Provider,
     priority,
@@ -504,8 +504,13 @@ fn no_thread(error: io::Error) -> Error {
 pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     let cause = error.cause.take();
     if let Some(cause) = &cause {
-        let cause = format!("{cause:#}");
-        error!(procedure, request = request_id, code = error.code.name(), cause);
+        let text = format!("{cause:#}");
+        let code = error.code.name();
+        if cause.is::<Collided>() {
+            warn!(procedure, request = request_id, code, cause = text);
+        } else {
+            error!(procedure, request = request_id, code, cause = text);
+        }
     } else if error.code == Code::Timeout {
         warn!(procedure, request = request_id, "{}", error.message);
     }

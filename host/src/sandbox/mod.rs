@@ -11,6 +11,7 @@
 //!   for its turn, for storage or for an icon. Another one runs from its beginning to its end.
 
 pub mod bindings;
+mod collisions;
 mod compiled;
 mod engine;
 mod exports;
@@ -60,7 +61,7 @@ use self::{
     warm::{Warm, WarmInstances},
 };
 use crate::{
-    error::{Code, Error},
+    error::{Code, Collided, Error},
     icons::Icons,
     model,
     secrets::Random,
@@ -532,7 +533,14 @@ impl Instance {
             return Err(trapped(Stop::LongRefusal.into()));
         }
         self.ended_well = true;
-        Ok(answer?)
+        answer.map_err(|refusal| {
+            let mut error = Error::from(refusal);
+            if error.code == Code::ServiceUnavailable {
+                let collisions = self.store.data().budget.collisions.at_the_end();
+                error.cause = collisions.map(|count| Collided(count).into());
+            }
+            error
+        })
     }
 }
 
