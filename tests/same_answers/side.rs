@@ -284,7 +284,7 @@ impl Side {
         };
         let context = Identity::anonymous().context(id);
         let mut instance = self.service.sandbox.enter(context).await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let answer = plugin
             .portico_dashboard_sign_in()
             .call_external(store, &identity, sign_in::Linking::Off)

@@ -70,7 +70,7 @@ async fn waiting_for_the_turn_to_write_keeps_nobody_from_writing() {
     };
     let deleting = async {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let apps = plugin.portico_dashboard_apps();
         let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
         instance.answer(answer)
@@ -130,7 +130,7 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
         email: None,
     };
     let mut instance = sandbox.enter(context(None)).await.unwrap();
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts().unwrap();
     let users = plugin.portico_dashboard_users();
     let answer = users.call_init_user(store, &Caller::Anonymous, &account).await;
     assert_eq!(

@@ -157,7 +157,7 @@ impl SignIn {
             let service = service.clone();
             let checking = async move {
                 let mut instance = service.sandbox.enter_to_hash(context).await?;
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts()?;
                 let sign_in = plugin.portico_dashboard_sign_in();
                 let answer = sign_in.call_password(store, &username, &password).await;
                 instance.answer(answer)
@@ -176,7 +176,7 @@ impl SignIn {
         let context = Identity::anonymous().context(&request_id);
         let found = async {
             let mut instance = self.0.sandbox.enter(context).await?;
-            let (plugin, store) = instance.parts();
+            let (plugin, store) = instance.parts()?;
             let answer = plugin
                 .portico_dashboard_sign_in()
                 .call_external(store, identity, linking)

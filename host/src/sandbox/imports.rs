@@ -3,8 +3,9 @@
 //! Everything here is a straight hand-over. What storage refuses is an answer that the component
 //! sees; a handle that it must not have, or a number beyond reason, ends its call.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
+use tokio::time::sleep;
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -37,6 +38,33 @@ impl State {
         Ok(self.table.delete(handle)?)
     }
 
+    /// Notes whether the transaction collided with another one.
+    fn heard<T>(&mut self, answer: Result<T, Error>) -> Answer<T> {
+        if matches!(answer, Err(Error::Retry)) {
+            self.budget.collisions.note();
+        }
+        Ok(answer)
+    }
+
+    /// Waits if the transaction before this one collided. Nothing is held meanwhile that others
+    /// wait for: inside a transaction of the host's there is no wait, and no second try either.
+    async fn wait_after_collision(&mut self) {
+        if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
+            return;
+        }
+        let random = &self.imports.random;
+        let share = || {
+            let mut bytes = [0; 4];
+            random.fill(&mut bytes);
+            f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+        };
+        if let Some(wait) = self.budget.collisions.next_wait(share) {
+            self.context.snapshot.let_go();
+            // What is rare is not to make every call larger.
+            Box::pin(sleep(wait)).await;
+        }
+    }
+
     /// Sees whether a write transaction has had its turn meanwhile.
     pub(super) fn look_for_the_turn(&mut self) {
         if self.budget.writing != Writing::Waiting {
@@ -49,11 +77,21 @@ impl State {
     }
 }
 
+/// Asks a transaction and notes what it answers.
+macro_rules! ask {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let answer = $state.transaction(&$this)?.$function($($argument),*).await;
+        $state.heard(answer)
+    }};
+}
+
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
         // It would wait for itself, or take the connections that others wait for.
         ensure!(self.table.is_empty(), Stop::SecondTransaction);
-        let transaction = match self.storage.begin(access, &self.context).await {
+        self.wait_after_collision().await;
+        let begun = self.storage.begin(access, &self.context).await;
+        let transaction = match self.heard(begun)? {
             Ok(transaction) => transaction,
             Err(error) => return Ok(Err(error)),
         };
@@ -67,7 +105,8 @@ impl storage::Host for State {
 impl storage::HostTransaction for State {
     async fn commit(&mut self, this: Handle) -> Answer<()> {
         let OpenTransaction(transaction) = self.end(this)?;
-        Ok(transaction.commit().await)
+        let committed = transaction.commit().await;
+        self.heard(committed)
     }
 
     async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {
@@ -76,23 +115,23 @@ impl storage::HostTransaction for State {
     }
 
     async fn has_users(&mut self, this: Handle) -> Answer<bool> {
-        Ok(self.transaction(&this)?.has_users().await)
+        ask!(self, this.has_users())
     }
 
     async fn get_user(&mut self, this: Handle, id: String) -> Answer<Option<User>> {
-        Ok(self.transaction(&this)?.get_user(&id).await)
+        ask!(self, this.get_user(&id))
     }
 
     async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
-        Ok(self.transaction(&this)?.list_users(&filter).await)
+        ask!(self, this.list_users(&filter))
     }
 
     async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
-        Ok(self.transaction(&this)?.find_account(&key).await)
+        ask!(self, this.find_account(&key))
     }
 
     async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
-        Ok(self.transaction(&this)?.insert_user(&user).await)
+        ask!(self, this.insert_user(&user))
     }
 
     async fn insert_identity(
@@ -102,14 +141,11 @@ impl storage::HostTransaction for State {
         provider: Provider,
         subject: String,
     ) -> Answer<()> {
-        Ok(self
-            .transaction(&this)?
-            .insert_identity(&user_id, provider, &subject)
-            .await)
+        ask!(self, this.insert_identity(&user_id, provider, &subject))
     }
 
     async fn update_user(&mut self, this: Handle, id: String, change: UserChange) -> Answer<bool> {
-        Ok(self.transaction(&this)?.update_user(&id, &change).await)
+        ask!(self, this.update_user(&id, &change))
     }
 
     async fn set_password_if(
@@ -119,10 +155,7 @@ impl storage::HostTransaction for State {
         old: Option<String>,
         new: String,
     ) -> Answer<bool> {
-        Ok(self
-            .transaction(&this)?
-            .set_password_if(&id, old.as_deref(), &new)
-            .await)
+        ask!(self, this.set_password_if(&id, old.as_deref(), &new))
     }
 
     async fn rehash_password_if(
@@ -132,67 +165,67 @@ impl storage::HostTransaction for State {
         old: String,
         new: String,
     ) -> Answer<bool> {
-        Ok(self.transaction(&this)?.rehash_password_if(&id, &old, &new).await)
+        ask!(self, this.rehash_password_if(&id, &old, &new))
     }
 
     async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.delete_user(&id).await)
+        ask!(self, this.delete_user(&id))
     }
 
     async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.another_admin_exists(&except).await)
+        ask!(self, this.another_admin_exists(&except))
     }
 
     async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
-        Ok(self.transaction(&this)?.grant_admin(&id).await)
+        ask!(self, this.grant_admin(&id))
     }
 
     async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.add_to_group(&user_id, &group_id).await)
+        ask!(self, this.add_to_group(&user_id, &group_id))
     }
 
     async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
-        Ok(self.transaction(&this)?.has_invite(&id, &token, now).await)
+        ask!(self, this.has_invite(&id, &token, now))
     }
 
     async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
-        Ok(self.transaction(&this)?.take_invite(&id, &token, now).await)
+        ask!(self, this.take_invite(&id, &token, now))
     }
 
     async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.can_view_board(&user_id, &board_id).await)
+        ask!(self, this.can_view_board(&user_id, &board_id))
     }
 
     async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.has_search_engine(&id).await)
+        ask!(self, this.has_search_engine(&id))
     }
 
     async fn get_app(&mut self, this: Handle, id: String) -> Answer<Option<App>> {
-        Ok(self.transaction(&this)?.get_app(&id).await)
+        ask!(self, this.get_app(&id))
     }
 
     async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
-        Ok(self.transaction(&this)?.get_apps(&ids).await)
+        ask!(self, this.get_apps(&ids))
     }
 
     async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
-        Ok(self.transaction(&this)?.list_apps(&filter).await)
+        ask!(self, this.list_apps(&filter))
     }
 
     async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
-        Ok(self.transaction(&this)?.count_apps(&name_contains).await)
+        ask!(self, this.count_apps(&name_contains))
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
-        Ok(self.transaction(&this)?.insert_apps(&apps).await)
+        ask!(self, this.insert_apps(&apps))
     }
 
     async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
-        Ok(self.transaction(&this)?.update_app(&app).await)
+        ask!(self, this.update_app(&app))
     }
 
     async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.delete_app(&id).await)
+        ask!(self, this.delete_app(&id))
     }
 }
 

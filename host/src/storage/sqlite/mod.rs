@@ -118,10 +118,11 @@ impl SqliteStorage {
         let path = self.health.path().to_owned();
         let (sender, verified) = oneshot::channel();
         // On a thread that nobody has to wait for: whoever stops does not want to know any more.
-        thread::spawn(move || {
+        let thread = thread::Builder::new().name("portico-verify".into());
+        thread.spawn(move || {
             priority::give_way();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
-        });
+        })?;
         verified.await.context("the check of the database ended early")?
     }
 
