@@ -36,6 +36,7 @@ impl Bridge for Dashboard {
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
             audit: None,
+            new_token: None,
             snapshot: SharedSnapshot::default(),
         };
         let begun = self.0.begin_dashboard(Access::Write, &context).await;
