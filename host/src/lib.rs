@@ -91,6 +91,7 @@ pub mod error;
 pub mod http;
 pub mod icons;
 pub mod identity;
+pub mod json;
 pub mod live;
 pub mod model;
 pub mod openapi;
