@@ -5,5 +5,6 @@ mod cookies;
 mod harness;
 mod hashes;
 mod keys;
+mod onboarding;
 mod sessions;
 mod throttling;
