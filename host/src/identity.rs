@@ -17,6 +17,7 @@ use crate::{
     model::{Caller, Timestamp, UserCaller},
     sandbox::{Access, Kind},
     secrets::{self, Secrets},
+    site::is_cross_site,
     storage::{
         self, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, NewToken,
         SecretHash, SharedSnapshot,
@@ -297,38 +298,6 @@ async fn look_up(
     Ok((identity, Some(credential)))
 }
 
-/// Whether a browser says that another site made it send this request. Browsers say so in
-/// `Sec-Fetch-Site`; older ones only name the `Origin`. What is no browser says neither.
-fn is_cross_site(headers: &HeaderMap) -> bool {
-    let is_own = site_is_own(headers).or_else(|| origin_is_host(headers));
-    is_own.is_some_and(|is_own| !is_own)
-}
-
-/// Whether nothing that a browser says of who made it send this request names another site. Stricter
-/// than what the cookie needs: both headers count where both are there.
-pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
-    site_is_own(headers) != Some(false) && origin_is_host(headers) != Some(false)
-}
-
-/// By `Sec-Fetch-Site`: a page of this host (`same-origin`), or nobody but whoever uses the browser
-/// (`none`: the address bar, a bookmark).
-fn site_is_own(headers: &HeaderMap) -> Option<bool> {
-    let site = text(headers, HeaderName::from_static("sec-fetch-site"))?;
-    Some(matches!(site, "same-origin" | "none"))
-}
-
-/// By `Origin`: it is the `Host` that was asked.
-fn origin_is_host(headers: &HeaderMap) -> Option<bool> {
-    let origin = text(headers, header::ORIGIN)?;
-    let host = text(headers, header::HOST).unwrap_or_default();
-    let origin = origin.split_once("://");
-    Some(origin.is_some_and(|(_, origin)| origin.eq_ignore_ascii_case(host)))
-}
-
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    Some(headers.get(name)?.to_str().unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,35 +339,5 @@ mod tests {
         let shown = |cookie: &str| shown(&headers, cookie).map(|shown| shown.text);
         assert_eq!(shown(PLAIN_COOKIE).as_deref(), Some("c"));
         assert_eq!(shown(SECURE_COOKIE), None);
-    }
-
-    #[test]
-    fn another_site_is_known_by_what_the_browser_says() {
-        for (pairs, cross_site) in [
-            (&[][..], false),
-            (&[("sec-fetch-site", "same-origin")], false),
-            (&[("sec-fetch-site", "none")], false),
-            (&[("sec-fetch-site", "same-site")], true),
-            (
-                &[
-                    ("sec-fetch-site", "cross-site"),
-                    ("origin", "http://a"),
-                    ("host", "a"),
-                ],
-                true,
-            ),
-            (&[("origin", "http://a:1"), ("host", "A:1")], false),
-            (&[("origin", "http://a:1"), ("host", "a:2")], true),
-            (&[("origin", "null"), ("host", "a")], true),
-        ] {
-            assert_eq!(is_cross_site(&headers(pairs)), cross_site, "{pairs:?}");
-            assert_eq!(is_same_origin(&headers(pairs)), !cross_site, "{pairs:?}");
-        }
-        let contradiction = [
-            ("sec-fetch-site", "same-origin"),
-            ("origin", "http://b"),
-            ("host", "a"),
-        ];
-        assert!(!is_same_origin(&headers(&contradiction)));
     }
 }

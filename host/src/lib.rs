@@ -103,6 +103,7 @@ pub mod secrets;
 pub mod service;
 pub mod sessions;
 pub mod shape;
+mod site;
 pub mod storage;
 pub mod throttle;
 pub mod time;

@@ -6,5 +6,6 @@ mod harness;
 mod hashes;
 mod keys;
 mod onboarding;
+mod passwords;
 mod sessions;
 mod throttling;

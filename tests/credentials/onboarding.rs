@@ -27,7 +27,7 @@ use portico::{
     throttle::Throttle,
     time::SystemClock,
 };
-use portico_tests::{Answer, Builder, Client, PASSWORD, Portico, raw};
+use portico_tests::{Answer, Builder, PASSWORD, Portico, raw};
 use serde_json::json;
 use tower::ServiceExt;
 

@@ -17,9 +17,10 @@ use axum::{
 use super::{Http, error, request::RequestId, settings::PublicUrl};
 use crate::{
     error::{Code, Error},
-    identity::{Identity, is_same_origin},
+    identity::Identity,
     service::report,
     shape::quote,
+    site::is_same_origin,
     storage::{self, Access},
 };
 
