@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use portico_tests::{
-    Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, raw, run,
+    Answer, Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, escape, raw, run,
 };
 use serde_json::json;
 
@@ -236,6 +236,126 @@ fn a_batch_of_a_thousand_calls_is_refused_as_a_whole() {
     answer.assert_refused(400, "BAD_REQUEST");
     assert!(answer.json().is_object(), "one error for all of them");
     assert!(admin.app_names().is_empty(), "none of them ran");
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_refused_by_its_name() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let app = r#"{"name": "One", "iconUrl": "/icon.svg", "n\u0061me": "Two"}"#;
+    for path in ["/api/apps", "/api/trpc/app.create"] {
+        let answer = admin.send_text("POST", path, app);
+        let issues = answer.assert_bad_field("name").error()["issues"].clone();
+        assert_eq!(
+            issues,
+            json!([{"path": ["name"], "message": "is there more than once"}])
+        );
+    }
+    let named = |answer: &Answer, place: &str| {
+        let message = answer.assert_refused(400, "BAD_REQUEST").error()["message"].to_string();
+        assert!(
+            message.contains(&format!("{place} is there more than once")),
+            "{answer}"
+        );
+    };
+    named(
+        &admin.send_text("POST", "/api/trpc/app.createMany", &format!("[{app}]")),
+        "[0].name",
+    );
+    let wrapped = format!(r#"{{"json": {app}}}"#);
+    named(
+        &admin.send_text("POST", "/api/trpc/app.create", &wrapped),
+        "json.name",
+    );
+    // Keys that no procedure reads count as well: what reads them may stand in front.
+    let unknown = r#"{"name": "One", "iconUrl": "/icon.svg", "more": {"x": 1, "x": 1}}"#;
+    named(&admin.send_text("POST", "/api/apps", unknown), "more.x");
+    let sign_in = r#"{"username": "root", "password": "x", "password": "y"}"#;
+    named(
+        &server.anonymous().send_text("POST", "/api/auth/sign-in", sign_in),
+        "password",
+    );
+    let query = escape(r#"{"query": "", "query": ""}"#);
+    named(
+        &admin.get(&format!("/api/trpc/app.search?input={query}")),
+        "query",
+    );
+
+    // In a batch it is the whole text that cannot be read.
+    let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
+    let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);
+    answer.assert_status(400);
+    for error in answer.json().as_array().expect("a list") {
+        let error = &error["error"];
+        assert_eq!(error["data"]["code"], "BAD_REQUEST", "{answer}");
+        assert_eq!(error["issues"][0]["path"], json!(["0", "name"]), "{answer}");
+    }
+    let inputs = escape(r#"{"0": {"query": ""}, "0": {"query": "x"}}"#);
+    let answer = admin.get(&format!("/api/trpc/app.search,app.search?batch=1&input={inputs}"));
+    assert_eq!(
+        answer.assert_status(400).json()[1]["error"]["issues"][0]["path"],
+        json!(["0"])
+    );
+    assert!(admin.app_names().is_empty());
+
+    server.stop().succeeded();
+    let mut call = command();
+    call.args(["call", "app.create", app, "--data"])
+        .arg(server.data());
+    let text = run(&mut call, "").failed();
+    assert!(text.contains("name is there more than once"), "{text}");
+}
+
+#[test]
+fn a_body_that_is_encoded_is_refused() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = br#"{"name": "An app", "iconUrl": "/icon.svg"}"#;
+    let ask = |path: &str, encoding: &str| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("content-encoding", encoding),
+        ];
+        admin.send("POST", path, &headers, Some(app))
+    };
+    for path in [
+        "/api/apps",
+        "/api/trpc/app.create",
+        "/api/trpc/app.create?batch=1",
+        "/api/auth/sign-in",
+    ] {
+        for encoding in ["gzip", "br", "identity, deflate", "x"] {
+            let answer = ask(path, encoding);
+            answer.assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            assert_eq!(answer.header("accept-encoding"), Some("identity"));
+            assert!(answer.text().contains("Content-Encoding"), "{answer}");
+        }
+    }
+    assert!(admin.app_names().is_empty());
+    ask("/api/apps", "identity").assert_status(200);
+}
+
+#[test]
+fn a_request_of_http_1_1_names_one_host() {
+    let server = Portico::start();
+    let ask = |line: &str, hosts: &str| {
+        let request = format!("{line}\r\n{hosts}connection: close\r\n\r\n");
+        raw::send(&server.address(), request.as_bytes())
+    };
+    for path in ["/api/health/live", "/api/trpc/app.all", "/api/none"] {
+        for hosts in [
+            "",
+            "host: localhost\r\nhost: localhost\r\n",
+            "host: a\r\nhost: b\r\n",
+        ] {
+            let answer = ask(&format!("GET {path} HTTP/1.1"), hosts);
+            answer.assert_refused(400, "BAD_REQUEST");
+            assert!(answer.text().contains("header Host"), "{answer}");
+        }
+    }
+    ask("GET /api/health/live HTTP/1.1", "host: anything\r\n").assert_status(200);
+    // Before 1.1 there was none.
+    ask("GET /api/health/live HTTP/1.0", "").assert_status(200);
 }
 
 #[test]

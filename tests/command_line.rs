@@ -320,6 +320,7 @@ fn one_line_says_where_it_listens() {
 fn a_lost_password_is_recovered_on_the_data_directory() {
     let mut server = Portico::start();
     let session = administrator(&server);
+    let key = session.key_of(&session.user_id);
     server.stop().succeeded();
     let data = server.data().to_str().expect("a text").to_owned();
     let text = portico(&["recover", "ROOT", "--data", &data], "").succeeded();
@@ -335,9 +336,12 @@ fn a_lost_password_is_recovered_on_the_data_directory() {
         server.anonymous().post("/api/auth/sign-in", &body).status
     };
     assert_eq!(sign_in(PASSWORD), 401, "the old password is gone");
-    session
-        .get("/api/auth/session")
-        .assert_refused(401, "UNAUTHORIZED");
+    for client in [&session as &dyn Client, &key] {
+        client
+            .get("/api/auth/session")
+            .assert_refused(401, "UNAUTHORIZED");
+    }
+    assert!(text.contains("API keys of root have ended"), "{text}");
     let new = text
         .split_whitespace()
         .filter(|word| word.len() >= 8)

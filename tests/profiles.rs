@@ -74,8 +74,11 @@ fn a_password_is_changed_with_the_previous_one_or_by_an_administrator() {
     change(&session, &alice.id, Some(PASSWORD), "short").assert_bad_field("password");
     server.sign_in("alice", PASSWORD);
 
-    change(&session, &alice.id, Some(PASSWORD), "second password").assert_done();
-    session.get("/api/auth/session").assert_status(200);
+    let answer = change(&session, &alice.id, Some(PASSWORD), "second password");
+    let renewed = session.renewed(answer.assert_done()).expect("a new cookie");
+    session.get("/api/auth/session").assert_status(401);
+    renewed.get("/api/auth/session").assert_status(200);
+    alice.get("/api/auth/session").assert_status(200);
     other_session.get("/api/auth/session").assert_status(401);
     let old = json!({"username": "alice", "password": PASSWORD});
     server
@@ -85,7 +88,8 @@ fn a_password_is_changed_with_the_previous_one_or_by_an_administrator() {
     let third_session = server.sign_in("alice", "second password");
 
     change(&admin, &alice.id, None, "third password").assert_done();
-    session.get("/api/auth/session").assert_status(401);
+    renewed.get("/api/auth/session").assert_status(401);
+    alice.get("/api/auth/session").assert_status(401);
     third_session.get("/api/auth/session").assert_status(401);
     server.sign_in("alice", "third password");
     change(&admin, MISSING, None, "third password").assert_refused(404, "NOT_FOUND");

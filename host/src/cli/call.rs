@@ -4,6 +4,7 @@ use std::io::Read;
 
 use anyhow::Context as _;
 use clap::Args;
+use portico::json;
 use serde_json::Value;
 
 use super::{
@@ -56,6 +57,6 @@ fn read_input(argument: Option<&str>) -> anyhow::Result<Option<Value>> {
         Some(text) => text.to_owned(),
     };
     Ok(Some(
-        serde_json::from_str(&text).context("the input is not valid JSON")?,
+        json::read(text.as_bytes()).context("the input is not valid JSON")?,
     ))
 }

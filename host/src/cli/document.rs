@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use portico::{
     error::{Error, issue_text},
+    json,
     procedures::DOCUMENT,
     shape::{Field, Shape},
 };
@@ -48,7 +49,7 @@ impl Document {
         };
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let value = if is_json {
-            serde_json::from_str(&text).map_err(Into::into)
+            json::read(text.as_bytes()).map_err(Into::into)
         } else {
             yaml::read(&text)
         };

@@ -36,7 +36,7 @@ impl Recover {
         let user = printable(&user);
         print(&format!("The new password of {user} is {password}"))?;
         print(&format!(
-            "It is shown only now. All sessions of {user} have ended."
+            "It is shown only now. All sessions and API keys of {user} have ended."
         ))
     }
 }

@@ -7,6 +7,7 @@
 //!   query strings, headers and bodies.
 
 mod address;
+mod admission;
 pub(crate) mod auth;
 mod docs;
 mod error;
@@ -23,7 +24,7 @@ mod trpc;
 use std::{
     collections::HashMap,
     ops::Deref,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -35,6 +36,7 @@ use axum::{
     routing::{any, get, post},
 };
 
+use self::request::Around;
 pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
@@ -96,6 +98,8 @@ struct Http {
     authenticate: Option<Arc<dyn Authenticate>>,
     /// When the use of which key or session was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
+    /// Whether an administrator has been seen in storage.
+    has_administrator: AtomicBool,
     /// The description, from when it is first asked for.
     document: OnceLock<docs::File>,
 }
@@ -132,6 +136,7 @@ impl Http {
             settings,
             authenticate,
             noted: Mutex::default(),
+            has_administrator: AtomicBool::new(false),
             document: OnceLock::new(),
         })
     }
@@ -140,7 +145,7 @@ impl Http {
 /// Everything under `/api`.
 pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
     let http = Http::new(service.into(), settings, None);
-    let limits = http.limits.clone();
+    let around = Around::of(&http);
     let router = procedures(&http)
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
@@ -157,7 +162,8 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));
-    surround(router.fallback(unknown_path).with_state(http), &limits)
+    let router = router.fallback(unknown_path).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
@@ -171,8 +177,9 @@ where
     S: Clone + Send + Sync + 'static,
 {
     let http = Http::new(live, settings, Some(authenticate));
-    let limits = http.limits.clone();
-    surround(procedures(&http).with_state(http), &limits)
+    let around = Around::of(&http);
+    let router = procedures(&http).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 fn procedures(http: &Http) -> Router<Arc<Http>> {
@@ -187,12 +194,17 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 }
 
 /// What stands around every request of [`router`], for routes beside it: an id (the extension
-/// [`RequestId`]), a bounded head, the log, headers for safety, and an answer even if a handler panics.
+/// [`RequestId`], always a new one), a bounded head, the log, headers for safety, and an answer even if a
+/// handler panics.
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    router.layer(middleware::from_fn_with_state(limits.head, request::around))
+    let around = Around {
+        head: limits.head,
+        http: None,
+    };
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 async fn only_get(request: Request) -> Response {

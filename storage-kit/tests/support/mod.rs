@@ -48,6 +48,7 @@ impl Bridge for Dashboard {
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
             audit: None,
+            new_token: None,
             snapshot: SharedSnapshot::default(),
         };
         let begun = self.storage.begin_dashboard(Access::Write, &context).await;

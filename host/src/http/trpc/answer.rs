@@ -109,6 +109,15 @@ pub(super) fn stream_head(calls: usize, superjson: bool) -> String {
     }
 }
 
+/// The lines of a stream as one response.
+pub(super) fn stream_at_once(answers: &[Answer], superjson: bool) -> Response {
+    let lines = answers.iter().enumerate();
+    let lines: String = lines
+        .map(|(index, answer)| answer.line(index, superjson))
+        .collect();
+    json_response(stream_head(answers.len(), superjson) + &lines)
+}
+
 /// The answers as one response: a list for a batch; its status is theirs, or 207 where they differ.
 pub(super) fn response(answers: &[Answer], is_batch: bool) -> Response {
     let body = if is_batch {

@@ -39,11 +39,12 @@ use super::{
     Shared,
     error::{self, json_response},
     request::{RequestId, identify_within, snapshot},
+    session,
 };
 use crate::{
     error::{Code, Error},
     identity::Identity,
-    procedures::Output,
+    procedures::{Output, Procedure},
     sandbox::Kind,
     service::report,
     storage::{SharedSnapshot, Snapshot},
@@ -88,9 +89,15 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
+    let mut identity = identify_within(&shared, http, &parts, &id).await?;
+    let sets_password = calls
+        .procedures(&http.service.table)
+        .any(Procedure::sets_password);
+    let may_renew = sets_password && identity.renew_token(&http.service.secrets);
+    let identity = Arc::new(identity);
     let caller = Caller {
         http: http.clone(),
-        identity: Arc::new(identify_within(&shared, http, &parts, &id).await?),
+        identity: identity.clone(),
         id,
         method: parts.method.clone(),
         room: AtomicUsize::new(http.limits.answers),
@@ -100,7 +107,8 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         call.refusal = caller.authorise(&call.name).await.err();
     }
     calls.read_inputs(http, &parts, body).await;
-    if streams {
+    // A new cookie is part of the head: nothing is sent before all calls are done.
+    if streams && !may_renew {
         return Ok(stream(caller, calls, snapshot));
     }
     if !calls.is_batch {
@@ -109,8 +117,10 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         for call in calls {
             answers.push(caller.answer(call, &shared).await);
         }
-        return Ok(answer::response(&answers, false));
+        let response = answer::response(&answers, false);
+        return Ok(session::with_renewed(http, response, &identity));
     }
+    let superjson = calls.is_superjson();
     let mut coming = start(caller, calls, snapshot);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
@@ -118,7 +128,12 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     answers.sort_unstable_by_key(|(index, _)| *index);
     let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
-    Ok(answer::response(&answers, true))
+    let response = if streams {
+        answer::stream_at_once(&answers, superjson)
+    } else {
+        answer::response(&answers, true)
+    };
+    Ok(session::with_renewed(http, response, &identity))
 }
 
 /// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client

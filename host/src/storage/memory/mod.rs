@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Ids, PATIENCE, Result, Storage, Trail,
-    Transaction, failed_before, only_reads, waited_too_long,
+    Transaction, failed_before, new_password::Setter, only_reads, waited_too_long,
 };
 use state::State;
 
@@ -71,7 +71,7 @@ impl MemoryStorage {
         Ok(Box::new(MemoryTransaction {
             state,
             target,
-            session_id: context.session_id(),
+            setter: Setter::of(context),
             ids: self.ids.clone(),
             trail: Trail::of(context),
             failed: false,
@@ -117,8 +117,7 @@ struct MemoryTransaction {
     state: Arc<State>,
     /// None: the transaction only reads.
     target: Option<Target>,
-    /// The session that the call came in on.
-    session_id: Option<String>,
+    setter: Setter,
     ids: Ids,
     trail: Trail,
     failed: bool,
@@ -159,6 +158,7 @@ impl MemoryTransaction {
         if let Some(target) = self.target {
             *target.committed.write().unwrap_or_else(PoisonError::into_inner) = self.state;
             self.trail.committed();
+            self.setter.committed();
         }
         Ok(())
     }

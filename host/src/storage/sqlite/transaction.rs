@@ -15,7 +15,7 @@ use crate::storage::{
     Account, AccountKey, ApiKey, AppFilter, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board,
     BoardSummary, CallContext, Credential, CredentialKey, DashboardTransaction, Error, Group, Ids, Invite,
     NewInvite, NewUser, Result, SearchEngine, SecretHash, Session, SessionUser, Shares, StoredApp, Trail,
-    Transaction, UserChange, UserFilter, failed_before, only_reads,
+    Transaction, UserChange, UserFilter, failed_before, new_password::Setter, only_reads,
 };
 
 /// Records that a transaction may write without taking the turn for it. Whoever carries out more
@@ -24,8 +24,7 @@ const MOST_BLIND: usize = 4;
 
 pub(super) struct SqliteTransaction {
     place: Place,
-    /// The session that the call came in on.
-    session_id: Option<String>,
+    setter: Setter,
     ids: Ids,
     trail: Trail,
     failed: bool,
@@ -48,7 +47,7 @@ impl SqliteTransaction {
     pub fn reading(reader: Reader, ids: Ids) -> Self {
         Self {
             place: Place::Reader(reader),
-            session_id: None,
+            setter: Setter::default(),
             ids,
             trail: Trail::default(),
             failed: false,
@@ -73,7 +72,7 @@ impl SqliteTransaction {
     fn in_place(place: Place, context: &CallContext, ids: Ids) -> Self {
         Self {
             place,
-            session_id: context.session_id(),
+            setter: Setter::of(context),
             ids,
             trail: Trail::of(context),
             failed: false,
@@ -173,7 +172,9 @@ impl Transaction for SqliteTransaction {
         if let Some(entry) = self.trail.row() {
             self.insert_audit(&entry).await?;
         }
-        let Self { place, trail, .. } = *self;
+        let Self {
+            place, trail, setter, ..
+        } = *self;
         match place {
             Place::Reader(_) => return Ok(()),
             Place::Blind { records: 0, .. } => {}
@@ -181,6 +182,7 @@ impl Transaction for SqliteTransaction {
             Place::Writer(turn) => turn.commit().await?,
         }
         trail.committed();
+        setter.committed();
         Ok(())
     }
 
@@ -224,15 +226,28 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
-        let session_id = self.session_id.clone();
-        self.write(|db| {
-            let replaced = users::set_password_if(db, id, old, new)?;
-            if replaced {
-                credentials::delete_other_sessions(db, id, session_id.as_deref())?;
-            }
-            Ok(replaced)
-        })
-        .await
+        let setter = self.setter.clone();
+        let renewal = setter.renewal(id);
+        let (replaced, renewed) = self
+            .write(|db| {
+                if !users::set_password_if(db, id, old, new)? {
+                    return Ok((false, false));
+                }
+                credentials::delete_other_sessions(db, id, setter.session_id.as_deref())?;
+                if !setter.is(id) {
+                    credentials::delete_keys(db, id)?;
+                }
+                let renewed = match renewal {
+                    Some((session_id, token)) => credentials::renew_session(db, session_id, id, &token)?,
+                    None => false,
+                };
+                Ok((true, renewed))
+            })
+            .await?;
+        if renewed {
+            self.setter.renewed();
+        }
+        Ok(replaced)
     }
 
     async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
