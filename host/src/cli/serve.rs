@@ -155,6 +155,8 @@ async fn serve(
         damage = damage => return Err(damage),
     }
     audit.flush().await;
+    // What goes on for calls that were given up.
+    storage.close();
     info!("stopped");
     Ok(data)
 }

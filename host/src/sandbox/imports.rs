@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use tokio::time::timeout_at;
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -49,6 +50,11 @@ impl State {
     }
 }
 
+/// Waits for what may take long, until the call has to end. Storage hears of that: the wait is dropped.
+async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
+    timeout_at(end.into(), wait).await.map_err(|_| stop.into())
+}
+
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
         // It would wait for itself, or take the connections that others wait for.
@@ -84,7 +90,8 @@ impl storage::HostTransaction for State {
     }
 
     async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
-        Ok(self.transaction(&this)?.list_users(&filter).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.list_users(&filter)).await
     }
 
     async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
@@ -136,11 +143,13 @@ impl storage::HostTransaction for State {
     }
 
     async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.delete_user(&id).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.delete_user(&id)).await
     }
 
     async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.another_admin_exists(&except).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.another_admin_exists(&except)).await
     }
 
     async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
@@ -160,7 +169,8 @@ impl storage::HostTransaction for State {
     }
 
     async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.can_view_board(&user_id, &board_id).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.can_view_board(&user_id, &board_id)).await
     }
 
     async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
@@ -172,19 +182,23 @@ impl storage::HostTransaction for State {
     }
 
     async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
-        Ok(self.transaction(&this)?.get_apps(&ids).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.get_apps(&ids)).await
     }
 
     async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
-        Ok(self.transaction(&this)?.list_apps(&filter).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.list_apps(&filter)).await
     }
 
     async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
-        Ok(self.transaction(&this)?.count_apps(&name_contains).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.count_apps(&name_contains)).await
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
-        Ok(self.transaction(&this)?.insert_apps(&apps).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.insert_apps(&apps)).await
     }
 
     async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
@@ -192,7 +206,8 @@ impl storage::HostTransaction for State {
     }
 
     async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
-        Ok(self.transaction(&this)?.delete_app(&id).await)
+        let end = self.budget.end();
+        until(end, self.transaction(&this)?.delete_app(&id)).await
     }
 }
 

@@ -4,9 +4,12 @@
 //! - One connection writes; write transactions take turns on it and share commits (`writer.rs`).
 //! - Readers have connections of their own, which cannot write (`readers.rs`); WAL lets them see
 //!   the last commit while a write goes on.
+//! - What takes longer the more there is runs on a few threads of its own (`pool.rs`), and ends when its
+//!   call does (`interrupts.rs`). Look-ups by key, and writes of few records, run where they are asked for.
 //! - References, uniqueness and cascades are the schema's (`migrations/`); `health.rs` alone
 //!   says what a breach of them is called.
 
+mod apart;
 mod apps;
 mod audit;
 mod backup;
@@ -15,8 +18,10 @@ mod boards;
 mod credentials;
 mod groups;
 mod health;
+mod interrupts;
 mod invites;
 mod migrations;
+mod pool;
 mod query;
 mod readers;
 mod restore;
@@ -53,6 +58,7 @@ pub use backup::{Contents, Step, backup};
 use health::{Health, explain};
 pub use restore::{Restored, restore};
 
+use pool::Pool;
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -62,6 +68,12 @@ const KEPT_STATEMENTS: usize = 200;
 
 /// For each connection. A statement that finds a lock of another process waits at most so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest that a statement takes. Calls end before, as a rule, and their statements with them.
+const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
+
+/// How long one who closes the storage waits for statements that were told to end.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// No map of the file into memory: every commit would have all readers map it anew, which costs more
 /// than reading the few pages that they need.
@@ -77,6 +89,7 @@ pub struct SqliteStorage {
     // Before the writer, which is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    pool: Arc<Pool>,
     health: Arc<Health>,
     ids: Ids,
 }
@@ -101,6 +114,11 @@ impl SqliteStorage {
         Ok(Self {
             writer: Arc::new(Writer::new(connection, health.clone(), readers.clone(), PATIENCE)),
             readers,
+            // Few enough to leave processors to requests; more than one, for a short one beside a long one.
+            pool: Pool::new(
+                thread::available_parallelism().map_or(4, |cores| cores.get().max(4)),
+                LONGEST_STATEMENT,
+            ),
             health,
             ids: Ids::default(),
         })
@@ -124,9 +142,16 @@ impl SqliteStorage {
         verified.await.context("the check of the database ended early")?
     }
 
+    /// Ends the statements that run on its threads, and refuses more. For who stops the host: calls that
+    /// were given up are not waited for. Blocks for a moment.
+    pub fn close(&self) {
+        self.pool.close(CLOSING);
+    }
+
     async fn read(&self, context: &CallContext) -> Result<Box<SqliteTransaction>> {
         let reader = self.readers.take(&context.snapshot).await?;
-        Ok(Box::new(SqliteTransaction::reading(reader, self.ids.clone())))
+        let (pool, ids) = (self.pool.clone(), self.ids.clone());
+        Ok(Box::new(SqliteTransaction::reading(reader, pool, ids)))
     }
 }
 
@@ -138,8 +163,8 @@ impl Storage for SqliteStorage {
             // It may turn out to need no turn: creating apps is nothing but writing.
             Access::Write => {
                 context.snapshot.let_go();
-                let (writer, ids) = (self.writer.clone(), self.ids.clone());
-                Ok(Box::new(SqliteTransaction::blind(writer, context, ids)))
+                let (writer, pool, ids) = (self.writer.clone(), self.pool.clone(), self.ids.clone());
+                Ok(Box::new(SqliteTransaction::blind(writer, context, pool, ids)))
             }
         }
     }
@@ -160,6 +185,7 @@ impl DashboardStorage for SqliteStorage {
                 Ok(Box::new(SqliteTransaction::writing(
                     turn,
                     context,
+                    self.pool.clone(),
                     self.ids.clone(),
                 )))
             }
@@ -261,12 +287,13 @@ fn open_file(path: &Path) -> anyhow::Result<Connection> {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A plan that may depend on the values is made anew for each: that costs more than the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(PRAGMAS)?;
+    interrupts::allow(&mut connection)?;
     Ok(connection)
 }
 
