@@ -119,7 +119,10 @@ fn a_text_longer_than_any_name_is_in_none_and_costs_nothing() {
             let apps = apps.get("items").unwrap_or(&apps).as_array().map(Vec::len);
             assert_eq!(apps, Some(0));
         }
-        assert_eq!(admin.query("app.search", &json!({"query": long})).data(), json!([]));
+        assert_eq!(
+            admin.query("app.search", &json!({"query": long})).data(),
+            json!([])
+        );
         assert_eq!(total(&long), (0, json!(0)));
         assert_eq!(
             admin.query("user.search", &json!({"query": long})).data(),

@@ -337,6 +337,9 @@ fn lists_without_end_hold_up_nobody_else_and_end_when_their_clients_leave() {
         if server.processor_time() - before < Duration::from_millis(100) {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "it still works on something");
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it still works on something"
+        );
     }
 }

@@ -129,7 +129,15 @@ mod tests {
     #[test]
     fn the_key_of_every_name_can_be_found() {
         // U+FB2C has three characters in NFC, U+1F82 has four in NFD, U+0130 two in lower case.
-        for character in ['a', '\u{fb2c}', '\u{1f82}', '\u{130}', '\u{1d160}', '\u{ac01}', '😀'] {
+        for character in [
+            'a',
+            '\u{fb2c}',
+            '\u{1f82}',
+            '\u{130}',
+            '\u{1d160}',
+            '\u{ac01}',
+            '😀',
+        ] {
             let name: String = core::iter::repeat_n(character, 64).collect();
             assert_eq!(key_to_find(&name, 64), Some(key(&name)), "{character:?}");
             let typed: String = name.nfd().collect();

@@ -154,9 +154,9 @@ async fn serve(
         () = signals => {}
         damage = damage => return Err(damage),
     }
-    audit.flush().await;
-    // What goes on for calls that were given up.
+    // What goes on for calls that were given up; it may hold the turn to write.
     storage.close();
+    audit.flush().await;
     info!("stopped");
     Ok(data)
 }

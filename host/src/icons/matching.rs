@@ -347,7 +347,8 @@ mod tests {
         let stems: Vec<String> = (0..700_u32)
             .map(|number| {
                 let scattered = number.wrapping_mul(2_654_435_761);
-                let letters = (0..3 + scattered % 6).map(|place| ['a', 'b', ' '][(scattered >> (8 + 2 * place)) as usize % 3]);
+                let letters = (0..3 + scattered % 6)
+                    .map(|place| ['a', 'b', ' '][(scattered >> (8 + 2 * place)) as usize % 3]);
                 fold(&letters.collect::<String>())
             })
             .filter(|stem| !stem.is_empty())
@@ -367,7 +368,11 @@ mod tests {
                     Some((fit, stem.len(), stem))
                 });
                 let best = fitting.min().map(|(_, _, stem)| format!("{stem}.svg"));
-                assert_eq!(table.find(&name).map(|found| found.path), best.as_deref(), "{name}");
+                assert_eq!(
+                    table.find(&name).map(|found| found.path),
+                    best.as_deref(),
+                    "{name}"
+                );
             }
         }
     }

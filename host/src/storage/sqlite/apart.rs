@@ -204,11 +204,17 @@ mod tests {
         let mut second = Box::pin(writing(&storage));
         assert!(poll!(&mut second).is_pending());
         let mut committed = Box::pin(Box::new(first).commit());
-        assert!(poll!(&mut committed).is_pending(), "it shares its commit with the second");
+        assert!(
+            poll!(&mut committed).is_pending(),
+            "it shares its commit with the second"
+        );
         let mut second = second.await;
         give_up(&storage, Box::pin(second.write_apart(write_endlessly))).await;
         let began = Instant::now();
-        timeout(Duration::from_secs(10), committed).await.unwrap().unwrap();
+        timeout(Duration::from_secs(10), committed)
+            .await
+            .unwrap()
+            .unwrap();
         // The turn is free as soon as the statement has ended.
         drop(second);
         let mut third = timeout(Duration::from_secs(10), writing(&storage)).await.unwrap();
@@ -231,8 +237,15 @@ mod tests {
         // It has written, so it cannot leave the batch of the first any more.
         assert!(second.insert_group("second", "second", "second").await.unwrap());
         let many = format!("{ENDLESS_WRITE} LIMIT 100000");
-        give_up(&storage, Box::pin(second.write_apart(move |db| run(db, &many, [])))).await;
-        timeout(Duration::from_secs(60), committed).await.unwrap().unwrap();
+        give_up(
+            &storage,
+            Box::pin(second.write_apart(move |db| run(db, &many, []))),
+        )
+        .await;
+        timeout(Duration::from_secs(60), committed)
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(groups(&storage).await, ["first"]);
     }
 

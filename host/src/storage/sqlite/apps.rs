@@ -23,6 +23,7 @@ macro_rules! among_few {
         ) AND instr(name_key, ?1) > 0"
     };
 }
+
 pub(super) fn get(db: &Connection, id: &str) -> Result<Option<App>> {
     let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
     first(db, sql, [id], app)
@@ -53,7 +54,11 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     };
     // First which, and only of those the rest: a sort holds all that it is to answer, icons as well.
     // The plus keeps SQLite from going through all names because they are in order.
-    let sql = concat!("SELECT number ", among_few!(), " ORDER BY +name_key, id LIMIT ?3 OFFSET ?4");
+    let sql = concat!(
+        "SELECT number ",
+        among_few!(),
+        " ORDER BY +name_key, id LIMIT ?3 OFFSET ?4"
+    );
     let values = params![contains, trigram, limit, offset];
     let numbers: Vec<i64> = all(db, sql, values, |row| row.get(0))?;
     let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE number = ?1";
@@ -93,7 +98,10 @@ fn rare_trigram(db: &Connection, text: &str) -> Result<Option<String>> {
     const NOT_KNOWN: [char; 4] = ['\0', '\u{fffd}', '\u{fffe}', '\u{ffff}'];
     let characters: Vec<char> = text.chars().take(LOOKED_AT).collect();
     let mut seen = BTreeSet::new();
-    let mut trigrams: Vec<_> = characters.windows(3).filter(|trigram| seen.insert(*trigram)).collect();
+    let mut trigrams: Vec<_> = characters
+        .windows(3)
+        .filter(|trigram| seen.insert(*trigram))
+        .collect();
     trigrams.retain(|trigram| !trigram.iter().any(|character| NOT_KNOWN.contains(character)));
     // From all over the text.
     let among = trigrams.len().div_ceil(TRIGRAMS).max(1);

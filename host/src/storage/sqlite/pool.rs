@@ -142,7 +142,8 @@ impl Pool {
         // Not under the lock: what they hold is rolled back.
         unqueued.iter().for_each(|task| task.withdraw());
         let ended = &self.shared.ended;
-        let waited = ended.wait_timeout_while(self.shared.lock(), patience, |state| !state.running.is_empty());
+        let waited =
+            ended.wait_timeout_while(self.shared.lock(), patience, |state| !state.running.is_empty());
         drop(waited);
     }
 

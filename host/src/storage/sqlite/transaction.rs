@@ -271,7 +271,8 @@ impl Transaction for SqliteTransaction {
 
     async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
         let except = except.to_owned();
-        self.scan(move |db| groups::another_admin_exists(db, &except)).await
+        self.scan(move |db| groups::another_admin_exists(db, &except))
+            .await
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -294,7 +295,8 @@ impl Transaction for SqliteTransaction {
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
         let (user_id, board_id) = (user_id.to_owned(), board_id.to_owned());
-        self.scan(move |db| boards::can_view(db, &user_id, &board_id)).await
+        self.scan(move |db| boards::can_view(db, &user_id, &board_id))
+            .await
     }
 
     async fn has_search_engine(&mut self, id: &str) -> Result<bool> {

@@ -249,7 +249,9 @@ impl Turn {
         }
         // They may have read what is not there now.
         result.map_err(|_| Error::Retry)?;
-        let begun = batch.begin().map_err(|error| self.writer.health.translate(&error));
+        let begun = batch
+            .begin()
+            .map_err(|error| self.writer.health.translate(&error));
         self.undo = Some(begun?);
         Ok(())
     }
