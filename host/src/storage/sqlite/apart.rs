@@ -101,8 +101,7 @@ mod tests {
     use super::super::{LONGEST_STATEMENT, SqliteStorage};
     use super::*;
     use crate::storage::{
-        Authentication, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, SharedSnapshot,
-        Transaction,
+        Authentication, CallContext, DashboardTransaction, Error, Ids, SharedSnapshot, Transaction,
     };
 
     const ENDLESS: &str = "
