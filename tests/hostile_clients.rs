@@ -318,3 +318,48 @@ fn whoever_sends_a_large_body_first_and_looks_then_gets_the_refusal() {
         assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     }
 }
+
+#[test]
+fn lists_without_end_hold_up_nobody_else_and_end_when_their_clients_leave() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = admin.app("App");
+    let key = admin.key_of(&admin.user_id);
+    server.make_lists_of_invites_endless();
+    // More than there are threads for lists. Half of them stay, the others leave.
+    let stay: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let leave: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let quickly = |what: &str, ask: &dyn Fn()| {
+        let began = Instant::now();
+        ask();
+        let passed = began.elapsed();
+        assert!(passed < Duration::from_secs(3), "{what} took {passed:?}");
+    };
+    let others_are_answered = || {
+        quickly("health", &|| {
+            server.anonymous().get("/api/health/live").assert_status(200);
+        });
+        quickly("an app by its id", &|| {
+            admin.get(&format!("/api/apps/{app}")).assert_status(200);
+        });
+        quickly("a write", &|| drop(admin.app("Another")));
+    };
+    others_are_answered();
+    drop(leave);
+    others_are_answered();
+    drop(stay);
+    quickly("a list", &|| assert!(admin.app_names().len() >= 3));
+    // Nothing goes on for those who left.
+    let began = Instant::now();
+    loop {
+        let before = server.processor_time();
+        thread::sleep(Duration::from_millis(500));
+        if server.processor_time() - before < Duration::from_millis(100) {
+            break;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it still works on something"
+        );
+    }
+}

@@ -8,9 +8,12 @@ use core::ops::RangeInclusive;
 
 use super::Checked;
 
+/// The most characters that the name of an app has.
+pub const APP_NAME_MAX: usize = 64;
+
 /// The name of an app.
 pub fn app_name(value: &str) -> Checked<String> {
-    line(value.trim(), 1..=64)
+    line(value.trim(), 1..=APP_NAME_MAX)
 }
 
 /// The description of an app; `""` = none. May hold newline and tab.

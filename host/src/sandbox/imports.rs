@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout_at};
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -85,6 +85,20 @@ macro_rules! ask {
     }};
 }
 
+/// The same for what may take long: until the call has to end. Storage hears of that: the wait is dropped.
+macro_rules! ask_until_the_end {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let end = $state.budget.end();
+        let answer = until(end, $state.transaction(&$this)?.$function($($argument),*)).await?;
+        $state.heard(answer)
+    }};
+}
+
+/// Waits for what may take long, until the call has to end. Storage hears of that: the wait is dropped.
+async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
+    timeout_at(end.into(), wait).await.map_err(|_| stop.into())
+}
+
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
         // It would wait for itself, or take the connections that others wait for.
@@ -123,7 +137,7 @@ impl storage::HostTransaction for State {
     }
 
     async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
-        ask!(self, this.list_users(&filter))
+        ask_until_the_end!(self, this.list_users(&filter))
     }
 
     async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
@@ -169,11 +183,11 @@ impl storage::HostTransaction for State {
     }
 
     async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
-        ask!(self, this.delete_user(&id))
+        ask_until_the_end!(self, this.delete_user(&id))
     }
 
     async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
-        ask!(self, this.another_admin_exists(&except))
+        ask_until_the_end!(self, this.another_admin_exists(&except))
     }
 
     async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
@@ -193,7 +207,7 @@ impl storage::HostTransaction for State {
     }
 
     async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
-        ask!(self, this.can_view_board(&user_id, &board_id))
+        ask_until_the_end!(self, this.can_view_board(&user_id, &board_id))
     }
 
     async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
@@ -205,19 +219,19 @@ impl storage::HostTransaction for State {
     }
 
     async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
-        ask!(self, this.get_apps(&ids))
+        ask_until_the_end!(self, this.get_apps(&ids))
     }
 
     async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
-        ask!(self, this.list_apps(&filter))
+        ask_until_the_end!(self, this.list_apps(&filter))
     }
 
     async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
-        ask!(self, this.count_apps(&name_contains))
+        ask_until_the_end!(self, this.count_apps(&name_contains))
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
-        ask!(self, this.insert_apps(&apps))
+        ask_until_the_end!(self, this.insert_apps(&apps))
     }
 
     async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
@@ -225,7 +239,7 @@ impl storage::HostTransaction for State {
     }
 
     async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
-        ask!(self, this.delete_app(&id))
+        ask_until_the_end!(self, this.delete_app(&id))
     }
 }
 

@@ -202,6 +202,17 @@ impl Budget {
         self.look_at_the_clock()
     }
 
+    /// When the call has to end, whatever it waits for, and why then.
+    pub fn end(&self) -> (Instant, Stop) {
+        let of_call = self.began + self.duration;
+        match self.writing {
+            Writing::Since(since) if since + self.write_time < of_call => {
+                (since + self.write_time, Stop::WriteTime)
+            }
+            _ => (of_call, Stop::Duration),
+        }
+    }
+
     fn look_at_the_clock(&self) -> Result<(), Stop> {
         if self.began.elapsed() > self.duration {
             return Err(Stop::Duration);

@@ -33,6 +33,8 @@ pub(super) const GONE: &str = restore!(
     ", or remove the log as well to begin anew"
 );
 
+const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
+
 /// So much room, in bytes, is enough to go on.
 const ROOM: usize = 1 << 20;
 
@@ -68,6 +70,10 @@ impl Health {
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
+                ErrorCode::OperationInterrupted => {
+                    tracing::warn!("{INTERRUPTED}");
+                    return Error::Unavailable(INTERRUPTED.into());
+                }
                 ErrorCode::ConstraintViolation => {
                     let message = message.as_deref().unwrap_or_default();
                     if let Some(constraint) = constraint(failure.extended_code, message) {

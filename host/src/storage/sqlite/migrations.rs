@@ -6,13 +6,14 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_app_search.sql"),
     include_str!("migrations/0003_sessions.sql"),
     include_str!("migrations/0004_identities.sql"),
     include_str!("migrations/0005_audit.sql"),
     include_str!("migrations/0006_app_search_tail.sql"),
+    include_str!("migrations/0007_user_by_email.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

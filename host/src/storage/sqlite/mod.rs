@@ -4,9 +4,12 @@
 //! - One connection writes; write transactions take turns on it and share commits (`writer.rs`).
 //! - Readers have connections of their own, which cannot write (`readers.rs`); WAL lets them see
 //!   the last commit while a write goes on.
+//! - What takes longer the more there is runs on a few threads of its own (`pool.rs`), and ends when its
+//!   call does (`interrupts.rs`). Look-ups by key, and writes of few records, run where they are asked for.
 //! - References, uniqueness and cascades are the schema's (`migrations/`); `health.rs` alone
 //!   says what a breach of them is called.
 
+mod apart;
 mod apps;
 mod audit;
 mod backup;
@@ -15,8 +18,10 @@ mod boards;
 mod credentials;
 mod groups;
 mod health;
+mod interrupts;
 mod invites;
 mod migrations;
+mod pool;
 mod query;
 mod readers;
 mod restore;
@@ -54,6 +59,7 @@ pub use backup::{Contents, Step, backup, belongs_to};
 use health::{Health, explain};
 pub use restore::{Restored, restore};
 
+use pool::Pool;
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -63,6 +69,12 @@ const KEPT_STATEMENTS: usize = 200;
 
 /// For each connection. A statement that finds a lock of another process waits at most so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest that a statement takes. Calls end before, as a rule, and their statements with them.
+const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
+
+/// How long one who closes the storage waits for statements that were told to end.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// No map of the file into memory: every commit would have all readers map it anew, which costs more
 /// than reading the few pages that they need.
@@ -78,6 +90,7 @@ pub struct SqliteStorage {
     // Before the writer, which is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    pool: Arc<Pool>,
     health: Arc<Health>,
     ids: Ids,
 }
@@ -102,6 +115,11 @@ impl SqliteStorage {
         Ok(Self {
             writer: Arc::new(Writer::new(connection, health.clone(), readers.clone(), PATIENCE)),
             readers,
+            // Few enough to leave processors to requests; more than one, for a short one beside a long one.
+            pool: Pool::new(
+                thread::available_parallelism().map_or(4, |cores| cores.get().max(4)),
+                LONGEST_STATEMENT,
+            ),
             health,
             ids: Ids::default(),
         })
@@ -126,9 +144,16 @@ impl SqliteStorage {
         verified.await.context("the check of the database ended early")?
     }
 
+    /// Ends the statements that run on its threads, and refuses more. For who stops the host: calls that
+    /// were given up are not waited for. Blocks for a moment.
+    pub fn close(&self) {
+        self.pool.close(CLOSING);
+    }
+
     async fn read(&self, context: &CallContext) -> Result<Box<SqliteTransaction>> {
         let reader = self.readers.take(&context.snapshot).await?;
-        Ok(Box::new(SqliteTransaction::reading(reader, self.ids.clone())))
+        let (pool, ids) = (self.pool.clone(), self.ids.clone());
+        Ok(Box::new(SqliteTransaction::reading(reader, pool, ids)))
     }
 }
 
@@ -140,8 +165,8 @@ impl Storage for SqliteStorage {
             // It may turn out to need no turn: creating apps is nothing but writing.
             Access::Write => {
                 context.snapshot.let_go();
-                let (writer, ids) = (self.writer.clone(), self.ids.clone());
-                Ok(Box::new(SqliteTransaction::blind(writer, context, ids)))
+                let (writer, pool, ids) = (self.writer.clone(), self.pool.clone(), self.ids.clone());
+                Ok(Box::new(SqliteTransaction::blind(writer, context, pool, ids)))
             }
         }
     }
@@ -162,6 +187,7 @@ impl DashboardStorage for SqliteStorage {
                 Ok(Box::new(SqliteTransaction::writing(
                     turn,
                     context,
+                    self.pool.clone(),
                     self.ids.clone(),
                 )))
             }
@@ -263,10 +289,12 @@ fn open_file(path: &Path) -> anyhow::Result<Connection> {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    set_up(Connection::open_with_flags(
+    let mut connection = set_up(Connection::open_with_flags(
         path,
         access | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?)
+    )?)?;
+    interrupts::allow(&mut connection)?;
+    Ok(connection)
 }
 
 /// A connection to a file that anyone may have written, only to read it, and its schema only for a
