@@ -93,7 +93,9 @@ impl Plugin {
     /// [`into_make_service_with_connect_info::<SocketAddr>`](Router::into_make_service_with_connect_info):
     /// tries to guess a password are counted by address, and without it not at all.
     ///
-    /// Of the settings, `sessions` and `public_url` mean nothing here.
+    /// Of the settings, `sessions` and `public_url` mean nothing here, nor do the limits that belong to
+    /// sockets (`write_time`, `write_rate`, `receive_time` of a head, `connections`): the server that
+    /// serves the router has its own. `unsent` holds batches back, but closes no connection.
     pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,

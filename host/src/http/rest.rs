@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::{
     Http, Shared,
     error::{self, json_response},
+    outgoing,
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     wrong_method,
 };
@@ -80,9 +81,10 @@ async fn answer(
     let Some(procedure) = http.service.table.find(name) else {
         return error::rest(Error::not_found("Procedure"), Some(name));
     };
+    let connection = http.connection(request.extensions());
     match call(http, procedure, parameters, request).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
-        Ok(output) => json_response(output),
+        Ok(output) => json_response(outgoing::body(&connection, output)),
         Err(error) => error::rest(error, Some(name)),
     }
 }
