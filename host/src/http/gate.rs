@@ -10,14 +10,18 @@
 //!   is made. A batch of more than [`FEW`] calls waits before its inputs are read.
 //! - A batch that is streamed makes no answers while its client has not taken those before
 //!   ([`WINDOW`]). Its turns are for one stretch of calls: a client that stops reading keeps none.
+//! - Lists that are [`LARGE_LIST`] or more are made one after the other, in rotation among users, when
+//!   there is room for one ([`Lists`]): one takes several times its size while it is made.
 //! - Nothing that others may need is held while a batch waits here: its snapshot is let go of.
 
 use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
     net::IpAddr,
     pin::pin,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -28,9 +32,11 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::outgoing::{Connection, Held, LARGE};
+use super::outgoing::{Connection, Held, LARGE, Outgoing};
 use crate::{
     error::{Code, Error},
+    identity::Identity,
+    procedures::Procedure,
     storage::SharedSnapshot,
     throttle::Source,
     turns::{Turn, Turns},
@@ -54,16 +60,112 @@ const MOST_CALLS: usize = 1 << 10;
 /// A streamed batch goes on when fewer bytes of it wait for the client.
 const WINDOW: usize = 256 << 10;
 
-/// How long a batch waits for a turn.
+/// From this size on, in bytes, an answer with a list in it is a large one.
+const LARGE_LIST: usize = 4 << 20;
+
+/// How long a batch, or a large list, waits for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a batch that has a turn waits for room: clients that stopped reading have been closed then.
+/// How long one that has a turn waits for room: clients that stopped reading have been closed then.
 const ROOM_WAIT: Duration = Duration::from_secs(2);
 
 /// The turns of a process's batches.
 pub(super) struct GateTurns {
     reading: Arc<Turns<Option<Source>>>,
     finishing: Arc<Turns<Group>>,
+    lists: Lists,
+}
+
+/// Which procedures answer large lists, and the turn to make one.
+struct Lists {
+    turn: Arc<Turns<u64>>,
+    /// By procedure, about how large its answers are: half of what it was after each that is smaller.
+    sizes: RwLock<HashMap<String, AtomicUsize>>,
+    hasher: RandomState,
+}
+
+/// An answer with a list in it is made as long as this exists.
+pub(super) struct List<'a> {
+    outgoing: &'a Outgoing,
+    procedure: &'a Procedure,
+    _turn: Option<Turn<u64>>,
+}
+
+impl Outgoing {
+    /// Whether answers of this procedure may be large lists. One that has not answered yet may.
+    pub fn answers_large_list(&self, procedure: &Procedure) -> bool {
+        procedure.output.holds_list() && procedure.just_reads() && {
+            let sizes = self
+                .turns
+                .lists
+                .sizes
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            let size = sizes.get(&procedure.name);
+            size.is_none_or(|size| size.load(Ordering::Relaxed) >= LARGE_LIST)
+        }
+    }
+
+    /// Begins an answer of this procedure, when it is its turn if it may be a large list.
+    pub async fn begin<'a>(
+        &'a self,
+        procedure: &'a Procedure,
+        identity: &Identity,
+        snapshot: &SharedSnapshot,
+    ) -> Result<List<'a>, Error> {
+        let mut turn = None;
+        if self.answers_large_list(procedure) {
+            snapshot.let_go();
+            let lists = &self.turns.lists;
+            let user = identity.user_id();
+            let address = identity.address.map(Source::from);
+            let user = lists.hasher.hash_one((user, address));
+            let taken = timeout(LONGEST_WAIT, lists.turn.take(user)).await;
+            turn = Some(taken.map_err(|_| too_many())?);
+            // It was waited for behind the first answer, perhaps, which was small.
+            if self.answers_large_list(procedure) {
+                self.wait_for_room().await;
+            } else {
+                turn = None;
+            }
+        }
+        Ok(List {
+            outgoing: self,
+            procedure,
+            _turn: turn,
+        })
+    }
+
+    async fn wait_for_room(&self) {
+        let until = Instant::now() + ROOM_WAIT;
+        while !self.make_room() && Instant::now() < until {
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl List<'_> {
+    /// Ends it with an answer of this size.
+    pub fn end(self, bytes: usize) {
+        if !self.procedure.output.holds_list() {
+            return;
+        }
+        let sizes = &self.outgoing.turns.lists.sizes;
+        let is_known = {
+            let sizes = sizes.read().unwrap_or_else(PoisonError::into_inner);
+            sizes.get(&self.procedure.name).is_some_and(|size| {
+                let before = size.load(Ordering::Relaxed);
+                if bytes != before {
+                    size.store(bytes.max(before / 2), Ordering::Relaxed);
+                }
+                true
+            })
+        };
+        if !is_known {
+            let mut sizes = sizes.write().unwrap_or_else(PoisonError::into_inner);
+            sizes.insert(self.procedure.name.clone(), bytes.into());
+        }
+    }
 }
 
 /// Batches that wait for each other: of about one size, from one address.
@@ -74,6 +176,11 @@ impl Default for GateTurns {
         Self {
             reading: Turns::new(READING),
             finishing: Turns::new(FINISHING),
+            lists: Lists {
+                turn: Turns::new(1),
+                sizes: RwLock::default(),
+                hasher: RandomState::new(),
+            },
         }
     }
 }
@@ -196,10 +303,7 @@ async fn finishing_turn(connection: &Connection, group: Group) -> Result<Turn<Gr
     let outgoing = connection.outgoing();
     let turn = timeout(LONGEST_WAIT, outgoing.turns.finishing.take(group));
     let turn = turn.await.map_err(|_| too_many())?;
-    let until = Instant::now() + ROOM_WAIT;
-    while !outgoing.make_room() && Instant::now() < until {
-        sleep(Duration::from_millis(20)).await;
-    }
+    outgoing.wait_for_room().await;
     Ok(turn)
 }
 
@@ -210,14 +314,16 @@ fn too_many() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outgoing::Outgoing;
     use super::*;
 
     /// A batch on a connection of its own that has so many bytes of answers, and these.
     async fn batch(outgoing: &Arc<Outgoing>, bytes: usize, streams: bool) -> (Arc<Gate>, Held) {
         let connection = outgoing.connect();
         let gate = Gate::enter(&connection, None, 2, streams).await;
-        (Arc::new(gate.ok().expect("a gate")), connection.hold(bytes))
+        (
+            Arc::new(gate.unwrap_or_else(|error| panic!("{}", error.message))),
+            connection.hold(bytes),
+        )
     }
 
     #[tokio::test]

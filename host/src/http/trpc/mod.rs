@@ -40,7 +40,7 @@ use self::{
 use super::{
     Shared,
     error::{self, json_response},
-    gate::Gate,
+    gate::{Gate, List},
     outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
 };
@@ -195,6 +195,11 @@ async fn make(
             call.refusal = refusal;
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
+        let procedure = caller.http.service.table.find(&name);
+        if procedure.is_some_and(|procedure| caller.connection.outgoing().answers_large_list(procedure)) {
+            // It waits for a turn of another kind, and others may have this one.
+            pass = None;
+        }
         let answer = AssertUnwindSafe(caller.answer(call, &shared))
             .catch_unwind()
             .await;
@@ -204,7 +209,7 @@ async fn make(
             Answer::new(&caller.http.service.table, name, superjson, Err(error))
         });
         // Whoever has left does not need it.
-        let _ = answers.send((index, answer.held_by(&caller.connection)));
+        let _ = answers.send((index, answer));
         if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
             shared.let_go();
             pass = None;
@@ -275,11 +280,20 @@ impl Caller {
 
     async fn answer(&self, call: Call, snapshot: &SharedSnapshot) -> Answer {
         let (name, superjson) = (call.name.clone(), call.superjson);
-        let outcome = self.run(call, snapshot).await;
-        Answer::new(&self.http.service.table, name, superjson, outcome)
+        let (outcome, list) = match self.run(call, snapshot).await {
+            Ok((output, list)) => (Ok(output), Some(list)),
+            Err(error) => (Err(error), None),
+        };
+        let size = outcome.as_ref().map_or(0, String::len);
+        let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
+        let answer = answer.held_by(&self.connection);
+        if let Some(list) = list {
+            list.end(size);
+        }
+        answer
     }
 
-    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<Output, Error> {
+    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
         if let Some(refusal) = call.refusal {
             return Err(refusal);
         }
@@ -299,11 +313,13 @@ impl Caller {
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
+        let begun = self.connection.outgoing().begin(procedure, identity, snapshot);
+        let list = begun.await?;
         let output = service
             .call_within(snapshot, procedure, identity, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        Ok(output)
+        Ok((output, list))
     }
 }
