@@ -3,7 +3,8 @@
 //! Invariants:
 //! - Every answer under `/api` is JSON, also the refusals; only the page at `/api/docs` is not.
 //! - Credentials are looked at first, then the permission, then the body.
-//! - Everything that comes in is bounded ([`HttpLimits`]); secrets are not logged, so neither are
+//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out (`outgoing.rs`);
+//!   secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
 mod address;
@@ -11,8 +12,11 @@ mod admission;
 pub(crate) mod auth;
 mod docs;
 mod error;
+mod gate;
 pub(crate) mod health;
 mod linger;
+mod outgoing;
+mod pace;
 pub(crate) mod providers;
 mod request;
 mod rest;
@@ -31,12 +35,16 @@ use std::{
 use axum::{
     Router,
     extract::{FromRef, Request},
+    http::Extensions,
     middleware,
     response::Response,
     routing::{any, get, post},
 };
 
-use self::request::Around;
+use self::{
+    outgoing::{Connection, Outgoing},
+    request::Around,
+};
 pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
@@ -53,7 +61,7 @@ use crate::{
     service::Service,
 };
 
-/// How much a client may send, and how long it may take.
+/// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]
 pub struct HttpLimits {
     /// A body, in bytes.
@@ -68,6 +76,13 @@ pub struct HttpLimits {
     pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
+    /// How long a client may take nothing of its answer, or be behind the least rate. Only of [`serve`].
+    pub write_time: Duration,
+    /// The least rate at which a client reads, in bytes per second. Only of [`serve`].
+    pub write_rate: u64,
+    /// The answers of all connections that wait to be written, in bytes. When they are more, [`serve`]
+    /// closes connections that do not read.
+    pub unsent: usize,
     /// How long calls that were accepted may still take when the host stops.
     pub drain_time: Duration,
     /// Connections at once; more wait to be accepted.
@@ -83,6 +98,9 @@ impl Default for HttpLimits {
             batch: 256,
             answers: 64 << 20,
             receive_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
+            write_rate: 1 << 10,
+            unsent: 64 << 20,
             drain_time: Duration::from_secs(30),
             connections: 10_000,
         }
@@ -100,6 +118,8 @@ struct Http {
     noted: Mutex<HashMap<String, Timestamp>>,
     /// Whether an administrator has been seen in storage.
     has_administrator: AtomicBool,
+    /// What waits to be written, where the connections are not [`serve`]'s.
+    outgoing: Arc<Outgoing>,
     /// The description, from when it is first asked for.
     document: OnceLock<docs::File>,
 }
@@ -129,9 +149,16 @@ impl FromRef<Arc<Http>> for Shared {
 }
 
 impl Http {
+    /// The connection that a request came on, or one of its own where its socket is not ours.
+    fn connection(&self, extensions: &Extensions) -> Arc<Connection> {
+        let served = extensions.get::<Arc<Connection>>();
+        served.map_or_else(|| self.outgoing.connect(), Arc::clone)
+    }
+
     fn new(live: Live, settings: HttpSettings, authenticate: Option<Arc<dyn Authenticate>>) -> Arc<Self> {
         Arc::new(Self {
             live,
+            outgoing: Outgoing::new(settings.limits.unsent),
             limits: settings.limits.clone(),
             settings,
             authenticate,

@@ -65,6 +65,13 @@ impl Input {
 }
 
 impl Calls {
+    /// How many calls a request may hold, and no fewer, before anything of it is read.
+    pub fn most(parts: &Parts) -> usize {
+        let path = parts.uri.path().bytes();
+        // A comma may be escaped.
+        1 + path.filter(|byte| matches!(byte, b',' | b'%')).count()
+    }
+
     /// Reads which procedures a request calls; refuses what is wrong with the request as a whole.
     pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
         let path = parts.uri.path();
