@@ -79,8 +79,8 @@ fn the_secret_is_sent_as_the_settings_say() {
     };
     let (post, basic, unset) = (start("post"), start("basic"), start(""));
     for (accepted, servers, refused) in [
-        ("client_secret_post", vec![&post], vec![&basic, &unset]),
-        ("client_secret_basic", vec![&basic, &unset], vec![&post]),
+        ("post", vec![&post], vec![&basic, &unset]),
+        ("basic", vec![&basic, &unset], vec![&post]),
     ] {
         issuer.behaves(json!({ "clientAuth": accepted }));
         for server in servers {
@@ -122,7 +122,7 @@ fn the_file_says_what_flags_and_the_environment_do_not() {
     assert_eq!(parameter(&way, "scope").as_deref(), Some("openid profile"));
     // The issuer offers both ways, and takes this client's secret in the body only.
     issuer.behaves(json!({
-        "clientAuth": "client_secret_post",
+        "clientAuth": "post",
         "claims": {"aud": ["portico", "312909075212468632"]},
     }));
     let token = signed_in(&server, "1");

@@ -34,7 +34,6 @@ async function renew({ rotate }) {
         redirect_uris: ['http://127.0.0.1:1/api/auth/oidc/callback'],
         response_types: ['code'],
         grant_types: ['authorization_code'],
-        token_endpoint_auth_method: behaviour.clientAuth ?? 'client_secret_basic',
         id_token_signed_response_alg: keys.at(-1).alg,
         ...(behaviour.signsUserinfo && { userinfo_signed_response_alg: keys.at(-1).alg }),
       },
@@ -113,6 +112,12 @@ const server = createServer((request, response) => {
   if (behaviour.hugeAt === path) {
     response.setHeader('content-type', 'application/json')
     return response.end(`{"padding": "${'x'.repeat(2 << 20)}"}`)
+  }
+  // oidc-provider takes a secret in the header and in the body alike.
+  const way = request.headers.authorization ? 'basic' : 'post'
+  if (path === '/token' && behaviour.clientAuth && behaviour.clientAuth !== way) {
+    response.writeHead(401, { 'content-type': 'application/json' })
+    return response.end('{"error": "invalid_client"}')
   }
   const changes = behaviour.claims || behaviour.header || behaviour.foreignKey
   if (path === '/token' && changes) return changed(request, response, tampered)
