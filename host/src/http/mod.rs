@@ -41,16 +41,16 @@ use axum::{
     routing::{any, get, post},
 };
 
-use self::{
-    outgoing::{Connection, Outgoing},
-    request::Around,
-};
 pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
     request::RequestId,
     server::serve,
     settings::{HttpSettings, PublicUrl},
+};
+use self::{
+    outgoing::{Connection, Outgoing},
+    request::Around,
 };
 pub use crate::sessions::SessionTimes;
 use crate::{
