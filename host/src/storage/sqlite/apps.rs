@@ -173,3 +173,116 @@ fn app(row: &Row<'_>) -> Result<App> {
         ping_url: row.get(5)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::storage::sqlite::{create, open_file};
+
+    fn database(names: &[String]) -> (Connection, TempDir) {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("portico.db");
+        create(&path).unwrap();
+        let db = open_file(&path).unwrap();
+        run(&db, "BEGIN", []).unwrap();
+        for (number, name) in names.iter().enumerate() {
+            let app = App {
+                id: format!("{number:06}"),
+                name: name.clone(),
+                description: None,
+                icon_url: "icon".into(),
+                href: None,
+                ping_url: None,
+            };
+            let name_key = name.clone();
+            insert(&db, &StoredApp { app, name_key }).unwrap();
+        }
+        run(&db, "COMMIT", []).unwrap();
+        (db, directory)
+    }
+
+    #[test]
+    fn a_search_finds_what_a_look_at_every_name_finds() {
+        // Trigrams that are common and that are rare, that repeat, and in names that are not in the
+        // index yet: 64 are taken in at once.
+        let names: Vec<String> = (0..1030)
+            .map(|number| match number % 6 {
+                0 => "a".repeat(1 + number % 64),
+                1 => "ab".repeat(1 + number % 32),
+                2 => format!("node-{number:04}"),
+                3 => format!("www.{}.example", char::from(b'a' + (number % 26) as u8)),
+                4 => "😀".repeat(1 + number % 9),
+                _ => format!("she said \"{}\" and 100%_*^", number * 7919),
+            })
+            .collect();
+        let (db, _directory) = database(&names);
+        let mut texts: Vec<String> = names.iter().step_by(37).cloned().collect();
+        texts.extend(
+            names
+                .iter()
+                .step_by(41)
+                .map(|name| name.chars().skip(2).take(9).collect()),
+        );
+        texts.extend(names.iter().step_by(43).map(|name| format!("{name}b")));
+        let others = [
+            "",
+            "a",
+            "aa",
+            "aaa",
+            "aab",
+            "aba",
+            "\"",
+            "\"1",
+            "\" a",
+            "%_*",
+            "*^",
+            "AND",
+            "a\0a",
+            "\u{fffd}aaa",
+        ];
+        texts.extend(others.map(String::from));
+        texts.push("a".repeat(100_000));
+        for text in texts {
+            let mut expected: Vec<_> = names
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| name.contains(&text))
+                .map(|(number, name)| (name, format!("{number:06}")))
+                .collect();
+            expected.sort();
+            assert_eq!(count(&db, &text).unwrap() as usize, expected.len(), "{text:?}");
+            let filter = AppFilter {
+                name_contains: Some(text.clone()),
+                offset: 3,
+                limit: Some(20),
+            };
+            let found = list(&db, &filter).unwrap();
+            let found: Vec<_> = found.into_iter().map(|app| app.id).collect();
+            let expected: Vec<_> = expected.into_iter().skip(3).take(20).map(|(_, id)| id).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_of_one_letter_is_looked_for_as_quickly_as_any() {
+        let (db, _directory) = database(&vec!["a".repeat(64); 1_000]);
+        let began = Instant::now();
+        for length in [60, 64, 65, 20_000] {
+            let text = "a".repeat(length);
+            let expected = if length > 64 { 0 } else { 1_000 };
+            assert_eq!(count(&db, &text), Ok(expected));
+            let filter = AppFilter {
+                name_contains: Some(text),
+                offset: 0,
+                limit: Some(10),
+            };
+            assert_eq!(list(&db, &filter).unwrap().len(), expected.min(10) as usize);
+        }
+        // Three milliseconds. By the index it took 24 seconds.
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    }
+}

@@ -208,7 +208,7 @@ fn name(random: &mut Random, number: usize) -> String {
 
 /// A text to look for, made of a name of this family in one of the ways.
 fn text(random: &mut Random, names: &[String], family: usize, kind: usize) -> String {
-    let name = |random: &mut Random, family| -> Vec<char> {
+    let name = |random: &mut Random, family: usize| -> Vec<char> {
         let place = random.below(NAMES / FAMILIES) * FAMILIES + family;
         names[place].chars().collect()
     };
