@@ -72,8 +72,8 @@ functions! { Users, portico_dashboard_users:
         = "user.setProfileImage", call_set_profile_image(&user_id, image.as_deref());
     /// Changes name and email. Own or admin.
     edit_profile(change: ProfileChange) -> () = "user.editProfile", call_edit_profile(&change);
-    /// Changes a password and ends the user's other sessions; one that an administrator sets ends the
-    /// user's API keys as well. Own or admin.
+    /// Changes a password and ends the user's other sessions. If an administrator sets it, the user's API
+    /// keys end as well. Own or admin.
     change_password(change: PasswordChange) -> () = "user.changePassword", call_change_password(&change);
     /// Sets the home boards. Own or admin.
     change_home_boards(user_id: String, boards: HomeBoards) -> ()
