@@ -7,18 +7,20 @@
 //!   and it has not expired; nothing else of what comes through the browser is believed.
 //! - Nothing of a token, a code or a secret is logged.
 
+mod answers;
 mod claims;
 mod fetch;
 mod issuer;
 mod pending;
 mod settings;
+mod token;
 
 use std::fmt;
 
 use tokio::time::timeout;
 use tracing::warn;
 
-pub use self::settings::OidcSettings;
+pub use self::settings::{ClientAuth, OidcSettings};
 use self::{
     issuer::{Issuer, Trouble},
     pending::{Entry, Pending},
