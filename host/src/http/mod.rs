@@ -149,10 +149,17 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
             "/api/auth/providers",
             get(providers::providers).fallback(only_get),
         )
-        .route("/api/auth/oidc/start", get(providers::start).fallback(only_get))
+        .route(
+            "/api/auth/oidc/start",
+            get(providers::start)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
+        )
         .route(
             "/api/auth/oidc/callback",
-            get(providers::callback).fallback(only_get),
+            get(providers::callback)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
         )
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
