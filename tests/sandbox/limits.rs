@@ -107,7 +107,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
     // More than storage has connections and threads.
     for _ in 0..20 {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let answer = plugin.portico_dashboard_apps().call_all(store, &ada).await;
         let error = instance.answer(answer).unwrap_err();
         assert_eq!(

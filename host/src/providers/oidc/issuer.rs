@@ -9,7 +9,6 @@
 
 use std::{
     fmt::Display,
-    pin::Pin,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -17,9 +16,9 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,
-    EmptyAdditionalClaims, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse,
-    IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl,
-    RequestTokenError, Scope, StandardErrorResponse, UserInfoUrl,
+    EmptyAdditionalClaims, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpResponse, IssuerUrl, Nonce,
+    OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
+    StandardErrorResponse, UserInfoUrl,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
         CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreProviderMetadata,
@@ -33,9 +32,10 @@ use tokio::sync::Mutex;
 
 use super::{
     CALLBACK, ClientAuth, OidcSettings,
+    answers::{Readable, Tokens},
     claims::{Told, lacks},
     fetch::{Failed, Fetch},
-    token::{Doubt, Signed, Terms, Tokens, with_known_names},
+    token::{Doubt, Signed, Terms, without_nulls},
 };
 use crate::http::PublicUrl;
 use crate::providers::check_time_limit;
@@ -206,7 +206,7 @@ impl Issuer {
                 "userinfo has another sub than the ID token".into(),
             ));
         }
-        Ok(claims)
+        Ok(without_nulls(claims))
     }
 
     /// Gives the subject of an ID token that holds.
@@ -293,25 +293,6 @@ impl Issuer {
 
 fn does_not_hold(why: impl Display) -> Trouble {
     Trouble::Refused(format!("its ID token does not hold: {why}"))
-}
-
-/// Fetches keys as the library reads them.
-struct Readable<'f>(&'f Fetch);
-
-impl<'c> AsyncHttpClient<'c> for Readable<'_> {
-    type Error = Failed;
-    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Failed>> + Send + 'c>>;
-
-    fn call(&'c self, request: HttpRequest) -> Self::Future {
-        Box::pin(async move { Ok(readable(self.0.call(request).await?)) })
-    }
-}
-
-fn readable(answer: HttpResponse) -> HttpResponse {
-    answer.map(|body| match serde_json::from_slice::<Value>(&body) {
-        Ok(said) if said.get("keys").is_some() => with_known_names(said).to_string().into_bytes(),
-        _ => body,
-    })
 }
 
 fn is_signed(answer: &HttpResponse) -> bool {

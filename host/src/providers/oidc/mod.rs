@@ -7,6 +7,7 @@
 //!   and it has not expired; nothing else of what comes through the browser is believed.
 //! - Nothing of a token, a code or a secret is logged.
 
+mod answers;
 mod claims;
 mod fetch;
 mod issuer;

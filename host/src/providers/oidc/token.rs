@@ -8,10 +8,7 @@
 //!
 //! The library's own ID token is not used: it refuses a token for the type of a claim that nobody reads.
 
-use std::{
-    fmt,
-    time::{Duration, SystemTime},
-};
+use std::{fmt, time::SystemTime};
 
 use anyhow::Context as _;
 use base64::{
@@ -20,14 +17,9 @@ use base64::{
     engine::{GeneralPurpose, general_purpose::NO_PAD},
 };
 use openidconnect::{
-    AccessToken, AccessTokenHash, EmptyAdditionalClaims, JsonWebKey as _, OAuth2TokenResponse, RefreshToken,
-    Scope, TokenResponse,
-    core::{
-        CoreGenderClaim, CoreIdToken, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm,
-        CoreJwsSigningAlgorithm, CoreTokenType,
-    },
+    AccessToken, AccessTokenHash, JsonWebKey as _,
+    core::{CoreJsonWebKey, CoreJwsSigningAlgorithm},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{secrets, storage::hash_secret};
@@ -50,68 +42,10 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
 const TYPES: [&str; 4] = ["JWT", "JOSE", "application/jwt", "application/jose"];
 
 /// The name of `EdDSA` with the curve Ed25519 (RFC 9864), which the library does not know.
-const ED25519: &str = "Ed25519";
-const EDDSA: &str = "EdDSA";
+pub(super) const ED25519: &str = "Ed25519";
+pub(super) const EDDSA: &str = "EdDSA";
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
-
-/// What the issuer answers to a code.
-#[derive(Deserialize, Serialize)]
-pub(super) struct Tokens {
-    access_token: AccessToken,
-    id_token: Option<String>,
-}
-
-impl Tokens {
-    /// The ID token as the issuer sent it.
-    pub fn id_token(&self) -> Option<&str> {
-        self.id_token.as_deref()
-    }
-}
-
-impl fmt::Debug for Tokens {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("(tokens)")
-    }
-}
-
-impl OAuth2TokenResponse for Tokens {
-    type TokenType = CoreTokenType;
-
-    fn access_token(&self) -> &AccessToken {
-        &self.access_token
-    }
-
-    fn token_type(&self) -> &CoreTokenType {
-        &CoreTokenType::Bearer
-    }
-
-    fn expires_in(&self) -> Option<Duration> {
-        None
-    }
-
-    fn refresh_token(&self) -> Option<&RefreshToken> {
-        None
-    }
-
-    fn scopes(&self) -> Option<&Vec<Scope>> {
-        None
-    }
-}
-
-/// The library's client asks for this, and does not use it.
-impl
-    TokenResponse<
-        EmptyAdditionalClaims,
-        CoreGenderClaim,
-        CoreJweContentEncryptionAlgorithm,
-        CoreJwsSigningAlgorithm,
-    > for Tokens
-{
-    fn id_token(&self) -> Option<&CoreIdToken> {
-        None
-    }
-}
 
 /// Whose tokens are believed, and for whom they must be.
 pub(super) struct Terms<'a> {
@@ -159,9 +93,10 @@ impl Signed {
         let object = |part| serde_json::from_slice(&bytes(part)?).ok();
         let (signed, signature) = text.rsplit_once('.').context("it is no JWT")?;
         let (header, claims) = signed.split_once('.').context("it is no JWT")?;
+        let claims = object(claims).context("its claims are no JSON object, or encrypted")?;
         Ok(Self {
             header: object(header).context("its header is no JSON object")?,
-            claims: object(claims).context("its claims are no JSON object, or encrypted")?,
+            claims: without_nulls(claims),
             bytes: signed.to_owned(),
             signature: bytes(signature).context("its signature is not in base64url")?,
         })
@@ -288,7 +223,7 @@ impl Signed {
     }
 
     fn claim(&self, name: &str) -> Option<&Value> {
-        self.claims.get(name).filter(|value| !value.is_null())
+        self.claims.get(name)
     }
 
     fn text(&self, name: &str) -> Option<&str> {
@@ -296,20 +231,15 @@ impl Signed {
     }
 }
 
+/// Some issuers write claims that somebody does not have as null: they are not there.
+pub(super) fn without_nulls(mut claims: Map<String, Value>) -> Map<String, Value> {
+    claims.retain(|_, value| !value.is_null());
+    claims
+}
+
 /// A value for the log.
 fn shown(value: &Value) -> String {
     value.to_string().chars().take(200).collect()
-}
-
-/// The keys of an issuer with the names of algorithms that the library knows.
-pub(super) fn with_known_names(mut keys: Value) -> Value {
-    let keys_of = keys.get_mut("keys").and_then(Value::as_array_mut);
-    for key in keys_of.into_iter().flatten() {
-        if key.get("alg").and_then(Value::as_str) == Some(ED25519) {
-            key["alg"] = EDDSA.into();
-        }
-    }
-    keys
 }
 
 #[cfg(test)]
@@ -381,6 +311,12 @@ mod tests {
         let token = signed(&json!({"alg": "HS256"}), &json!({}));
         let keys = [secret.as_verification_key()];
         assert!(matches!(token.check_signature(&keys), Err(Doubt::Content(_))));
+    }
+
+    #[test]
+    fn a_claim_that_is_null_is_not_there() {
+        let token = signed(&json!({}), &json!({"email": null, "groups": []}));
+        assert_eq!(Value::Object(token.into_claims()), json!({"groups": []}));
     }
 
     #[test]

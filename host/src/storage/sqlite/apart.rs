@@ -124,6 +124,7 @@ mod tests {
             request_id: "test".into(),
             audit: None,
             snapshot: SharedSnapshot::default(),
+            new_token: None,
         }
     }
 
