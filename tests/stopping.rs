@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Fixtures, PASSWORD, Portico, raw};
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
 use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.
@@ -49,6 +49,31 @@ fn told_to_stop_it_finishes_what_it_accepted() {
     }
 }
 
+/// A list of apps that is too large for what kernels keep of a connection.
+#[test]
+fn clients_who_do_not_read_do_not_keep_it_from_stopping() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let app = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(60_000)});
+    let apps: Vec<_> = (0..250).map(app).collect();
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    let authorization = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let mut silent = Vec::new();
+    for path in ["/api/apps", "/api/trpc/app.all,app.all,app.all?batch=1"] {
+        let request = raw::head("GET", path, &[("authorization", &authorization)]);
+        let mut stream = raw::connect(&server.address());
+        stream.write_all(request.as_bytes()).expect("send");
+        // Its answer has begun to come, and most of it has no place but the service.
+        stream.peek(&mut [0]).expect("the beginning of the answer");
+        silent.push(stream);
+    }
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    drop(silent);
+}
+
 #[test]
 fn a_second_signal_does_not_wait() {
     let mut server = Portico::start();
@@ -61,4 +86,27 @@ fn a_second_signal_does_not_wait() {
     assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     drop(stream);
+}
+
+#[test]
+fn a_statement_without_end_does_not_keep_it_from_stopping() {
+    for client_leaves in [true, false] {
+        let mut server = Portico::start();
+        let admin = administrator(&server);
+        let key = admin.key_of(&admin.user_id);
+        server.make_lists_of_invites_endless();
+        let waiting = server.begin_endless_list(&key.key);
+        let start = Instant::now();
+        server.terminate();
+        wait_until_closed(&server.address());
+        // One who stays is waited for as long as the call may take, unless one insists.
+        if client_leaves {
+            drop(waiting);
+        } else {
+            server.terminate();
+        }
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
 }

@@ -89,6 +89,7 @@ pub mod embed;
 pub mod http;
 pub mod icons;
 pub mod identity;
+pub mod json;
 pub mod live;
 pub mod openapi;
 pub mod procedures;
@@ -96,6 +97,7 @@ pub mod providers;
 pub mod service;
 pub mod sessions;
 pub mod shape;
+mod site;
 pub mod throttle;
 pub mod turns;
 

@@ -141,6 +141,20 @@ impl Error {
     }
 }
 
+/// The cause of a refusal after so many transactions of the call collided with others. It happens
+/// under load, so the log has it as a warning.
+#[derive(Debug)]
+pub struct Collided(pub u32);
+
+impl fmt::Display for Collided {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.0 == 1 { "time" } else { "times" };
+        write!(formatter, "storage answered `retry` {} {times}", self.0)
+    }
+}
+
+impl std::error::Error for Collided {}
+
 /// Which part of an input breaks which rule: `apps[3].href must be an absolute URL`.
 pub fn issue_text(issue: &Issue) -> String {
     let mut path = String::new();

@@ -1,6 +1,6 @@
 //! How wasmtime is set up.
 
-use std::thread;
+use std::{io, thread};
 
 use tracing::warn;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
@@ -75,10 +75,12 @@ fn pool(limits: &Limits, instances: u32, resident: usize) -> PoolingAllocationCo
 }
 
 /// Counts the engine's time in ticks, as long as the engine is there, and tidies up each second.
-pub(super) fn keep_time(engine: &Engine, tidy_up: impl Fn() + Send + 'static) {
+/// Fails where no thread can be started.
+pub(super) fn keep_time(engine: &Engine, tidy_up: impl Fn() + Send + 'static) -> io::Result<()> {
     const TICKS_OF_A_SECOND: u32 = 100;
     let engine = engine.weak();
-    thread::spawn(move || {
+    let thread = thread::Builder::new().name("portico-ticks".into());
+    let started = thread.spawn(move || {
         let mut ticks = 0;
         while let Some(engine) = engine.upgrade() {
             engine.increment_epoch();
@@ -90,4 +92,5 @@ pub(super) fn keep_time(engine: &Engine, tidy_up: impl Fn() + Send + 'static) {
             thread::sleep(TICK);
         }
     });
+    started.map(drop)
 }

@@ -83,7 +83,7 @@ impl Hashing {
     fn prepare(&self) -> anyhow::Result<Prepared> {
         let engine = engine::for_hashing(&self.limits)?;
         let component = compiled::load_again(&engine, &self.ordinary.component)?;
-        engine::keep_time(&engine, || {});
+        engine::keep_time(&engine, || {})?;
         Prepared::new(engine, component)
     }
 

@@ -3,8 +3,9 @@
 //! Everything here is a straight hand-over. What storage refuses is an answer that the component
 //! sees; a handle that it must not have, or a number beyond reason, ends its call.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
+use tokio::time::{sleep, timeout_at};
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
@@ -26,11 +27,6 @@ pub struct OpenTransaction(pub Box<dyn Transaction>);
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 type Handle = Resource<OpenTransaction>;
 
-/// What storage answers, in the contract's types.
-fn answer<T, U: From<T>>(answer: portico_storage::Result<T>) -> Answer<U> {
-    Ok(answer.map(U::from).map_err(Error::from))
-}
-
 impl State {
     fn transaction(&mut self, handle: &Handle) -> wasmtime::Result<&mut dyn Transaction> {
         Ok(&mut *self.table.get_mut(handle)?.0)
@@ -39,6 +35,33 @@ impl State {
     fn end(&mut self, handle: Handle) -> wasmtime::Result<OpenTransaction> {
         self.budget.writing = Writing::No;
         Ok(self.table.delete(handle)?)
+    }
+
+    /// Notes whether the transaction collided with another one; gives the answer in the contract's types.
+    fn heard<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
+        if matches!(answer, Err(portico_storage::Error::Retry)) {
+            self.budget.collisions.note();
+        }
+        Ok(answer.map(U::from).map_err(Error::from))
+    }
+
+    /// Waits if the transaction before this one collided. Nothing is held meanwhile that others
+    /// wait for: inside a transaction of the host's there is no wait, and no second try either.
+    async fn wait_after_collision(&mut self) {
+        if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
+            return;
+        }
+        let random = &self.imports.random;
+        let share = || {
+            let mut bytes = [0; 4];
+            random.fill(&mut bytes);
+            f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+        };
+        if let Some(wait) = self.budget.collisions.next_wait(share) {
+            self.context.snapshot.let_go();
+            // What is rare is not to make every call larger.
+            Box::pin(sleep(wait)).await;
+        }
     }
 
     /// Sees whether a write transaction has had its turn meanwhile.
@@ -53,13 +76,37 @@ impl State {
     }
 }
 
+/// Asks a transaction and notes what it answers.
+macro_rules! ask {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let answer = $state.transaction(&$this)?.$function($($argument),*).await;
+        $state.heard(answer)
+    }};
+}
+
+/// The same for what may take long: until the call has to end. Storage hears of that: the wait is dropped.
+macro_rules! ask_until_the_end {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let end = $state.budget.end();
+        let answer = until(end, $state.transaction(&$this)?.$function($($argument),*)).await?;
+        $state.heard(answer)
+    }};
+}
+
+/// Waits for what may take long, until the call has to end. Storage hears of that: the wait is dropped.
+async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
+    timeout_at(end.into(), wait).await.map_err(|_| stop.into())
+}
+
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
         // It would wait for itself, or take the connections that others wait for.
         ensure!(self.table.is_empty(), Stop::SecondTransaction);
-        let transaction = match self.storage.begin(access.into(), &self.context).await {
+        self.wait_after_collision().await;
+        let begun = self.storage.begin(access.into(), &self.context).await;
+        let transaction = match self.heard(begun)? {
             Ok(transaction) => transaction,
-            Err(error) => return Ok(Err(error.into())),
+            Err(error) => return Ok(Err(error)),
         };
         if access == Access::Write {
             self.budget.writing = Writing::Waiting;
@@ -71,7 +118,8 @@ impl storage::Host for State {
 impl storage::HostTransaction for State {
     async fn commit(&mut self, this: Handle) -> Answer<()> {
         let OpenTransaction(transaction) = self.end(this)?;
-        answer(transaction.commit().await)
+        let committed = transaction.commit().await;
+        self.heard(committed)
     }
 
     async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {
@@ -80,24 +128,24 @@ impl storage::HostTransaction for State {
     }
 
     async fn has_users(&mut self, this: Handle) -> Answer<bool> {
-        answer(self.transaction(&this)?.has_users().await)
+        ask!(self, this.has_users())
     }
 
     async fn get_user(&mut self, this: Handle, id: String) -> Answer<Option<User>> {
-        answer(self.transaction(&this)?.get_user(&id).await)
+        ask!(self, this.get_user(&id))
     }
 
     async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
-        answer(self.transaction(&this)?.list_users(&filter.into()).await)
+        ask_until_the_end!(self, this.list_users(&filter.into()))
     }
 
     async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
-        let found = self.transaction(&this)?.find_account(&key.into()).await;
-        answer(found.map(|account| account.map(Account::from)))
+        let found: Result<Option<portico_storage::Account>, _> = ask!(self, this.find_account(&key.into()))?;
+        Ok(found.map(|account| account.map(Account::from)))
     }
 
     async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
-        answer(self.transaction(&this)?.insert_user(&user.into()).await)
+        ask!(self, this.insert_user(&user.into()))
     }
 
     async fn insert_identity(
@@ -107,15 +155,11 @@ impl storage::HostTransaction for State {
         provider: Provider,
         subject: String,
     ) -> Answer<()> {
-        answer(
-            self.transaction(&this)?
-                .insert_identity(&user_id, provider, &subject)
-                .await,
-        )
+        ask!(self, this.insert_identity(&user_id, provider, &subject))
     }
 
     async fn update_user(&mut self, this: Handle, id: String, change: UserChange) -> Answer<bool> {
-        answer(self.transaction(&this)?.update_user(&id, &change.into()).await)
+        ask!(self, this.update_user(&id, &change.into()))
     }
 
     async fn set_password_if(
@@ -125,11 +169,7 @@ impl storage::HostTransaction for State {
         old: Option<String>,
         new: String,
     ) -> Answer<bool> {
-        answer(
-            self.transaction(&this)?
-                .set_password_if(&id, old.as_deref(), &new)
-                .await,
-        )
+        ask!(self, this.set_password_if(&id, old.as_deref(), &new))
     }
 
     async fn rehash_password_if(
@@ -139,68 +179,68 @@ impl storage::HostTransaction for State {
         old: String,
         new: String,
     ) -> Answer<bool> {
-        answer(self.transaction(&this)?.rehash_password_if(&id, &old, &new).await)
+        ask!(self, this.rehash_password_if(&id, &old, &new))
     }
 
     async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.delete_user(&id).await)
+        ask_until_the_end!(self, this.delete_user(&id))
     }
 
     async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.another_admin_exists(&except).await)
+        ask_until_the_end!(self, this.another_admin_exists(&except))
     }
 
     async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
-        answer(self.transaction(&this)?.grant_admin(&id).await)
+        ask!(self, this.grant_admin(&id))
     }
 
     async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.add_to_group(&user_id, &group_id).await)
+        ask!(self, this.add_to_group(&user_id, &group_id))
     }
 
     async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
-        answer(self.transaction(&this)?.has_invite(&id, &token, now).await)
+        ask!(self, this.has_invite(&id, &token, now))
     }
 
     async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
-        answer(self.transaction(&this)?.take_invite(&id, &token, now).await)
+        ask!(self, this.take_invite(&id, &token, now))
     }
 
     async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.can_view_board(&user_id, &board_id).await)
+        ask_until_the_end!(self, this.can_view_board(&user_id, &board_id))
     }
 
     async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.has_search_engine(&id).await)
+        ask!(self, this.has_search_engine(&id))
     }
 
     async fn get_app(&mut self, this: Handle, id: String) -> Answer<Option<App>> {
-        answer(self.transaction(&this)?.get_app(&id).await)
+        ask!(self, this.get_app(&id))
     }
 
     async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
-        answer(self.transaction(&this)?.get_apps(&ids).await)
+        ask_until_the_end!(self, this.get_apps(&ids))
     }
 
     async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
-        answer(self.transaction(&this)?.list_apps(&filter.into()).await)
+        ask_until_the_end!(self, this.list_apps(&filter.into()))
     }
 
     async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
-        answer(self.transaction(&this)?.count_apps(&name_contains).await)
+        ask_until_the_end!(self, this.count_apps(&name_contains))
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
         let apps: Vec<_> = apps.into_iter().map(Into::into).collect();
-        answer(self.transaction(&this)?.insert_apps(&apps).await)
+        ask_until_the_end!(self, this.insert_apps(&apps))
     }
 
     async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
-        answer(self.transaction(&this)?.update_app(&app.into()).await)
+        ask!(self, this.update_app(&app.into()))
     }
 
     async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
-        answer(self.transaction(&this)?.delete_app(&id).await)
+        ask_until_the_end!(self, this.delete_app(&id))
     }
 }
 

@@ -11,6 +11,7 @@
 //!   for its turn, for storage or for an icon. Another one runs from its beginning to its end.
 
 pub mod bindings;
+mod collisions;
 mod compiled;
 mod engine;
 mod exports;
@@ -63,7 +64,7 @@ use self::{
 };
 use portico_model::{
     self as model,
-    error::{Code, Error},
+    error::{Code, Collided, Error},
     time::Clock,
 };
 use portico_storage::{CallContext, Storage, secrets::Random};
@@ -202,11 +203,11 @@ impl Sandbox {
         limits: Limits,
         imports: Imports,
     ) -> anyhow::Result<Self> {
-        Ok(Self::of(Compiled::new(component, cache, limits)?, imports))
+        Self::of(Compiled::new(component, cache, limits)?, imports)
     }
 
-    /// Runs a component that is compiled already.
-    pub fn of(component: Compiled, imports: Imports) -> Self {
+    /// Runs a component that is compiled already. Fails where no thread can be started.
+    pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
         let Compiled {
             prepared,
             limits,
@@ -221,9 +222,9 @@ impl Sandbox {
                 hashing.sweep();
                 warm.sweep();
             }
-        });
+        })?;
         let turns = Arc::new(Semaphore::new(limits.instances as usize));
-        Self {
+        Ok(Self {
             prepared,
             hashing,
             imports: Arc::new(imports),
@@ -232,7 +233,7 @@ impl Sandbox {
             memory: Memory::new(&limits),
             limits: Arc::new(limits),
             turns,
-        }
+        })
     }
 
     /// Another component beside this one, with the same imports and limits: the calls of both have
@@ -404,8 +405,7 @@ impl Sandbox {
     /// The procedures that the component offers.
     pub async fn describe(&self, context: CallContext) -> Result<Vec<Described>, Error> {
         let mut instance = self.enter(context).await?;
-        instance.look_everything_up()?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         plugin
             .portico_dashboard_procedures()
             .call_describe(store)
@@ -416,7 +416,7 @@ impl Sandbox {
     /// The name-keys of these names, by the component's rule.
     pub async fn name_keys(&self, context: CallContext, names: &[String]) -> Result<Vec<String>, Error> {
         let mut instance = self.enter(context).await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         plugin
             .portico_dashboard_names()
             .call_keys(store, names)
@@ -470,10 +470,9 @@ pub struct Instance {
 
 impl Instance {
     /// The exports, and the store that their functions are called with.
-    pub fn parts(&mut self) -> (&Plugin, &mut Store<State>) {
+    pub fn parts(&mut self) -> Result<(&Plugin, &mut Store<State>), Error> {
         let found = self.exports.plugin(&self.places, &mut self.store);
-        // The types were looked at before the component was compiled.
-        (found.expect("the exports have their types"), &mut self.store)
+        Ok((found.map_err(trapped)?, &mut self.store))
     }
 
     /// Whether this is its first call, where every call enters anew.
@@ -503,12 +502,6 @@ impl Instance {
     pub fn portico_dashboard_apps(&mut self) -> Result<(&apps::Guest, &mut Store<State>), Error> {
         let found = self.exports.apps(&self.places, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
-    }
-
-    /// Fails if an export has another type.
-    fn look_everything_up(&mut self) -> Result<(), Error> {
-        let found = self.exports.plugin(&self.places, &mut self.store);
-        found.map(drop).map_err(trapped)
     }
 
     /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
@@ -543,7 +536,14 @@ impl Instance {
             return Err(trapped(Stop::LongRefusal.into()));
         }
         self.ended_well = true;
-        Ok(answer?)
+        answer.map_err(|refusal| {
+            let mut error = Error::from(refusal);
+            if error.code == Code::ServiceUnavailable {
+                let collisions = self.store.data().budget.collisions.at_the_end();
+                error.cause = collisions.map(|count| Collided(count).into());
+            }
+            error
+        })
     }
 }
 

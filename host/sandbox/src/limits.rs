@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::collisions::Collisions;
 use portico_model::error::{Code, Error};
 
 /// How far a call may go, and how many there are at once. Sizes are in bytes.
@@ -33,6 +34,9 @@ pub struct Limits {
     pub warm_time: Duration,
     /// How long a call waits for its turn, or for memory, before it is refused. Default: 10 s.
     pub wait: Duration,
+    /// How long a call waits in all after its transactions collided with others (`retry`), before it
+    /// tries again. 0: it tries again at once. Default: 5 s.
+    pub retry_wait: Duration,
     /// Linear memory of one instance. Default: 256 MiB.
     pub memory: usize,
     /// Linear memory that every call has without asking. An ordinary call needs no more. Default: 2 MiB.
@@ -76,6 +80,7 @@ impl Default for Limits {
             warm: 64,
             warm_time: Duration::from_secs(30),
             wait: Duration::from_secs(10),
+            retry_wait: Duration::from_secs(5),
             memory: 256 << 20,
             small: 2 << 20,
             medium: 32 << 20,
@@ -161,6 +166,7 @@ pub(super) struct Budget {
     duration: Duration,
     write_time: Duration,
     pub writing: Writing,
+    pub collisions: Collisions,
     ticks: u32,
     host_calls: u32,
     /// Messages that the log still takes.
@@ -177,6 +183,7 @@ impl Budget {
             duration: limits.duration,
             write_time: limits.write_time,
             writing: Writing::No,
+            collisions: Collisions::none(limits.retry_wait),
             ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
             host_calls: limits.host_calls,
             log_messages: limits.log_messages,
@@ -193,6 +200,17 @@ impl Budget {
     pub fn count_host_call(&mut self) -> Result<(), Stop> {
         self.host_calls = self.host_calls.checked_sub(1).ok_or(Stop::HostCalls)?;
         self.look_at_the_clock()
+    }
+
+    /// When the call has to end, whatever it waits for, and why then.
+    pub fn end(&self) -> (Instant, Stop) {
+        let of_call = self.began + self.duration;
+        match self.writing {
+            Writing::Since(since) if since + self.write_time < of_call => {
+                (since + self.write_time, Stop::WriteTime)
+            }
+            _ => (of_call, Stop::Duration),
+        }
     }
 
     fn look_at_the_clock(&self) -> Result<(), Stop> {

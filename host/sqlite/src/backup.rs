@@ -13,15 +13,18 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::migrations::{APPLICATION_ID, number};
-use super::{connect, explain, sync_folder_of};
+use super::{connect, connect_alone, explain, schema};
+use crate::temporary::Temporary;
 
 /// Pages copied between two looks at whether to go on: 1 MiB.
 const PAGES: i32 = 256;
+/// What the names of unfinished copies begin with.
+const TEMPORARY: &str = ".portico-backup-";
 /// Broken rules that are named.
 const NAMED: usize = 3;
 
 /// What a copy holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Contents {
     /// Its length in bytes.
     pub bytes: u64,
@@ -31,6 +34,8 @@ pub struct Contents {
     pub users: u64,
     /// How many apps.
     pub apps: u64,
+    /// Why `restore` will refuse the copy, if it will: another program changed the database.
+    pub refused: Option<String>,
 }
 
 /// How far a copy is.
@@ -64,7 +69,7 @@ pub fn backup(
         folder.display()
     );
     ensure!(
-        !belongs_to(database, folder, &file)?,
+        !belongs_to(database, &file)?,
         "{shown} belongs to the data directory itself: choose another name"
     );
 
@@ -74,33 +79,24 @@ pub fn backup(
         "{shown} is there and no regular file: choose another name"
     );
 
-    let copy = tempfile::Builder::new()
-        .prefix(".portico-backup-")
-        .tempfile_in(folder)
+    let copy = Temporary::create(folder, TEMPORARY, 0o600)
         .with_context(|| format!("cannot write in the folder {}", folder.display()))?;
-    let (opened, path) = copy.into_parts();
     let source = connect(&std::path::absolute(database)?, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .map_err(explain)
         .and_then(|source| is_ours(&source).map(|()| source))
         .with_context(|| format!("cannot back up {}", database.display()))?;
-    let contents = copy_into(&source, &path, go_on)
+    let contents = copy_into(&source, copy.path(), Origin::Host, go_on)
         .with_context(|| format!("cannot back up {} to {shown}", database.display()))?;
-    opened.sync_all()?;
-    let placed = if overwrite {
-        path.persist(&file)
-    } else {
-        path.persist_noclobber(&file)
-    };
-    match placed {
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => bail!(exists()),
+    match copy.place(&file, overwrite) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(exists()),
         placed => placed.with_context(|| format!("cannot write {shown}"))?,
     }
-    sync_folder_of(&file)?;
     Ok(contents)
 }
 
 /// Whether this is a name that the database or a file beside it has, or may get.
-fn belongs_to(database: &Path, folder: &Path, file: &Path) -> anyhow::Result<bool> {
+pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
+    let folder = file.parent().context("a file has a folder")?;
     let home = std::fs::canonicalize(database.parent().context("a database has a folder")?)?;
     let name = |path: &Path| {
         path.file_name()
@@ -122,10 +118,21 @@ pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Copies a database into an empty file, which needs no other file beside it, and checks the copy.
+/// Who wrote a database that is copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The host, in its data directory.
+    Host,
+    /// Possibly somebody who means harm.
+    Anyone,
+}
+
+/// Copies a database into an empty file, which needs no other file beside it, and checks the copy:
+/// of one that anyone may have written the schema first.
 pub(super) fn copy_into(
     source: &Connection,
     file: &Path,
+    origin: Origin,
     go_on: &mut dyn FnMut(Step) -> bool,
 ) -> anyhow::Result<Contents> {
     // From the first read on, and until the end, this sees one state.
@@ -133,9 +140,9 @@ pub(super) fn copy_into(
     number(&snapshot, "SELECT count(*) FROM sqlite_schema").map_err(explain)?;
     let page = number(&snapshot, "PRAGMA page_size")? as u64;
 
-    let mut copy = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mut copy = connect_alone(file)?;
     // Nobody needs half a copy: it is made durable when it is whole.
-    copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
+    copy.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
     let pages = Backup::new(&snapshot, &mut copy)?;
     loop {
         let step = pages.step(PAGES).map_err(explain)?;
@@ -152,13 +159,32 @@ pub(super) fn copy_into(
         }
     }
     drop(pages);
+    if origin == Origin::Anyone {
+        schema::limit_for_schema(&mut copy)?;
+    }
     let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
     ensure!(mode == "delete", "the copy does not become one file");
     ensure!(go_on(Step::Checking), "interrupted; nothing was written");
+    let schema = schema::check(&copy).map_err(explain_any);
+    let refused = match origin {
+        Origin::Host => schema.err().map(|error| format!("{error:#}")),
+        Origin::Anyone => {
+            schema?;
+            schema::limit_for_content(&mut copy, std::fs::metadata(file)?.len())?;
+            None
+        }
+    };
     check(&copy)?;
-    let contents = contents(&copy, file)?;
+    let contents = Contents {
+        refused,
+        ..contents(&copy, file)?
+    };
     copy.close().map_err(|(_, error)| explain(error))?;
     Ok(contents)
+}
+
+fn explain_any(error: anyhow::Error) -> anyhow::Error {
+    error.downcast().map_or_else(|error| error, explain)
 }
 
 /// Refuses a database that is not whole.
@@ -191,5 +217,6 @@ fn contents(connection: &Connection, file: &Path) -> anyhow::Result<Contents> {
         version: number(connection, "PRAGMA user_version")?,
         users: number(connection, "SELECT count(*) FROM user")? as u64,
         apps: number(connection, "SELECT count(*) FROM app")? as u64,
+        refused: None,
     })
 }

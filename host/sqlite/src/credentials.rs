@@ -170,6 +170,17 @@ pub(super) fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option
     .map(drop)
 }
 
+/// Gives a session of this user another token; false if there is no such session.
+pub(super) fn renew_session(db: &Connection, id: &str, user_id: &str, token: &SecretHash) -> Result<bool> {
+    let sql = "UPDATE session SET token_hash = ?3 WHERE id = ?1 AND user_id = ?2";
+    Ok(run(db, sql, params![id, user_id, token])? > 0)
+}
+
+/// Ends a user's API keys.
+pub(super) fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
+    run(db, "DELETE FROM api_key WHERE user_id = ?1", [user_id]).map(drop)
+}
+
 pub(super) fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
     run(db, "DELETE FROM session WHERE expires_at <= ?1", [Moment(now)]).map(drop)
 }

@@ -1,7 +1,7 @@
 //! What SQLite's errors mean: to whoever called, and to whoever runs the host.
 
 use std::fs::{File, remove_file};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -32,6 +32,8 @@ pub(super) const GONE: &str = restore!(
     "the file is gone, but its log (-wal) is there: ",
     ", or remove the log as well to begin anew"
 );
+
+const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
 
 /// So much room, in bytes, is enough to go on.
 const ROOM: usize = 1 << 20;
@@ -68,6 +70,10 @@ impl Health {
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
+                ErrorCode::OperationInterrupted => {
+                    tracing::warn!("{INTERRUPTED}");
+                    return Error::Unavailable(INTERRUPTED.into());
+                }
                 ErrorCode::ConstraintViolation => {
                     let message = message.as_deref().unwrap_or_default();
                     if let Some(constraint) = constraint(failure.extended_code, message) {
@@ -144,7 +150,9 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
         return None;
     };
+    let is_limited = disk::size_limit().is_some();
     Some(match failure.code {
+        ErrorCode::SystemIoFailure if is_limited => disk::LIMITED,
         // Its index grows before anything is written to it.
         _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => disk::FULL,
         ErrorCode::DiskFull => disk::FULL,
@@ -165,6 +173,15 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
 /// Tries whether there is room on the disk of a file.
 fn write_beside(path: &Path) -> std::io::Result<()> {
     let trial = with_suffix(path, ".trial");
+    // The trial itself is small: what has to grow is the database and its log.
+    if let Some(limit) = disk::size_limit() {
+        for file in [path, &with_suffix(path, "-wal")] {
+            let length = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+            if length.saturating_add(ROOM as u64) > limit {
+                return Err(ErrorKind::FileTooLarge.into());
+            }
+        }
+    }
     let written = File::create(&trial).and_then(|mut file| {
         file.write_all(&vec![0; ROOM])?;
         file.sync_all()

@@ -4,9 +4,12 @@
 //! - One connection writes; write transactions take turns on it and share commits (`writer.rs`).
 //! - Readers have connections of their own, which cannot write (`readers.rs`); WAL lets them see
 //!   the last commit while a write goes on.
+//! - What takes longer the more there is runs on a few threads of its own (`pool.rs`), and ends when its
+//!   call does (`interrupts.rs`). Look-ups by key, and writes of few records, run where they are asked for.
 //! - References, uniqueness and cascades are the schema's (`migrations/`); `health.rs` alone
 //!   says what a breach of them is called.
 
+mod apart;
 mod apps;
 mod audit;
 mod backup;
@@ -16,12 +19,16 @@ mod credentials;
 pub mod disk;
 mod groups;
 mod health;
+mod interrupts;
 mod invites;
 mod migrations;
+mod pool;
 mod query;
 mod readers;
 mod restore;
+mod schema;
 mod search_engines;
+pub mod temporary;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -46,7 +53,7 @@ use tracing::{debug, warn};
 
 use portico_storage::priority;
 
-pub use backup::{Contents, Step, backup};
+pub use backup::{Contents, Step, backup, belongs_to};
 use health::{Health, explain};
 use portico_storage::driver::PATIENCE;
 use portico_storage::{
@@ -54,6 +61,7 @@ use portico_storage::{
 };
 pub use restore::{Restored, restore};
 
+use pool::Pool;
 use readers::Readers;
 use transaction::SqliteTransaction;
 use writer::Writer;
@@ -63,6 +71,12 @@ const KEPT_STATEMENTS: usize = 200;
 
 /// For each connection. A statement that finds a lock of another process waits at most so long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest that a statement takes. Calls end before, as a rule, and their statements with them.
+const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
+
+/// How long one who closes the storage waits for statements that were told to end.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// No map of the file into memory: every commit would have all readers map it anew, which costs more
 /// than reading the few pages that they need.
@@ -78,6 +92,7 @@ pub struct SqliteStorage {
     // Before the writer, which is the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
+    pool: Arc<Pool>,
     health: Arc<Health>,
     ids: Ids,
 }
@@ -102,6 +117,11 @@ impl SqliteStorage {
         Ok(Self {
             writer: Arc::new(Writer::new(connection, health.clone(), readers.clone(), PATIENCE)),
             readers,
+            // Few enough to leave processors to requests; more than one, for a short one beside a long one.
+            pool: Pool::new(
+                thread::available_parallelism().map_or(4, |cores| cores.get().max(4)),
+                LONGEST_STATEMENT,
+            ),
             health,
             ids: Ids::default(),
         })
@@ -118,16 +138,24 @@ impl SqliteStorage {
         let path = self.health.path().to_owned();
         let (sender, verified) = oneshot::channel();
         // On a thread that nobody has to wait for: whoever stops does not want to know any more.
-        thread::spawn(move || {
+        let thread = thread::Builder::new().name("portico-verify".into());
+        thread.spawn(move || {
             priority::give_way();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
-        });
+        })?;
         verified.await.context("the check of the database ended early")?
+    }
+
+    /// Ends the statements that run on its threads, and refuses more. For who stops the host: calls that
+    /// were given up are not waited for. Blocks for a moment.
+    pub fn close(&self) {
+        self.pool.close(CLOSING);
     }
 
     async fn read(&self, context: &CallContext) -> Result<Box<SqliteTransaction>> {
         let reader = self.readers.take(&context.snapshot).await?;
-        Ok(Box::new(SqliteTransaction::reading(reader, self.ids.clone())))
+        let (pool, ids) = (self.pool.clone(), self.ids.clone());
+        Ok(Box::new(SqliteTransaction::reading(reader, pool, ids)))
     }
 }
 
@@ -139,8 +167,8 @@ impl Storage for SqliteStorage {
             // It may turn out to need no turn: creating apps is nothing but writing.
             Access::Write => {
                 context.snapshot.let_go();
-                let (writer, ids) = (self.writer.clone(), self.ids.clone());
-                Ok(Box::new(SqliteTransaction::blind(writer, context, ids)))
+                let (writer, pool, ids) = (self.writer.clone(), self.pool.clone(), self.ids.clone());
+                Ok(Box::new(SqliteTransaction::blind(writer, context, pool, ids)))
             }
         }
     }
@@ -161,6 +189,7 @@ impl DashboardStorage for SqliteStorage {
                 Ok(Box::new(SqliteTransaction::writing(
                     turn,
                     context,
+                    self.pool.clone(),
                     self.ids.clone(),
                 )))
             }
@@ -262,11 +291,41 @@ fn open_file(path: &Path) -> anyhow::Result<Connection> {
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut connection = set_up(Connection::open_with_flags(
+        path,
+        access | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?)?;
+    interrupts::allow(&mut connection)?;
+    Ok(connection)
+}
+
+/// A connection to a file that anyone may have written, only to read it, and its schema only for a
+/// while: the first of the PRAGMAs reads that.
+fn connect_to_foreign(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, access)?;
+    schema::limit_for_schema(&mut connection)?;
+    set_up(connection)
+}
+
+/// A connection to a file that nobody else uses. It takes no locks: where the system keeps those of
+/// `fcntl` and `flock` in one place (NFS), they would wait for the lock on a temporary file.
+fn connect_alone(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags_and_vfs(path, access, "unix-none")?;
+    // Without locks, write-ahead mode needs this.
+    let mode: String = connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |row| row.get(0))?;
+    debug_assert_eq!(mode, "exclusive");
+    set_up(connection)
+}
+
+fn set_up(connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A plan that may depend on the values is made anew for each: that costs more than the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file whose schema somebody prepared cannot make SQLite damage it or the search index.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)
 }

@@ -14,10 +14,10 @@ use anyhow::{Context, bail, ensure};
 use rusqlite::{ErrorCode, OpenFlags};
 
 use super::audit;
-use super::backup::{Contents, Step, copy_into, is_ours};
+use super::backup::{Contents, Origin, Step, copy_into, is_ours};
 use super::{
-    connect, create_empty, explain, open_file, put_in_place, remove_if_there, remove_with_companions,
-    sync_folder_of, with_suffix,
+    connect, connect_to_foreign, create_empty, explain, open_file, put_in_place, remove_if_there,
+    remove_with_companions, schema, sync_folder_of, with_suffix,
 };
 use portico_model::time::{Clock, SystemClock};
 use portico_storage::{AuditEntry, Authentication};
@@ -39,7 +39,8 @@ pub struct Restored {
 /// Puts a copy of this file in the place of a database. The caller sees to it that no host works
 /// on that.
 ///
-/// The file may be older than this binary: its tables are brought to the newest version. All its
+/// The file may come from anyone: one whose schema is not exactly that of its version is refused
+/// (`schema.rs`). It may be older than this binary: its tables are brought to the newest version. All its
 /// sessions end. An old database is touched only where `replace` says so, and kept with this
 /// moment in its name. `go_on` hears how far it is, until nothing can be undone any more.
 pub fn restore(
@@ -68,7 +69,7 @@ pub fn restore(
     let (contents, sessions) = prepare(&file, &new, go_on).map_err(|error| {
         // What is left over is in nobody's way; the next restore begins anew.
         let _ = remove_with_companions(&new);
-        error.context(format!("cannot restore {shown}"))
+        schema::explain_interruption(error).context(format!("cannot restore {shown}"))
     })?;
     let kept = set_aside(database, moment)
         .with_context(|| format!("cannot set aside the database {}", database.display()))?;
@@ -106,9 +107,9 @@ fn begins_as_database(file: &Path) -> anyhow::Result<bool> {
 /// A checked copy, of the newest version and without sessions.
 fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyhow::Result<(Contents, u64)> {
     create_empty(new)?;
-    let source = connect(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(explain)?;
+    let source = connect_to_foreign(file).map_err(explain)?;
     is_ours(&source)?;
-    let contents = copy_into(&source, new, go_on)?;
+    let contents = copy_into(&source, new, Origin::Anyone, go_on)?;
     let copy = open_file(new)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
     audit::insert(&copy, &restored())?;

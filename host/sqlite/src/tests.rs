@@ -43,6 +43,7 @@ fn context() -> CallContext {
         authentication: Authentication::None,
         request_id: "test".into(),
         audit: None,
+        new_token: None,
         snapshot: SharedSnapshot::default(),
     }
 }

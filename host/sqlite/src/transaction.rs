@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::batch::BlindWrite;
+use super::pool::Pool;
 use super::readers::Reader;
 use super::writer::{Turn, Writer};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::{App, Provider, Timestamp, User, UserSummary};
-use portico_storage::driver::{Trail, failed_before, only_reads};
+use portico_storage::driver::{Setter, Trail, failed_before, only_reads};
 use portico_storage::{
     Account, AccountKey, ApiKey, AppFilter, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board,
     BoardSummary, CallContext, Credential, CredentialKey, DashboardTransaction, Error, Group, Ids, Invite,
@@ -23,16 +24,22 @@ use portico_storage::{
 /// holds up others for so long that it may as well wait for its turn.
 const MOST_BLIND: usize = 4;
 
+/// Records that are read or written on the thread that asks. More take longer than to wake another.
+const FEW: usize = 16;
+
 pub(super) struct SqliteTransaction {
-    place: Place,
-    /// The session that the call came in on.
-    session_id: Option<String>,
+    pub(super) place: Place,
+    /// For statements that may take long.
+    pub(super) pool: Arc<Pool>,
+    setter: Setter,
     ids: Ids,
     trail: Trail,
-    failed: bool,
+    /// Whether it has written, and could no longer be begun anew.
+    pub(super) has_written: bool,
+    pub(super) failed: bool,
 }
 
-enum Place {
+pub(super) enum Place {
     Reader(Reader),
     /// It has not had to see anything yet: this is what it has to write.
     Blind {
@@ -42,53 +49,65 @@ enum Place {
         records: usize,
     },
     Writer(Turn),
+    /// With a statement on another thread.
+    Away,
+}
+
+impl Place {
+    /// None where there is none, or none any more.
+    pub(super) fn connection(&self) -> Option<&Connection> {
+        match self {
+            Self::Reader(reader) => reader.connection(),
+            Self::Writer(turn) => turn.connection(),
+            Self::Blind { .. } | Self::Away => None,
+        }
+    }
 }
 
 impl SqliteTransaction {
     /// One that only reads.
-    pub fn reading(reader: Reader, ids: Ids) -> Self {
+    pub fn reading(reader: Reader, pool: Arc<Pool>, ids: Ids) -> Self {
         Self {
             place: Place::Reader(reader),
-            session_id: None,
+            pool,
+            setter: Setter::default(),
             ids,
             trail: Trail::default(),
+            has_written: false,
             failed: false,
         }
     }
 
     /// One that has the turn to write.
-    pub fn writing(turn: Turn, context: &CallContext, ids: Ids) -> Self {
-        Self::in_place(Place::Writer(turn), context, ids)
+    pub fn writing(turn: Turn, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
+        Self::in_place(Place::Writer(turn), context, pool, ids)
     }
 
     /// One that takes the turn to write when it has to see what is there.
-    pub fn blind(writer: Arc<Writer>, context: &CallContext, ids: Ids) -> Self {
+    pub fn blind(writer: Arc<Writer>, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
         let place = Place::Blind {
             writer,
             writes: Vec::new(),
             records: 0,
         };
-        Self::in_place(place, context, ids)
+        Self::in_place(place, context, pool, ids)
     }
 
-    fn in_place(place: Place, context: &CallContext, ids: Ids) -> Self {
+    fn in_place(place: Place, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
         Self {
             place,
-            session_id: context.session_id(),
+            pool,
+            setter: Setter::of(context),
             ids,
             trail: Trail::of(context),
+            has_written: false,
             failed: false,
         }
     }
 
     async fn read<T>(&mut self, read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send) -> Result<T> {
         self.take_turn().await?;
-        let connection = match &self.place {
-            Place::Reader(reader) => reader.connection(),
-            Place::Writer(turn) => turn.connection(),
-            Place::Blind { .. } => None,
-        };
-        let result = read(connection.ok_or_else(failed_before)?);
+        let result = read(self.place.connection().ok_or_else(failed_before)?);
         result.map_err(|error| self.fail(&error))
     }
 
@@ -101,6 +120,7 @@ impl SqliteTransaction {
         let Place::Writer(turn) = &self.place else {
             return Err(only_reads());
         };
+        self.has_written = true;
         let result = write(turn.connection().ok_or_else(failed_before)?);
         result.map_err(|error| self.fail(&error))
     }
@@ -140,7 +160,7 @@ impl SqliteTransaction {
     }
 
     /// Waits for the turn to write, if this has to and has not had it yet.
-    async fn take_turn(&mut self) -> Result<()> {
+    pub(super) async fn take_turn(&mut self) -> Result<()> {
         let Place::Blind { writer, writes, .. } = &self.place else {
             return Ok(());
         };
@@ -151,16 +171,18 @@ impl SqliteTransaction {
         let turn = begun.inspect_err(|_| self.failed = true)?;
         let connection = turn.connection().ok_or_else(failed_before)?;
         let written = writes.iter().try_for_each(|write| write(connection));
+        self.has_written = !writes.is_empty();
         self.place = Place::Writer(turn);
         written.map_err(|error| self.fail(&error))
     }
 
-    fn fail(&mut self, error: &rusqlite::Error) -> Error {
+    pub(super) fn fail(&mut self, error: &rusqlite::Error) -> Error {
         self.failed = true;
         match &mut self.place {
             Place::Reader(reader) => reader.fail(error),
             Place::Blind { writer, .. } => writer.health().translate(error),
             Place::Writer(turn) => turn.health().translate(error),
+            Place::Away => failed_before(),
         }
     }
 }
@@ -174,14 +196,18 @@ impl Transaction for SqliteTransaction {
         if let Some(entry) = self.trail.row() {
             self.insert_audit(&entry).await?;
         }
-        let Self { place, trail, .. } = *self;
+        let Self {
+            place, trail, setter, ..
+        } = *self;
         match place {
             Place::Reader(_) => return Ok(()),
             Place::Blind { records: 0, .. } => {}
             Place::Blind { writer, writes, .. } => writer.write(writes).await?,
             Place::Writer(turn) => turn.commit().await?,
+            Place::Away => return Err(failed_before()),
         }
         trail.committed();
+        setter.committed();
         Ok(())
     }
 
@@ -198,7 +224,8 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-        self.read(|db| users::list(db, filter)).await
+        let filter = filter.clone();
+        self.scan(move |db| users::list(db, &filter)).await
     }
 
     async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
@@ -225,15 +252,28 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
-        let session_id = self.session_id.clone();
-        self.write(|db| {
-            let replaced = users::set_password_if(db, id, old, new)?;
-            if replaced {
-                credentials::delete_other_sessions(db, id, session_id.as_deref())?;
-            }
-            Ok(replaced)
-        })
-        .await
+        let setter = self.setter.clone();
+        let renewal = setter.renewal(id);
+        let (replaced, renewed) = self
+            .write(|db| {
+                if !users::set_password_if(db, id, old, new)? {
+                    return Ok((false, false));
+                }
+                credentials::delete_other_sessions(db, id, setter.session_id.as_deref())?;
+                if !setter.is(id) {
+                    credentials::delete_keys(db, id)?;
+                }
+                let renewed = match renewal {
+                    Some((session_id, token)) => credentials::renew_session(db, session_id, id, &token)?,
+                    None => false,
+                };
+                Ok((true, renewed))
+            })
+            .await?;
+        if renewed {
+            self.setter.renewed();
+        }
+        Ok(replaced)
     }
 
     async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
@@ -241,11 +281,14 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn delete_user(&mut self, id: &str) -> Result<bool> {
-        self.write(|db| users::delete(db, id)).await
+        let id = id.to_owned();
+        self.write_apart(move |db| users::delete(db, &id)).await
     }
 
     async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
-        self.read(|db| groups::another_admin_exists(db, except)).await
+        let except = except.to_owned();
+        self.scan(move |db| groups::another_admin_exists(db, &except))
+            .await
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -267,7 +310,9 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
-        self.read(|db| boards::can_view(db, user_id, board_id)).await
+        let (user_id, board_id) = (user_id.to_owned(), board_id.to_owned());
+        self.scan(move |db| boards::can_view(db, &user_id, &board_id))
+            .await
     }
 
     async fn has_search_engine(&mut self, id: &str) -> Result<bool> {
@@ -279,22 +324,32 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
-        self.read(|db| apps::get_many(db, ids)).await
+        if ids.len() <= FEW {
+            return self.read(|db| apps::get_many(db, ids)).await;
+        }
+        let ids = ids.to_owned();
+        self.scan(move |db| apps::get_many(db, &ids)).await
     }
 
     async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
-        self.read(|db| apps::list(db, filter)).await
+        let filter = filter.clone();
+        self.scan(move |db| apps::list(db, &filter)).await
     }
 
     async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
-        self.read(|db| apps::count(db, name_contains)).await
+        let name_contains = name_contains.to_owned();
+        self.scan(move |db| apps::count(db, &name_contains)).await
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
-        self.write_blind(apps.len(), apps, |db, new| {
-            new.iter().try_for_each(|app| apps::insert(db, app))
-        })
-        .await?;
+        let insert =
+            |db: &Connection, new: &[StoredApp]| new.iter().try_for_each(|app| apps::insert(db, app));
+        if apps.len() <= FEW {
+            self.write_blind(apps.len(), apps, insert).await?;
+        } else {
+            let apps = apps.to_owned();
+            self.write_apart(move |db| insert(db, &apps)).await?;
+        }
         apps.iter().for_each(|app| self.trail.created(&app.app.id));
         Ok(())
     }
@@ -304,7 +359,8 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn delete_app(&mut self, id: &str) -> Result<bool> {
-        self.write(|db| apps::delete(db, id)).await
+        let id = id.to_owned();
+        self.write_apart(move |db| apps::delete(db, &id)).await
     }
 }
 
@@ -331,7 +387,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
-        self.read(credentials::list_keys).await
+        self.scan(credentials::list_keys).await
     }
 
     async fn delete_key(&mut self, id: &str) -> Result<bool> {
@@ -348,7 +404,9 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
-        self.read(|db| credentials::list_sessions(db, user_id)).await
+        let user_id = user_id.to_owned();
+        self.scan(move |db| credentials::list_sessions(db, &user_id))
+            .await
     }
 
     async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
@@ -361,7 +419,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
-        self.write(|db| credentials::delete_expired_sessions(db, now))
+        self.write_apart(move |db| credentials::delete_expired_sessions(db, now))
             .await
     }
 
@@ -372,7 +430,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
-        self.read(invites::list).await
+        self.scan(invites::list).await
     }
 
     async fn delete_invite(&mut self, id: &str) -> Result<bool> {
@@ -388,7 +446,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_groups(&mut self) -> Result<Vec<Group>> {
-        self.read(groups::list).await
+        self.scan(groups::list).await
     }
 
     async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
@@ -396,11 +454,13 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
-        self.read(|db| groups::of_user(db, user_id)).await
+        let user_id = user_id.to_owned();
+        self.scan(move |db| groups::of_user(db, &user_id)).await
     }
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
-        self.write(|db| groups::delete(db, id)).await
+        let id = id.to_owned();
+        self.write_apart(move |db| groups::delete(db, &id)).await
     }
 
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
@@ -423,15 +483,17 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
-        self.read(boards::list).await
+        self.scan(boards::list).await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
-        self.read(|db| boards::get(db, id)).await
+        let id = id.to_owned();
+        self.scan(move |db| boards::get(db, &id)).await
     }
 
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
-        self.read(|db| boards::shares(db, board_id)).await
+        let board_id = board_id.to_owned();
+        self.scan(move |db| boards::shares(db, &board_id)).await
     }
 
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
@@ -439,7 +501,8 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
-        self.write(|db| boards::delete(db, id)).await
+        let id = id.to_owned();
+        self.write_apart(move |db| boards::delete(db, &id)).await
     }
 
     async fn insert_search_engine(
@@ -465,11 +528,12 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
-        self.read(search_engines::list).await
+        self.scan(search_engines::list).await
     }
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
-        self.write(|db| search_engines::delete(db, id)).await
+        let id = id.to_owned();
+        self.write_apart(move |db| search_engines::delete(db, &id)).await
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
@@ -477,14 +541,16 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-        self.read(|db| audit::list(db, filter, offset, limit)).await
+        let filter = filter.clone();
+        self.scan(move |db| audit::list(db, &filter, offset, limit)).await
     }
 
     async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
-        self.read(|db| audit::count(db, filter)).await
+        let filter = filter.clone();
+        self.scan(move |db| audit::count(db, &filter)).await
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
-        self.write(|db| audit::prune(db, which, most)).await
+        self.write_apart(move |db| audit::prune(db, which, most)).await
     }
 }

@@ -35,16 +35,21 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
 }
 
 pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    let sql = "
-        SELECT id, name, email, email_verified, image FROM user
-        WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0
-            AND (?3 IS NULL OR email = ?3)
-        ORDER BY name_key, id LIMIT ?4";
+    // Whose email is given can be found by it alone.
+    let by_email = match filter.email {
+        Some(_) => "email = ?3",
+        None => "?3 IS NULL",
+    };
+    let sql = format!(
+        "SELECT id, name, email, email_verified, image FROM user
+        WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND {by_email}
+        ORDER BY name_key, id LIMIT ?4"
+    );
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
     let values = params![filter.provider.map(Word), contains, filter.email, limit];
-    all(db, sql, values, |row| {
+    all(db, &sql, values, |row| {
         Ok(UserSummary {
             id: row.get(0)?,
             name: row.get(1)?,

@@ -230,6 +230,33 @@ impl Turn {
         &self.writer.health
     }
 
+    /// Whether nobody else's writes are in the batch: it can be rolled back as a whole.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.undo, Some(Undo::Batch))
+    }
+
+    /// Ends the batch that others have written in and begins another. Only for who has written nothing;
+    /// what they have read stays true, because nobody else has had the turn in between.
+    pub fn stand_alone(&mut self) -> Result<()> {
+        let (Some(batch), Some(Undo::Savepoint)) = (&mut self.batch, self.undo) else {
+            return Ok(());
+        };
+        self.undo = None;
+        batch.undo(Undo::Savepoint);
+        let (members, result) = batch.end();
+        for member in members {
+            // Whoever no longer waits for the answer does not need it.
+            let _ = member.send(result.clone());
+        }
+        // They may have read what is not there now.
+        result.map_err(|_| Error::Retry)?;
+        let begun = batch
+            .begin()
+            .map_err(|error| self.writer.health.translate(&error));
+        self.undo = Some(begun?);
+        Ok(())
+    }
+
     /// Makes the transaction durable, together with others if there are.
     pub async fn commit(mut self) -> Result<()> {
         let joined = self.join();

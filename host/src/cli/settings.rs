@@ -3,7 +3,9 @@
 use std::{
     io::IsTerminal,
     net::SocketAddr,
+    num::NonZero,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -42,7 +44,7 @@ pub struct Settings {
     pub audit: AuditSettings,
 }
 
-/// How much a client may send; in the file under `[limits]`.
+/// How much a client may send, and how slowly it may read; in the file under `[limits]`.
 #[derive(Args, Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LimitSettings {
@@ -62,6 +64,24 @@ pub struct LimitSettings {
     /// The most calls in a batch [default: 256]
     #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
     batch: Option<usize>,
+    /// How long a client may read nothing, or be behind the least rate, in seconds [default: 30]
+    #[arg(
+        long = "limit-write-time",
+        env = "PORTICO_LIMIT_WRITE_TIME",
+        value_name = "SECONDS"
+    )]
+    write_time: Option<NonZero<u64>>,
+    /// The least rate at which a client reads, in bytes per second; 0: any [default: 1024]
+    #[arg(
+        long = "limit-write-rate",
+        env = "PORTICO_LIMIT_WRITE_RATE",
+        value_name = "BYTES"
+    )]
+    write_rate: Option<u64>,
+    /// The answers that may wait for clients to read them, all together; beyond it connections
+    /// that do not read are closed [default: 67108864]
+    #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
+    unsent: Option<usize>,
 }
 
 impl LimitSettings {
@@ -72,6 +92,9 @@ impl LimitSettings {
             large_body: self.large_body.or(those.large_body),
             head: self.head.or(those.head),
             batch: self.batch.or(those.batch),
+            write_time: self.write_time.or(those.write_time),
+            write_rate: self.write_rate.or(those.write_rate),
+            unsent: self.unsent.or(those.unsent),
         }
     }
 
@@ -83,6 +106,11 @@ impl LimitSettings {
             large_body: self.large_body.unwrap_or(defaults.large_body),
             head: self.head.unwrap_or(defaults.head),
             batch: self.batch.unwrap_or(defaults.batch),
+            write_time: self
+                .write_time
+                .map_or(defaults.write_time, |time| Duration::from_secs(time.get())),
+            write_rate: self.write_rate.unwrap_or(defaults.write_rate),
+            unsent: self.unsent.unwrap_or(defaults.unsent),
             ..defaults
         }
     }
@@ -138,7 +166,9 @@ impl Settings {
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
-            .with_ansi(std::io::stderr().is_terminal());
+            .with_ansi(std::io::stderr().is_terminal())
+            // When the standard error takes no more, reporting that there panics, in the request that logs.
+            .log_internal_errors(false);
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with_target(false).init(),
             LogFormat::Json => log.json().flatten_event(true).init(),

@@ -40,6 +40,12 @@ impl Lingering {
     pub fn new(stream: TcpStream) -> Self {
         Self { stream, ending: None }
     }
+
+    /// Lets the kernel forget, when this is dropped, what the client has not read.
+    pub fn reset(&self) {
+        // A connection that is gone has nothing to forget.
+        let _ = self.stream.set_zero_linger();
+    }
 }
 
 impl AsyncRead for Lingering {

@@ -3,15 +3,20 @@
 //! Invariants:
 //! - Every answer under `/api` is JSON, also the refusals; only the page at `/api/docs` is not.
 //! - Credentials are looked at first, then the permission, then the body.
-//! - Everything that comes in is bounded ([`HttpLimits`]); secrets are not logged, so neither are
+//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out (`outgoing.rs`);
+//!   secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
 mod address;
+mod admission;
 pub(crate) mod auth;
 mod docs;
 mod error;
+mod gate;
 pub(crate) mod health;
 mod linger;
+mod outgoing;
+mod pace;
 pub(crate) mod providers;
 mod request;
 mod rest;
@@ -23,13 +28,14 @@ mod trpc;
 use std::{
     collections::HashMap,
     ops::Deref,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
 use axum::{
     Router,
     extract::{FromRef, Request},
+    http::Extensions,
     middleware,
     response::Response,
     routing::{any, get, post},
@@ -42,6 +48,10 @@ pub use self::{
     server::serve,
     settings::{HttpSettings, PublicUrl},
 };
+use self::{
+    outgoing::{Connection, Outgoing},
+    request::Around,
+};
 pub use crate::sessions::SessionTimes;
 use crate::{
     error::{Code, Error},
@@ -51,7 +61,7 @@ use crate::{
     service::Service,
 };
 
-/// How much a client may send, and how long it may take.
+/// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]
 pub struct HttpLimits {
     /// A body, in bytes.
@@ -66,6 +76,13 @@ pub struct HttpLimits {
     pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
+    /// How long a client may take nothing of its answer, or be behind the least rate. Only of [`serve`].
+    pub write_time: Duration,
+    /// The least rate at which a client reads, in bytes per second. Only of [`serve`].
+    pub write_rate: u64,
+    /// The answers of all connections that wait to be written, in bytes. When they are more, [`serve`]
+    /// closes connections that do not read.
+    pub unsent: usize,
     /// How long calls that were accepted may still take when the host stops.
     pub drain_time: Duration,
     /// Connections at once; more wait to be accepted.
@@ -81,6 +98,9 @@ impl Default for HttpLimits {
             batch: 256,
             answers: 64 << 20,
             receive_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
+            write_rate: 1 << 10,
+            unsent: 64 << 20,
             drain_time: Duration::from_secs(30),
             connections: 10_000,
         }
@@ -96,6 +116,10 @@ struct Http {
     authenticate: Option<Arc<dyn Authenticate>>,
     /// When the use of which key or session was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
+    /// Whether an administrator has been seen in storage.
+    has_administrator: AtomicBool,
+    /// What waits to be written, where the connections are not [`serve`]'s.
+    outgoing: Arc<Outgoing>,
     /// The description, from when it is first asked for.
     document: OnceLock<docs::File>,
 }
@@ -125,13 +149,21 @@ impl FromRef<Arc<Http>> for Shared {
 }
 
 impl Http {
+    /// The connection that a request came on, or one of its own where its socket is not ours.
+    fn connection(&self, extensions: &Extensions) -> Arc<Connection> {
+        let served = extensions.get::<Arc<Connection>>();
+        served.map_or_else(|| self.outgoing.connect(), Arc::clone)
+    }
+
     fn new(live: Live, settings: HttpSettings, authenticate: Option<Arc<dyn Authenticate>>) -> Arc<Self> {
         Arc::new(Self {
             live,
+            outgoing: Outgoing::new(settings.limits.unsent),
             limits: settings.limits.clone(),
             settings,
             authenticate,
             noted: Mutex::default(),
+            has_administrator: AtomicBool::new(false),
             document: OnceLock::new(),
         })
     }
@@ -140,7 +172,7 @@ impl Http {
 /// Everything under `/api`.
 pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
     let http = Http::new(service.into(), settings, None);
-    let limits = http.limits.clone();
+    let around = Around::of(&http);
     let router = procedures(&http)
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
@@ -149,15 +181,23 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
             "/api/auth/providers",
             get(providers::providers).fallback(only_get),
         )
-        .route("/api/auth/oidc/start", get(providers::start).fallback(only_get))
+        .route(
+            "/api/auth/oidc/start",
+            get(providers::start)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
+        )
         .route(
             "/api/auth/oidc/callback",
-            get(providers::callback).fallback(only_get),
+            get(providers::callback)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
         )
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));
-    surround(router.fallback(unknown_path).with_state(http), &limits)
+    let router = router.fallback(unknown_path).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
@@ -171,8 +211,9 @@ where
     S: Clone + Send + Sync + 'static,
 {
     let http = Http::new(live, settings, Some(authenticate));
-    let limits = http.limits.clone();
-    surround(procedures(&http).with_state(http), &limits)
+    let around = Around::of(&http);
+    let router = procedures(&http).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 fn procedures(http: &Http) -> Router<Arc<Http>> {
@@ -187,12 +228,17 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 }
 
 /// What stands around every request of [`router`], for routes beside it: an id (the extension
-/// [`RequestId`]), a bounded head, the log, headers for safety, and an answer even if a handler panics.
+/// [`RequestId`], always a new one), a bounded head, the log, headers for safety, and an answer even if a
+/// handler panics.
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    router.layer(middleware::from_fn_with_state(limits.head, request::around))
+    let around = Around {
+        head: limits.head,
+        http: None,
+    };
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 async fn only_get(request: Request) -> Response {

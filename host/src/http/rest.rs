@@ -17,12 +17,14 @@ use serde_json::{Map, Value};
 use super::{
     Http, Shared,
     error::{self, json_response},
+    gate::List,
+    outgoing::{self, Connection},
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     wrong_method,
 };
 use crate::{
     error::{Code, Error},
-    procedures::{Procedure, Table},
+    procedures::{Output, Procedure, Table},
     shape::Shape,
     storage::SharedSnapshot,
 };
@@ -80,19 +82,26 @@ async fn answer(
     let Some(procedure) = http.service.table.find(name) else {
         return error::rest(Error::not_found("Procedure"), Some(name));
     };
-    match call(http, procedure, parameters, request).await {
+    let connection = http.connection(request.extensions());
+    match call(http, procedure, parameters, request, &connection).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
-        Ok(output) => json_response(output),
+        Ok((output, list)) => {
+            let size = output.len();
+            let body = outgoing::body(&connection, output);
+            list.end(size);
+            json_response(body)
+        }
         Err(error) => error::rest(error, Some(name)),
     }
 }
 
-async fn call(
+async fn call<'a>(
     http: &Shared,
-    procedure: &Procedure,
+    procedure: &'a Procedure,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
-) -> Result<String, Error> {
+    connection: &'a Connection,
+) -> Result<(Output, List<'a>), Error> {
     let (parts, body) = request.into_parts();
     let id = parts
         .extensions
@@ -120,10 +129,12 @@ async fn call(
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
+    let list = connection.outgoing().begin(procedure, &identity, &shared).await?;
     let service = &http.service;
-    service
+    let output = service
         .call_within(&shared, procedure, &identity, &id.0, input)
-        .await
+        .await?;
+    Ok((output, list))
 }
 
 fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {

@@ -1,6 +1,6 @@
 //! Connections: accepted, bounded, and finished before the host stops.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo};
 use hyper::{
@@ -14,10 +14,24 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
+use tokio::{
+    net::TcpListener,
+    sync::Semaphore,
+    time::{Instant, interval, timeout},
+};
 use tracing::{debug, info, warn};
 
-use super::{HttpLimits, linger::Lingering};
+use super::{
+    HttpLimits,
+    outgoing::Outgoing,
+    pace::{self, Paced},
+};
+
+/// How long a client may read nothing while the host stops.
+const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Connections that cannot be accepted are told of once in so long.
+const COMPLAINT: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
 pub async fn serve(
@@ -35,7 +49,10 @@ pub async fn serve(
         .keep_alive(true);
     let room = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
+    let outgoing = Outgoing::new(limits.unsent);
+    pace::prepare(&listener);
     let mut stop = std::pin::pin!(stop);
+    let (mut complained, mut untold) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
             let place = room.clone().acquire_owned().await;
@@ -49,8 +66,13 @@ pub async fn serve(
             Ok(connection) => connection,
             Err(error) => {
                 // Out of file descriptors, most likely: whoever leaves makes room.
-                warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                if complained.is_none_or(|complained| complained.elapsed() >= COMPLAINT) {
+                    warn!(%error, untold, "cannot accept a connection");
+                    (complained, untold) = (Some(Instant::now()), 0);
+                } else {
+                    untold += 1;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
@@ -58,11 +80,14 @@ pub async fn serve(
             debug!(%error, "a connection without TCP_NODELAY");
         }
         let router = TowerToHyperService::new(router.clone());
+        let connection = outgoing.connect();
+        let stream = Paced::new(stream, connection.clone(), limits);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(connection.clone());
             router.call(request)
         });
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(Lingering::new(stream)), service));
+        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             let _place = place;
             if let Err(error) = connection.await {
@@ -72,7 +97,17 @@ pub async fn serve(
     }
     drop(listener);
     info!("stopping: finishing what was accepted");
-    if timeout(limits.drain_time, graceful.shutdown()).await.is_err() {
+    let finish = async {
+        let mut finished = std::pin::pin!(graceful.shutdown());
+        let mut look = interval(STOP_PATIENCE / 4);
+        loop {
+            tokio::select! {
+                () = &mut finished => return,
+                _ = look.tick() => outgoing.end_stalled(STOP_PATIENCE),
+            }
+        }
+    };
+    if timeout(limits.drain_time, finish).await.is_err() {
         warn!("some calls took too long to finish and were given up");
     }
 }

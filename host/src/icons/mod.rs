@@ -5,6 +5,7 @@
 
 mod listing;
 mod matching;
+mod network;
 mod settings;
 mod source;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::Error;
 pub use crate::audit::Trail;
+pub use crate::new_password::Setter;
 
 /// A permission that begins with this lets its holder view every board.
 pub const BOARD_PERMISSIONS: &str = "board-";

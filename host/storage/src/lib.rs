@@ -19,6 +19,7 @@ mod dashboard;
 pub mod driver;
 pub mod memory;
 pub mod nested;
+mod new_password;
 pub mod priority;
 mod records;
 pub mod secrets;
@@ -31,6 +32,7 @@ use async_trait::async_trait;
 
 pub use audit::*;
 pub use dashboard::*;
+pub use new_password::NewToken;
 pub use snapshot::{SharedSnapshot, Snapshot};
 pub use without_dashboard::WithoutDashboard;
 
@@ -57,6 +59,8 @@ pub struct CallContext {
     pub request_id: String,
     /// What is recorded of it by the write transaction that commits; none: nothing.
     pub audit: Option<Arc<AuditedCall>>,
+    /// What the session of the call is to be known by once its user has a new password; none: it stays as it is.
+    pub new_token: Option<Arc<NewToken>>,
     /// What the reads of the request may have in common. A driver may leave it alone.
     pub snapshot: SharedSnapshot,
 }

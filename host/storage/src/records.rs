@@ -3,7 +3,7 @@
 //! The contract is `wit/storage.wit`; its comments say what each field means.
 #![allow(missing_docs, reason = "wit/storage.wit documents every field")]
 
-use portico_model::error::{self, Code};
+use portico_model::error::{self, Code, Collided};
 use portico_model::{App, ColorScheme, HomeBoards, Id, Provider, SearchPreferences, Timestamp, User};
 
 /// What a transaction is for.
@@ -103,7 +103,10 @@ pub struct StoredApp {
 impl From<Error> for error::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Retry => Self::new(Code::ServiceUnavailable, "Storage is busy; try again in a moment"),
+            Error::Retry => Self {
+                cause: Some(Collided(1).into()),
+                ..Self::new(Code::ServiceUnavailable, "Storage is busy; try again in a moment")
+            },
             Error::Unavailable(cause) => Self {
                 cause: Some(anyhow::anyhow!(cause)),
                 ..Self::new(

@@ -11,6 +11,7 @@ use super::json::{self as form, AccountKey, AppFilter, NewUser, StoredApp, UserC
 pub(super) struct Begin {
     pub access: AccessForm,
     pub session: Option<String>,
+    pub user: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use portico_sqlite::{Contents, Restored, SqliteStorage, Step, backup, restore};
 use rusqlite::Connection;
@@ -29,6 +32,16 @@ fn refused<T>(outcome: anyhow::Result<T>, words: &[&str]) {
     for word in words {
         assert!(message.contains(word), "{word} is not in: {message}");
     }
+}
+
+/// Puts back a file that somebody may have made so that it has no end.
+#[track_caller]
+fn put_back_what_may_be_endless(file: &Path, database: &Path) -> anyhow::Result<Restored> {
+    let (sender, done) = mpsc::channel();
+    let (file, database) = (file.to_owned(), database.to_owned());
+    thread::spawn(move || sender.send(put_back(&file, &database, true)));
+    let done = done.recv_timeout(Duration::from_secs(60));
+    done.expect("it ends")
 }
 
 /// Every file in a folder with what is in it.
@@ -122,6 +135,7 @@ async fn a_copy_is_one_file_for_its_owner_and_the_database_is_as_before() {
     let file = folder.path().join("copy.db");
     let contents = back_up(&path, &file).unwrap();
     assert_eq!((contents.users, contents.apps), (1, 100));
+    assert_eq!(contents.refused, None);
     assert_eq!(contents.bytes, fs::metadata(&file).unwrap().len());
     assert_eq!(names(folder.path()), ["copy.db"]);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -285,6 +299,175 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
     assert!(version > 1);
     assert_eq!(apps(&target), 2);
     SqliteStorage::open(&target).unwrap();
+}
+
+/// The migrations, in their order.
+fn migrations() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/storage/sqlite/migrations");
+    let migrations = files(&folder).into_values();
+    migrations.map(|sql| String::from_utf8(sql).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_copy_of_every_version_is_restored_and_so_is_what_becomes_of_it() {
+    let migrations = migrations();
+    for version in 1..=migrations.len() {
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let old = Connection::open(path("old.db")).unwrap();
+        for migration in &migrations[..version] {
+            old.execute_batch(migration).unwrap();
+        }
+        old.pragma_update(None, "user_version", version as i64).unwrap();
+        old.close().unwrap();
+        put_back(&path("old.db"), &path("portico.db"), false).unwrap();
+        back_up(&path("portico.db"), &path("new.db")).unwrap();
+        let again = put_back(&path("new.db"), &path("portico.db"), true).unwrap();
+        assert_eq!(again.contents.version, migrations.len() as i64);
+    }
+}
+
+const ENDLESS: &str = "SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+    SELECT x FROM n)";
+
+#[tokio::test]
+async fn a_copy_that_another_program_changed_is_not_restored() {
+    let (home, path) = database(10).await;
+    let folder = TempDir::new().unwrap();
+    let copy = folder.path().join("copy.db");
+    let before = fs::read(&path).unwrap();
+    let endless_trigger =
+        |event: &str| format!("CREATE TRIGGER evil {event} BEGIN SELECT 1 WHERE ({ENDLESS}) > 0; END");
+    let check = "PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'outcome        TEXT NOT NULL',
+            'outcome        TEXT NOT NULL CHECK (length(hex(zeroblob(40000000))) > 0)') WHERE name = 'audit'";
+    for (change, words) in [
+        ("DROP INDEX app_by_name", ["\"app_by_name\" is missing", "backup"]),
+        ("DROP TABLE audit", ["is missing", "; and "]),
+        (
+            "DROP TRIGGER audit_is_append_only",
+            ["\"audit_is_append_only\" is missing", "trigger"],
+        ),
+        (
+            "CREATE TRIGGER evil AFTER INSERT ON user BEGIN
+                 INSERT INTO group_member (user_id, group_id) SELECT new.id, id FROM user_group; END",
+            ["the trigger \"evil\" is not one of Portico's", "another program"],
+        ),
+        (
+            &endless_trigger("AFTER DELETE ON session"),
+            ["\"evil\"", "trigger"],
+        ),
+        (
+            &endless_trigger("BEFORE INSERT ON audit"),
+            ["\"evil\"", "trigger"],
+        ),
+        (
+            &format!("CREATE VIEW evil AS {ENDLESS}"),
+            ["the view \"evil\"", "not one of Portico's"],
+        ),
+        (
+            &format!(
+                "DROP VIEW app_indexed; CREATE VIEW app_indexed (number, name_key) AS SELECT 1, ({ENDLESS})"
+            ),
+            ["\"app_indexed\" is defined differently", "view"],
+        ),
+        (
+            "ALTER TABLE app ADD COLUMN more TEXT AS (hex(zeroblob(40000000)))",
+            ["the table \"app\" is defined differently", "backup"],
+        ),
+        (check, ["the table \"audit\" is defined differently", "backup"]),
+        (
+            "CREATE UNIQUE INDEX evil ON app (name, id)",
+            ["the index \"evil\"", "not one of Portico's"],
+        ),
+        (
+            "CREATE TABLE \"a\u{1b}[2J\" (x)",
+            ["\"a\\u{1b}[2J\"", "not one of Portico's"],
+        ),
+        ("PRAGMA user_version = 3", ["not those of version 3", "backup"]),
+        ("PRAGMA user_version = 0", ["not those of version 0", "backup"]),
+        ("PRAGMA user_version = -1", ["negative", "version"]),
+    ] {
+        fs::write(&copy, &before).unwrap();
+        Connection::open(&copy).unwrap().execute_batch(change).unwrap();
+        refused(put_back_what_may_be_endless(&copy, &path), &words);
+        // Whoever copies it hears of it then, and not when the copy is needed.
+        if change.starts_with("DROP INDEX") || change.contains("group_member") {
+            let again = folder.path().join("again.db");
+            let refused = backup(&copy, &again, true, &mut |_| true).unwrap().refused;
+            assert!(refused.unwrap().contains(words[0]), "{change}");
+        }
+        assert!(
+            fs::read(&path).unwrap() == before,
+            "{change}: the database was touched"
+        );
+        assert_eq!(names(home.path()), ["portico.db"], "{change}");
+    }
+}
+
+/// Makes a file whose schema has no end: each page of its tree names the next sixty times.
+fn make_endless_schema(file: &Path) {
+    const PAGE: usize = 512;
+    const LEVELS: u32 = 8;
+    let database = Connection::open(file).unwrap();
+    database
+        .execute_batch(
+            "PRAGMA page_size = 512; PRAGMA application_id = 0x50727463; PRAGMA user_version = 1;
+             CREATE TABLE t (a TEXT UNIQUE)",
+        )
+        .unwrap();
+    database.close().unwrap();
+    let mut bytes = fs::read(file).unwrap();
+    // The table, its root and that of its index.
+    assert_eq!(bytes.len(), 3 * PAGE);
+    let schema = bytes[..PAGE].to_vec();
+    // A leaf with one of the two entries of the schema.
+    let leaf = |pointer: &[u8]| {
+        let mut page = schema.clone();
+        page[..8].copy_from_slice(&[13, 0, 0, 0, 1, schema[105], schema[106], 0]);
+        page[8..10].copy_from_slice(pointer);
+        page
+    };
+    let inner = |children: &[u32], at: usize| {
+        let mut page = vec![0; PAGE];
+        let (last, others) = children.split_last().unwrap();
+        let start = PAGE - 5 * others.len();
+        page[at] = 5;
+        page[at + 3..at + 5].copy_from_slice(&(others.len() as u16).to_be_bytes());
+        page[at + 5..at + 7].copy_from_slice(&(start as u16).to_be_bytes());
+        page[at + 8..at + 12].copy_from_slice(&last.to_be_bytes());
+        for (number, child) in others.iter().enumerate() {
+            let cell = start + 5 * number;
+            page[at + 12 + 2 * number..][..2].copy_from_slice(&(cell as u16).to_be_bytes());
+            page[cell..cell + 4].copy_from_slice(&child.to_be_bytes());
+            page[cell + 4] = 1;
+        }
+        page
+    };
+    // Page 4 has the table, page 5 its index; from page 6 on each leads to the next, the last to page 5.
+    bytes.extend(leaf(&schema[108..110]));
+    bytes.extend(leaf(&schema[110..112]));
+    for level in 0..LEVELS {
+        let next = if level + 1 < LEVELS { 7 + level } else { 5 };
+        bytes.extend(inner(&[next; 60], 0));
+    }
+    bytes[100..PAGE].copy_from_slice(&inner(&[4, 6], 100)[100..]);
+    let pages = (bytes.len() / PAGE) as u32;
+    bytes[28..32].copy_from_slice(&pages.to_be_bytes());
+    fs::write(file, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_file_whose_schema_has_no_end_is_refused_after_a_while() {
+    let (home, path) = database(1).await;
+    let folder = TempDir::new().unwrap();
+    let endless = folder.path().join("endless.db");
+    make_endless_schema(&endless);
+    refused(
+        put_back_what_may_be_endless(&endless, &path),
+        &["endless.db", "takes too long"],
+    );
+    assert_eq!(names(home.path()), ["portico.db"]);
 }
 
 #[tokio::test]

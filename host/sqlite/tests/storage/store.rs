@@ -124,6 +124,7 @@ pub fn context(authentication: Authentication) -> CallContext {
         request_id: "test".into(),
         audit: None,
         snapshot: SharedSnapshot::default(),
+        new_token: None,
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error},
+    model::Issue,
     procedures::{Procedure, Table},
     sandbox::Kind,
 };
@@ -46,7 +47,7 @@ pub(super) struct Call {
 pub(super) enum Input {
     None,
     Value(Value),
-    Unreadable(Code, String),
+    Unreadable(Code, String, Vec<Issue>),
 }
 
 impl Input {
@@ -55,12 +56,22 @@ impl Input {
         match self {
             Self::None => Ok(None),
             Self::Value(value) => Ok(Some(value)),
-            Self::Unreadable(code, message) => Err(Error::new(code, message)),
+            Self::Unreadable(code, message, issues) => Err(Error {
+                issues,
+                ..Error::new(code, message)
+            }),
         }
     }
 }
 
 impl Calls {
+    /// How many calls a request may hold, and no fewer, before anything of it is read.
+    pub fn most(parts: &Parts) -> usize {
+        let path = parts.uri.path().bytes();
+        // A comma may be escaped.
+        1 + path.filter(|byte| matches!(byte, b',' | b'%')).count()
+    }
+
     /// Reads which procedures a request calls; refuses what is wrong with the request as a whole.
     pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
         let path = parts.uri.path();
@@ -145,11 +156,13 @@ impl Calls {
             Ok(Some(_)) => (
                 Code::BadRequest,
                 "\"input\" needs to be an object when doing a batch call".to_owned(),
+                Vec::new(),
             ),
-            Err(error) => (error.code, error.message),
+            Err(error) => (error.code, error.message, error.issues),
         };
         for call in &mut self.calls {
-            call.input = Input::Unreadable(unreadable.0, unreadable.1.clone());
+            let (code, message, issues) = unreadable.clone();
+            call.input = Input::Unreadable(code, message, issues);
         }
     }
 
@@ -199,7 +212,7 @@ impl Call {
             match superjson::unwrap(input) {
                 Ok(Some(input)) => Input::Value(input),
                 Ok(None) => Input::None,
-                Err(message) => Input::Unreadable(Code::BadRequest, message),
+                Err(message) => Input::Unreadable(Code::BadRequest, message, Vec::new()),
             }
         };
     }

@@ -25,8 +25,10 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
+use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use tokio::{
+    select,
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::yield_now,
 };
@@ -38,12 +40,15 @@ use self::{
 use super::{
     Shared,
     error::{self, json_response},
-    request::{RequestId, identify_within, snapshot},
+    gate::{Gate, List},
+    outgoing::Connection,
+    request::{RequestId, client_address, identify_within, snapshot},
+    session,
 };
 use crate::{
     error::{Code, Error},
     identity::Identity,
-    procedures::Output,
+    procedures::{Output, Procedure},
     sandbox::Kind,
     service::report,
     storage::{SharedSnapshot, Snapshot},
@@ -78,8 +83,17 @@ pub(super) async fn handle(
 
 async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
-    let mut calls = Calls::new(http, &parts)?;
     let streams = wants_stream(&parts.headers);
+    let connection = http.connection(&parts.extensions);
+    // Before anything is made of the request: many may wait here.
+    let gate = match Calls::most(&parts) {
+        calls if calls > 1 && parts.method == Method::GET => {
+            let address = client_address(http, &parts);
+            Some(Gate::enter(&connection, address, calls, streams).await?)
+        }
+        _ => None,
+    };
+    let mut calls = Calls::new(http, &parts)?;
     if streams && !calls.is_batch {
         return Err(Error::new(
             Code::BadRequest,
@@ -88,11 +102,18 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
+    let mut identity = identify_within(&shared, http, &parts, &id).await?;
+    let sets_password = calls
+        .procedures(&http.service.table)
+        .any(Procedure::sets_password);
+    let may_renew = sets_password && identity.renew_token(&http.service.secrets);
+    let identity = Arc::new(identity);
     let caller = Caller {
         http: http.clone(),
-        identity: Arc::new(identify_within(&shared, http, &parts, &id).await?),
+        identity: identity.clone(),
         id,
         method: parts.method.clone(),
+        connection: connection.clone(),
         room: AtomicUsize::new(http.limits.answers),
     };
     // Who may not call does not get to send much.
@@ -100,8 +121,9 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         call.refusal = caller.authorise(&call.name).await.err();
     }
     calls.read_inputs(http, &parts, body).await;
-    if streams {
-        return Ok(stream(caller, calls, snapshot));
+    // A new cookie is part of the head: nothing is sent before all calls are done.
+    if streams && !may_renew {
+        return Ok(stream(caller, calls, snapshot, gate));
     }
     if !calls.is_batch {
         shared.keep_no_more();
@@ -109,30 +131,50 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         for call in calls {
             answers.push(caller.answer(call, &shared).await);
         }
-        return Ok(answer::response(&answers, false));
+        let response = answer::response(answers, false, &connection);
+        return Ok(session::with_renewed(http, response, &identity));
     }
-    let mut coming = start(caller, calls, snapshot);
+    // The request is not needed any more, and its answers may have to wait.
+    drop(parts);
+    let superjson = calls.is_superjson();
+    let mut coming = start(caller, calls, snapshot, gate);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
         answers.push(answer);
     }
     answers.sort_unstable_by_key(|(index, _)| *index);
     let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
-    Ok(answer::response(&answers, true))
+    let response = if streams {
+        answer::stream_at_once(answers, superjson, &connection)
+    } else {
+        answer::response(answers, true, &connection)
+    };
+    Ok(session::with_renewed(http, response, &identity))
 }
 
 /// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client
 /// reads: one that stops reading must not hold what others wait for. Each task makes one call after
-/// the other; those that only read do so in as few states as may be.
-fn start(caller: Caller, calls: Calls, snapshot: Option<Snapshot>) -> UnboundedReceiver<(usize, Answer)> {
+/// the other; those that only read do so in as few states as may be, and when its gate lets them.
+fn start(
+    caller: Caller,
+    calls: Calls,
+    snapshot: Option<Snapshot>,
+    gate: Option<Gate>,
+) -> UnboundedReceiver<(usize, Answer)> {
     let (sender, coming) = unbounded_channel();
     let reads = snapshot.is_some();
     let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
-    let caller = Arc::new(caller);
+    let (caller, gate) = (Arc::new(caller), gate.map(Arc::new));
     let tasks = calls.len().min(AT_ONCE);
     let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
     for snapshot in snapshots.take(tasks) {
-        tokio::spawn(make(caller.clone(), waiting.clone(), snapshot, sender.clone()));
+        tokio::spawn(make(
+            caller.clone(),
+            waiting.clone(),
+            snapshot,
+            gate.clone(),
+            sender.clone(),
+        ));
     }
     coming
 }
@@ -142,15 +184,37 @@ async fn make(
     caller: Arc<Caller>,
     waiting: Arc<Mutex<impl Iterator<Item = (usize, Call)>>>,
     snapshot: Option<Snapshot>,
+    gate: Option<Arc<Gate>>,
     answers: UnboundedSender<(usize, Answer)>,
 ) {
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let mut since = Instant::now();
-    while !answers.is_closed()
-        && let Some((index, call)) = next()
-    {
+    let mut pass = None;
+    while !answers.is_closed() {
+        let mut refusal = None;
+        if let Some(gate) = &gate
+            && pass.is_none()
+        {
+            let passed = select! {
+                passed = gate.pass(&shared) => passed,
+                () = answers.closed() => return,
+            };
+            (pass, refusal) = passed.map_or_else(|error| (None, Some(error)), |pass| (Some(pass), None));
+            since = Instant::now();
+        }
+        let Some((index, mut call)) = next() else {
+            return;
+        };
+        if call.refusal.is_none() {
+            call.refusal = refusal;
+        }
         let (name, superjson) = (call.name.clone(), call.superjson);
+        let procedure = caller.http.service.table.find(&name);
+        if procedure.is_some_and(|procedure| caller.connection.outgoing().answers_large_list(procedure)) {
+            // It waits for a turn of another kind, and others may have this one.
+            pass = None;
+        }
         let answer = AssertUnwindSafe(caller.answer(call, &shared))
             .catch_unwind()
             .await;
@@ -161,8 +225,9 @@ async fn make(
         });
         // Whoever has left does not need it.
         let _ = answers.send((index, answer));
-        if since.elapsed() >= AT_A_STRETCH {
+        if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
             shared.let_go();
+            pass = None;
             yield_now().await;
             since = Instant::now();
         }
@@ -176,15 +241,17 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// One line for each answer, in the order in which the calls finish.
-fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>) -> Response {
+fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>, gate: Option<Gate>) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
-    let coming = start(caller, calls, snapshot);
-    let lines = stream::unfold(coming, move |mut coming| async move {
+    let connection = caller.connection.clone();
+    let coming = start(caller, calls, snapshot, gate);
+    let lines = stream::unfold((coming, connection), move |(mut coming, connection)| async move {
         let (index, answer) = coming.recv().await?;
-        Some((answer.line(index, superjson), coming))
+        let line = answer.line(index, superjson, &connection);
+        Some((stream::iter(line), (coming, connection)))
     });
-    let lines = stream::once(async { head }).chain(lines);
+    let lines = stream::once(async { Bytes::from(head) }).chain(lines.flatten());
     json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
 }
 
@@ -194,6 +261,8 @@ struct Caller {
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
+    /// Where the answers are counted.
+    connection: Arc<Connection>,
     /// How many bytes the answers may still have.
     room: AtomicUsize,
 }
@@ -226,11 +295,20 @@ impl Caller {
 
     async fn answer(&self, call: Call, snapshot: &SharedSnapshot) -> Answer {
         let (name, superjson) = (call.name.clone(), call.superjson);
-        let outcome = self.run(call, snapshot).await;
-        Answer::new(&self.http.service.table, name, superjson, outcome)
+        let (outcome, list) = match self.run(call, snapshot).await {
+            Ok((output, list)) => (Ok(output), Some(list)),
+            Err(error) => (Err(error), None),
+        };
+        let size = outcome.as_ref().map_or(0, String::len);
+        let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
+        let answer = answer.held_by(&self.connection);
+        if let Some(list) = list {
+            list.end(size);
+        }
+        answer
     }
 
-    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<Output, Error> {
+    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
         if let Some(refusal) = call.refusal {
             return Err(refusal);
         }
@@ -250,11 +328,13 @@ impl Caller {
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
+        let begun = self.connection.outgoing().begin(procedure, identity, snapshot);
+        let list = begun.await?;
         let output = service
             .call_within(snapshot, procedure, identity, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        Ok(output)
+        Ok((output, list))
     }
 }

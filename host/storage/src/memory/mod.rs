@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
-use crate::driver::{PATIENCE, Trail, failed_before, only_reads, waited_too_long};
+use crate::driver::{PATIENCE, Setter, Trail, failed_before, only_reads, waited_too_long};
 use crate::{Access, CallContext, DashboardStorage, DashboardTransaction, Ids, Result, Storage, Transaction};
 use state::State;
 
@@ -69,7 +69,7 @@ impl MemoryStorage {
         Ok(Box::new(MemoryTransaction {
             state,
             target,
-            session_id: context.session_id(),
+            setter: Setter::of(context),
             ids: self.ids.clone(),
             trail: Trail::of(context),
             failed: false,
@@ -115,8 +115,7 @@ struct MemoryTransaction {
     state: Arc<State>,
     /// None: the transaction only reads.
     target: Option<Target>,
-    /// The session that the call came in on.
-    session_id: Option<String>,
+    setter: Setter,
     ids: Ids,
     trail: Trail,
     failed: bool,
@@ -157,6 +156,7 @@ impl MemoryTransaction {
         if let Some(target) = self.target {
             *target.committed.write().unwrap_or_else(PoisonError::into_inner) = self.state;
             self.trail.committed();
+            self.setter.committed();
         }
         Ok(())
     }

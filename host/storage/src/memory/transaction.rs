@@ -117,8 +117,10 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
-        let kept = self.session_id.clone();
-        self.change(|state| {
+        let setter = self.setter.clone();
+        let renewal = setter.renewal(id);
+        let mut renewed = false;
+        let replaced = self.change(|state| {
             let Some(row) = state.users.get_mut(id) else {
                 return Ok(false);
             };
@@ -128,10 +130,24 @@ impl Transaction for MemoryTransaction {
             row.password_hash = Some(new.to_owned());
             *state.password_versions.entry(id.to_owned()).or_default() += 1;
             state.sessions.retain(|session_id, (session, _)| {
-                session.user_id != id || Some(session_id) == kept.as_ref()
+                session.user_id != id || Some(session_id) == setter.session_id.as_ref()
             });
+            if !setter.is(id) {
+                state.keys.retain(|_, (key, _)| key.user_id != id);
+            }
+            if let Some((session_id, token)) = renewal
+                && let Some((session, kept)) = state.sessions.get_mut(session_id)
+                && session.user_id == id
+            {
+                *kept = token;
+                renewed = true;
+            }
             Ok(true)
-        })
+        })?;
+        if renewed {
+            self.setter.renewed();
+        }
+        Ok(replaced)
     }
 
     async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
