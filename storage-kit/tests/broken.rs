@@ -43,6 +43,7 @@ enum Fault {
     ReferenceIsUnavailable,
     CommitAfterFailureSucceeds,
     PasswordNumberNeverWritten,
+    KeysSurviveReset,
     /// Each write transaction reads an old state and writes to the present one: what databases do
     /// that stop at READ COMMITTED or REPEATABLE READ.
     WriteSkew,
@@ -311,13 +312,31 @@ impl Transaction for FaultyTransaction {
                     Authentication::Session(id) => Some(id.clone()),
                     _ => None,
                 };
+                let is_own = self.context.user_id.as_deref() == Some(id);
                 let inner = self.ask().await?;
                 let replaced = inner.rehash_password_if(id, old, new).await?;
                 if replaced {
+                    if !is_own {
+                        for key in keys_of(inner, id).await? {
+                            inner.delete_key(&key.0.id).await?;
+                        }
+                    }
                     for session in inner.list_sessions(id).await? {
                         if Some(&session.id) != kept.as_ref() {
                             inner.delete_session(&session.id).await?;
                         }
+                    }
+                }
+                Ok(replaced)
+            }
+            Some(_) if self.is(Fault::KeysSurviveReset) => {
+                let inner = self.ask().await?;
+                let keys = keys_of(inner, id).await?;
+                let replaced = inner.set_password_if(id, old, new).await?;
+                for (key, secret) in keys {
+                    let found = CredentialKey::Key(key.id.clone());
+                    if inner.find_credential(&found).await?.is_none() {
+                        inner.insert_key(&key, &secret).await?;
                     }
                 }
                 Ok(replaced)
@@ -454,6 +473,23 @@ impl Transaction for FaultyTransaction {
     }
 }
 
+/// The API keys of a user, with the hashes of their secrets.
+async fn keys_of(
+    transaction: &mut dyn DashboardTransaction,
+    user_id: &str,
+) -> Result<Vec<(ApiKey, SecretHash)>> {
+    let mut keys = transaction.list_keys().await?;
+    keys.retain(|key| key.user_id == user_id);
+    let mut found = Vec::new();
+    for key in keys {
+        let by_id = CredentialKey::Key(key.id.clone());
+        if let Some(credential) = transaction.find_credential(&by_id).await? {
+            found.push((key, credential.secret));
+        }
+    }
+    Ok(found)
+}
+
 /// The rules that the kit finds broken.
 fn broken(fault: Fault) -> Vec<String> {
     let inner = support::memory();
@@ -511,7 +547,7 @@ named! {
     an_app_that_stays_on_boards: AppStaysOnBoards => "also from every board that shows it", 2;
     a_user_who_leaves_everything_behind: UserLeavesEverythingBehind => "memberships, preferences, keys, sessions, identities", 10;
     an_old_password_that_is_not_compared: OldPasswordNotCompared => "if it still is `old`", 5;
-    sessions_that_survive_a_new_password: SessionsSurvivePassword => "the user's sessions end with the commit", 2;
+    sessions_that_survive_a_new_password: SessionsSurvivePassword => "the user's sessions end with the commit", 3;
     sessions_that_end_with_another_hash: RehashEndsSessions => "sessions stay", 2;
     oneself_as_another_administrator: OneselfIsAnotherAdmin => "Whether any user but this one holds the permission `admin`", 3;
     names_taken_by_another_providers_user: NamesUniqueAcrossProviders => "The provider has a user with this name-key already", 5;
@@ -520,5 +556,6 @@ named! {
     a_reference_that_is_answered_as_something_else: ReferenceIsUnavailable => "A record that this one refers to is not there", 1;
     a_commit_that_succeeds_after_a_failure: CommitAfterFailureSucceeds => "its `commit` fails", 1;
     a_password_number_that_is_never_written: PasswordNumberNeverWritten => "write it beside the user's hash", 1;
+    api_keys_that_survive_a_reset: KeysSurviveReset => "the user's API keys end as well", 1;
     two_that_each_read_what_the_other_removes: WriteSkew => "as if one ran after the other", 1;
 }
