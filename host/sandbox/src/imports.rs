@@ -45,8 +45,8 @@ impl State {
         Ok(answer.map(U::from).map_err(Error::from))
     }
 
-    /// Waits if the transaction before this one collided. Nothing is held meanwhile that others
-    /// wait for: inside a transaction of the host's there is no wait, and no second try either.
+    /// Waits if the transaction before this one collided. No transaction is open meanwhile: inside one of
+    /// the host's there is no wait, and no second try either. The call keeps its places, also that to hash.
     async fn wait_after_collision(&mut self) {
         if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
             return;

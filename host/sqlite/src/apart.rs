@@ -10,8 +10,8 @@ use rusqlite::Connection;
 
 use super::pool::Rank;
 use super::transaction::{Place, SqliteTransaction};
-use portico_storage::Result;
 use portico_storage::driver::{failed_before, only_reads};
+use portico_storage::{Result, SharedSnapshot};
 
 impl SqliteTransaction {
     /// Reads what may take long.
@@ -20,11 +20,15 @@ impl SqliteTransaction {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         self.take_turn().await?;
-        let (place, failed) = self.leave();
-        let rank = match &place {
-            Place::Writer(_) => Rank::HoldsTurn,
-            _ => Rank::Reads,
+        let (rank, snapshot) = match &mut self.place {
+            Place::Reader(reader) => {
+                let ready = reader.begin_scan().await;
+                ready.inspect_err(|_| self.failed = true)?;
+                (Rank::Reads, reader.leave_snapshot())
+            }
+            _ => (Rank::HoldsTurn, SharedSnapshot::default()),
         };
+        let (place, failed) = self.leave();
         let pool = self.pool.clone();
         let ran = pool.run(rank, move |watch| {
             let connection = place.connection();
@@ -32,7 +36,10 @@ impl SqliteTransaction {
             let result = connection.map(|connection| watch.over(|| read(connection)));
             (place, result)
         });
-        let (place, result) = ran.await?;
+        let (mut place, result) = ran.await?;
+        if let Place::Reader(reader) = &mut place {
+            reader.rejoin(snapshot);
+        }
         self.come_back(place, failed);
         let result = result.ok_or_else(failed_before)?;
         result.map_err(|error| self.fail(&error))
@@ -102,7 +109,7 @@ mod tests {
     use super::super::{LONGEST_STATEMENT, SqliteStorage};
     use super::*;
     use portico_storage::{
-        Authentication, CallContext, DashboardTransaction, Error, Ids, SharedSnapshot, Transaction,
+        Authentication, CallContext, DashboardTransaction, Error, Ids, Snapshot, Transaction,
     };
 
     const ENDLESS: &str = "
@@ -178,6 +185,42 @@ mod tests {
         }
         until_running(&storage, 0).await;
         assert_eq!(groups(&storage).await, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn look_ups_find_a_connection_however_many_scans_wait() {
+        let (mut storage, _directory) = store();
+        storage.pool = Pool::new(4, LONGEST_STATEMENT);
+        let storage = Arc::new(storage);
+        let scan = async |storage: Arc<SqliteStorage>| {
+            let mut reading = storage.read(&context()).await?;
+            reading.scan(read_endlessly).await
+        };
+        let scans: Vec<_> = (0..100).map(|_| tokio::spawn(scan(storage.clone()))).collect();
+        until_running(&storage, 4).await;
+        for _ in 0..100 {
+            let look_up = async { storage.read(&context()).await?.has_users().await };
+            let found = timeout(Duration::from_secs(5), look_up).await;
+            assert_eq!(found.expect("a look-up waits for scans"), Ok(false));
+        }
+        scans.iter().for_each(|scan| scan.abort());
+        until_running(&storage, 0).await;
+        assert_eq!(groups(&storage).await, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn a_scan_that_is_given_up_keeps_nothing_for_its_request() {
+        let (storage, _directory) = store();
+        let snapshot = Snapshot::default();
+        let context = context().within(snapshot.share());
+        let mut reading = storage.read(&context).await.unwrap();
+        give_up(&storage, Box::pin(reading.scan(read_endlessly))).await;
+        until_running(&storage, 0).await;
+        drop(reading);
+        assert!(
+            !snapshot.share().keeps(),
+            "a connection waits for a request that is over"
+        );
     }
 
     #[tokio::test]

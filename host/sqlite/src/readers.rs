@@ -26,6 +26,10 @@ use portico_storage::{Error, Result, SharedSnapshot};
 /// Reads take microseconds: more at once would not make them faster.
 pub(super) const MAX_READERS: usize = 16;
 
+/// So many of them go through many records at once. The rest is for look-ups, which take microseconds:
+/// each request begins with one.
+const MAX_SCANS: usize = MAX_READERS / 2;
+
 /// So many are kept for the next, beside the anchor. More at once are rare: reads hold a thread while
 /// they work, and what requests keep between their reads leaves half of them to others.
 const KEPT_READERS: usize = MAX_READERS / 2;
@@ -43,6 +47,7 @@ const LINGER: Duration = Duration::from_millis(20);
 pub(super) struct Readers {
     health: Arc<Health>,
     permits: Arc<Semaphore>,
+    scans: Arc<Semaphore>,
     idle: Mutex<Idle>,
 }
 
@@ -88,6 +93,7 @@ impl Readers {
         Self {
             health,
             permits: Arc::new(Semaphore::new(MAX_READERS)),
+            scans: Arc::new(Semaphore::new(MAX_SCANS)),
             idle: Mutex::default(),
         }
     }
@@ -103,16 +109,15 @@ impl Readers {
         Ok(Reader {
             loan: Some(loan),
             snapshot: snapshot.clone(),
+            has_read: false,
+            scan: None,
         })
     }
 
     async fn begin(self: &Arc<Self>) -> Result<Loan> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
-            Err(_) => timeout(PATIENCE, self.permits.clone().acquire_owned())
-                .await
-                .map_err(|_| waited_too_long())?
-                .map_err(|_| Error::Unavailable("the storage is closed".into()))?,
+            Err(_) => wait_for(&self.permits).await?,
         };
         let (idle, writes) = {
             let mut idle = self.lock();
@@ -192,6 +197,13 @@ impl Readers {
     }
 }
 
+async fn wait_for(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    timeout(PATIENCE, permits.clone().acquire_owned())
+        .await
+        .map_err(|_| waited_too_long())?
+        .map_err(|_| Error::Unavailable("the storage is closed".into()))
+}
+
 /// For the one who writes: no anchor is in their way.
 pub(super) struct Way(Arc<Readers>);
 
@@ -241,9 +253,55 @@ pub(super) struct Reader {
     /// None once it has failed.
     loan: Option<Loan>,
     snapshot: SharedSnapshot,
+    /// Whether this transaction has read with it, and so needs the state that it sees.
+    has_read: bool,
+    /// Its place among those that go through many records.
+    scan: Option<OwnedSemaphorePermit>,
 }
 
 impl Reader {
+    /// The connection, for a statement of this transaction.
+    pub fn read(&mut self) -> Option<&Connection> {
+        self.has_read = true;
+        self.connection()
+    }
+
+    /// Waits for a place among those that go through many records. A reader that has read nothing yet
+    /// gives its connection back while it waits, so that look-ups find one.
+    pub async fn begin_scan(&mut self) -> Result<()> {
+        let readers = match &self.loan {
+            Some(_) if self.scan.is_some() => return Ok(()),
+            Some(loan) => loan.readers.clone(),
+            None => return Err(failed_before()),
+        };
+        let permit = match readers.scans.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                if !self.has_read {
+                    self.loan = None;
+                }
+                let permit = wait_for(&readers.scans).await?;
+                if self.loan.is_none() {
+                    self.loan = Some(readers.begin().await?);
+                }
+                permit
+            }
+        };
+        self.scan = Some(permit);
+        self.has_read = true;
+        Ok(())
+    }
+
+    /// Takes the request's snapshot out of it: what is dropped without one is kept for no later read.
+    pub fn leave_snapshot(&mut self) -> SharedSnapshot {
+        take(&mut self.snapshot)
+    }
+
+    /// Puts the request's snapshot back.
+    pub fn rejoin(&mut self, snapshot: SharedSnapshot) {
+        self.snapshot = snapshot;
+    }
+
     /// None once it has failed.
     pub fn connection(&self) -> Option<&Connection> {
         self.loan.as_ref()?.connection.as_ref()

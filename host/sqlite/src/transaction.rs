@@ -107,7 +107,11 @@ impl SqliteTransaction {
 
     async fn read<T>(&mut self, read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send) -> Result<T> {
         self.take_turn().await?;
-        let result = read(self.place.connection().ok_or_else(failed_before)?);
+        let connection = match &mut self.place {
+            Place::Reader(reader) => reader.read(),
+            place => place.connection(),
+        };
+        let result = read(connection.ok_or_else(failed_before)?);
         result.map_err(|error| self.fail(&error))
     }
 

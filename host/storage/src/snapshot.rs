@@ -70,6 +70,11 @@ impl SharedSnapshot {
         }
     }
 
+    /// Whether something is kept for the next transaction.
+    pub fn keeps(&self) -> bool {
+        self.slot().is_some_and(|slot| slot.kept.is_some())
+    }
+
     /// The next transaction is the last that may use what is kept.
     pub fn keep_no_more(&self) {
         if let Some(mut slot) = self.slot() {
