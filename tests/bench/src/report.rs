@@ -208,6 +208,8 @@ pub struct Report {
 #[derive(Serialize)]
 struct Machine {
     processor: String,
+    /// Whether it multiplies 64-bit lanes in one instruction (AVX-512), as compiled code does where it can.
+    has_avx512: bool,
     cores: usize,
     kernel: String,
     /// The share of the processor time that others took meanwhile, 0 to 1.
@@ -263,6 +265,13 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
+/// Whether the processor has the part of AVX-512 that compiled components use.
+pub fn has_avx512() -> bool {
+    let processors = read("/proc/cpuinfo");
+    let flags = processors.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "avx512dq"))
+}
+
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -279,6 +288,7 @@ impl Report {
                 .unwrap_or("?")
                 .trim_start_matches([' ', '\t', ':'])
                 .into(),
+            has_avx512: has_avx512(),
             cores: cores(),
             kernel: read("/proc/sys/kernel/osrelease").trim().into(),
             others: since.others(),
@@ -325,15 +335,17 @@ impl fmt::Display for Report {
         }
         let Machine {
             processor,
+            has_avx512,
             cores,
             kernel,
             others,
             page_micros,
         } = &self.machine;
+        let avx512 = if *has_avx512 { "with" } else { "without" };
         let percent = others * 100.0;
         writeln!(
             formatter,
-            "\n{processor}, {cores} cores, Linux {kernel}; a page is durable after {page_micros} us; others took \
+            "\n{processor} {avx512} AVX-512, {cores} cores, Linux {kernel}; a page is durable after {page_micros} us; others took \
              {percent:.0} % of the processor time"
         )?;
         if *others > MUCH {
