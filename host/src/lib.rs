@@ -82,27 +82,18 @@
 //! # }
 //! ```
 
-pub mod audit;
-mod dashboard;
 pub mod data_dir;
 pub mod embed;
 pub mod http;
 pub mod icons;
-pub mod identity;
-pub mod json;
-pub mod live;
 pub mod openapi;
-pub mod procedures;
 pub mod providers;
-pub mod service;
-pub mod sessions;
-pub mod shape;
-mod site;
-pub mod throttle;
-pub mod turns;
 
 pub use portico_model::{self as model, error, time};
 pub use portico_sandbox::{self as sandbox, COMPONENT};
+pub use portico_service::{
+    audit, identity, json, live, procedures, service, sessions, shape, throttle, turns,
+};
 pub use portico_storage::secrets;
 
 /// Where users and apps live, and the drivers that there are.

@@ -182,7 +182,7 @@ fn providers(settings: &Settings, address: SocketAddr) -> Providers {
         None
     });
     Providers {
-        ldap: ldap.map(Arc::new),
-        oidc: oidc.map(Arc::new),
+        ldap: ldap.map(|ldap| Arc::new(ldap) as _),
+        oidc: oidc.map(|oidc| Arc::new(oidc) as _),
     }
 }

@@ -3,18 +3,19 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use crate::{
+use portico_model::{
+    App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
+    ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
     error::Error,
-    http::new_request_id,
+};
+use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
+use portico_service::{
     identity::Identity,
-    model::{
-        App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
-        ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
-    },
-    sandbox::{ExternalIdentity, Linking, SignedIn, ask},
     service::{Service, hash, report},
     throttle::Account,
 };
+
+use crate::http::new_request_id;
 
 /// The users. Every function takes who calls first, and checks by itself whether they may.
 pub struct Users(pub(super) Arc<Service>);

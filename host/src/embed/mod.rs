@@ -13,31 +13,30 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use axum::Router;
+use portico_model::time::MonotonicClock;
+use portico_sandbox::{self as sandbox, Imports, Sandbox};
+use portico_service::{live::Live, service::Service};
+use portico_storage::secrets::Secrets;
 
 pub use self::functions::{Apps, SignIn, Users};
-pub use crate::{
+pub use crate::http::{HttpLimits, HttpSettings};
+use crate::{http, icons::IconSettings};
+pub use portico_model::{
     error::{Code, Error},
-    http::{HttpLimits, HttpSettings},
-    icons::{Icons, NoIcons},
-    identity::{Authenticate, Identity},
-    sandbox::{ExternalIdentity, Limits, Linking, SignedIn},
-    secrets::{Random, SystemRandom},
-    storage::{
-        Access, Account, AccountKey, AppFilter, Authentication, CallContext, Constraint,
-        Error as StorageError, NewUser, Profile, Result as StorageResult, Storage, StoredApp, Transaction,
-        UserChange, UserFilter,
-    },
-    throttle::Throttle,
     time::{Clock, SystemClock},
 };
-use crate::{
-    http,
-    icons::IconSettings,
-    live::Live,
-    sandbox::{self, Imports, Sandbox},
-    secrets::Secrets,
-    service::Service,
-    time::MonotonicClock,
+pub use portico_sandbox::{
+    ExternalIdentity, Limits, Linking, SignedIn,
+    icons::{Icons, NoIcons},
+};
+pub use portico_service::{
+    identity::{Authenticate, Identity},
+    throttle::Throttle,
+};
+pub use portico_storage::{
+    Access, Account, AccountKey, AppFilter, Authentication, CallContext, Constraint, Error as StorageError,
+    NewUser, Profile, Result as StorageResult, Storage, StoredApp, Transaction, UserChange, UserFilter,
+    secrets::{Random, SystemRandom},
 };
 
 /// How long one call may take, waiting included, unless the builder says otherwise.
@@ -135,7 +134,7 @@ pub struct PluginBuilder {
 }
 
 impl PluginBuilder {
-    /// The component's bytes. Default: [`COMPONENT`](crate::COMPONENT), which this library carries.
+    /// The component's bytes. Default: [`COMPONENT`](portico_sandbox::COMPONENT), which this library carries.
     pub fn component(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.component = Component::Bytes(bytes.into());
         self
@@ -198,7 +197,7 @@ impl PluginBuilder {
     /// says what it wants, what this host offers, and what to do), or if the cache cannot be used.
     pub async fn build(self) -> anyhow::Result<Plugin> {
         let component = match self.component {
-            Component::Inside => crate::COMPONENT.to_vec(),
+            Component::Inside => portico_sandbox::COMPONENT.to_vec(),
             Component::Bytes(bytes) => bytes,
             Component::File(file) => sandbox::read_file(&file, &self.limits)
                 .with_context(|| format!("cannot read the component {}", file.display()))?,

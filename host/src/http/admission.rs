@@ -13,16 +13,11 @@ use axum::{
     http::{HeaderMap, HeaderValue, Version, header, uri::Authority},
     response::Response,
 };
+use portico_model::error::{Code, Error};
+use portico_service::{identity::Identity, service::report, shape::quote, site::is_same_origin};
+use portico_storage::{self as storage, Access};
 
 use super::{Http, error, request::RequestId, settings::PublicUrl};
-use crate::{
-    error::{Code, Error},
-    identity::Identity,
-    service::report,
-    shape::quote,
-    site::is_same_origin,
-    storage::{self, Access},
-};
 
 /// The answer to a request that is refused.
 pub(super) async fn refusal(

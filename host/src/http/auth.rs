@@ -13,20 +13,15 @@ use axum::{
     http::request::Parts,
     response::Response,
 };
-use serde::{Deserialize, Serialize};
-
-use super::{
-    Shared,
-    error::{self, json_response},
-    request::{InputLimit, RequestId, client_address, identify, read_json},
-    session,
-};
-use crate::{
-    audit::{SIGN_IN as SIGN_IN_NAME, SIGN_OUT},
+use portico_model::{
+    Provider, Timestamp,
     error::{Code, Error},
+    time,
+};
+use portico_sandbox::{Kind, SignedIn};
+use portico_service::{
+    audit::{SIGN_IN as SIGN_IN_NAME, SIGN_OUT},
     identity::Identity,
-    model::{Provider, Timestamp},
-    sandbox::{Kind, SignedIn},
     service::{Service, hash, report},
     sessions,
     shape::{
@@ -34,9 +29,16 @@ use crate::{
         Shape::{self, Choice, Date, List, Named, Record, Text},
         optional, required,
     },
-    storage::{Access, AccountKey, Authentication, CallContext, SessionUser},
     throttle::{Account, Try},
-    time,
+};
+use portico_storage::{Access, AccountKey, Authentication, CallContext, SessionUser};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Shared,
+    error::{self, json_response},
+    request::{InputLimit, RequestId, client_address, identify, read_json},
+    session,
 };
 
 /// What signing in takes. Any username and password may be tried: no bound is told from no user.

@@ -5,12 +5,8 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
+use portico_model::{Issue, PathSegment, error::Error};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    error::Error,
-    model::{Issue, PathSegment},
-};
 
 /// An error as the answer of a REST route.
 pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {

@@ -27,20 +27,20 @@ use std::{
 };
 
 use futures_util::poll;
+use portico_model::error::{Code, Error};
+use portico_service::{
+    identity::Identity,
+    procedures::Procedure,
+    throttle::Source,
+    turns::{Turn, Turns},
+};
+use portico_storage::SharedSnapshot;
 use tokio::{
     sync::{Mutex, OwnedMutexGuard},
     time::{Instant, sleep, timeout},
 };
 
 use super::outgoing::{Connection, Held, LARGE, Outgoing};
-use crate::{
-    error::{Code, Error},
-    identity::Identity,
-    procedures::Procedure,
-    storage::SharedSnapshot,
-    throttle::Source,
-    turns::{Turn, Turns},
-};
 
 /// Batch reads that run at once.
 const READING: usize = 64;

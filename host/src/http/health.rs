@@ -4,20 +4,20 @@ use axum::{
     extract::{Extension, State},
     response::Response,
 };
-
-use super::{
-    Shared,
-    error::{self, json_response},
-    request::RequestId,
-};
-use crate::{
-    error::{Code, Error},
+use portico_model::error::{Code, Error};
+use portico_service::{
     identity::Identity,
     service::report,
     shape::{
         Shape::{self, Choice, Named, Record},
         required,
     },
+};
+
+use super::{
+    Shared,
+    error::{self, json_response},
+    request::RequestId,
 };
 
 /// What an answer says where all is well.

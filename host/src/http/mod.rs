@@ -40,6 +40,11 @@ use axum::{
     response::Response,
     routing::{any, get, post},
 };
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+};
+use portico_service::{identity::Authenticate, live::Live, service::Service};
 
 pub(crate) use self::request::new_request_id;
 pub use self::{
@@ -52,14 +57,7 @@ use self::{
     outgoing::{Connection, Outgoing},
     request::Around,
 };
-pub use crate::sessions::SessionTimes;
-use crate::{
-    error::{Code, Error},
-    identity::Authenticate,
-    live::Live,
-    model::Timestamp,
-    service::Service,
-};
+pub use portico_service::sessions::SessionTimes;
 
 /// How much a client may send, and how long it may take to send and to read.
 #[derive(Clone, Debug)]

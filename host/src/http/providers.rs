@@ -8,6 +8,19 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
 };
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::{
+    external::{Issuer, PATIENCE_SECONDS, Returned, SignIn, sign_in},
+    identity::cookie_of,
+    shape::{
+        NULLABLE_TEXT,
+        Shape::{self, Boolean, Choice, List, Named, Record, Text},
+        optional, required,
+    },
+};
 use serde_json::json;
 
 use super::{
@@ -15,22 +28,6 @@ use super::{
     error::json_response,
     request::{RequestId, client_address, identify, query_pairs},
     session, wrong_method,
-};
-use crate::{
-    error::{Code, Error},
-    identity::cookie_of,
-    model::Provider,
-    providers::{
-        SignIn,
-        ldap::Ldap,
-        oidc::{Oidc, PATIENCE_SECONDS, Returned},
-        sign_in,
-    },
-    shape::{
-        NULLABLE_TEXT,
-        Shape::{self, Boolean, Choice, List, Named, Record, Text},
-        optional, required,
-    },
 };
 
 const START: &str = "/api/auth/oidc/start";
@@ -76,13 +73,13 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
         { "provider": "credentials", "label": "Username and password", "isOn": true, "startUrl": null },
         {
             "provider": "oidc",
-            "label": oidc.map_or("OpenID Connect", Oidc::label),
+            "label": oidc.map_or("OpenID Connect", |oidc| oidc.label()),
             "isOn": oidc.is_some(),
             "startUrl": START,
         },
         {
             "provider": "ldap",
-            "label": ldap.map_or("LDAP", Ldap::label),
+            "label": ldap.map_or("LDAP", |ldap| ldap.label()),
             "isOn": ldap.is_some(),
             "startUrl": null,
         },
@@ -220,7 +217,7 @@ fn check_opened(parts: &Parts) -> Result<(), Error> {
     }
 }
 
-fn on(http: &Shared) -> Result<&Oidc, Error> {
+fn on(http: &Shared) -> Result<&dyn Issuer, Error> {
     let oidc = http.settings.providers.oidc.as_deref();
     oidc.ok_or_else(|| Error::new(Code::NotFound, "Sign-in by OpenID Connect is off"))
 }

@@ -18,20 +18,22 @@ use axum::{
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+};
+use portico_service::{
+    identity::{self, Identity},
+    json,
+    procedures::{self, Procedure},
+    service::report,
+};
+use portico_storage::{self as storage, Credential, SharedSnapshot, Snapshot};
 use serde_json::Value;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
 use super::{Http, HttpLimits, Shared, address, admission, error};
-use crate::{
-    error::{Code, Error},
-    identity::{self, Identity},
-    json,
-    model::Timestamp,
-    procedures::{self, Procedure},
-    service::report,
-    storage::{self, Credential, SharedSnapshot, Snapshot},
-};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

@@ -12,6 +12,12 @@ use axum::{
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
 };
+use portico_model::error::{Code, Error};
+use portico_service::{
+    procedures::{Output, Procedure, Table},
+    shape::Shape,
+};
+use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
 
 use super::{
@@ -21,12 +27,6 @@ use super::{
     outgoing::{self, Connection},
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     wrong_method,
-};
-use crate::{
-    error::{Code, Error},
-    procedures::{Output, Procedure, Table},
-    shape::Shape,
-    storage::SharedSnapshot,
 };
 
 /// Every path with its methods.

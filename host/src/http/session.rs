@@ -4,10 +4,12 @@ use axum::{
     http::{HeaderValue, header},
     response::Response,
 };
+use portico_model::time;
+use portico_sandbox::SignedIn;
+use portico_service::{identity::Identity, sessions::Begun};
 use serde_json::json;
 
 use super::{Shared, error::json_response};
-use crate::{identity::Identity, sandbox::SignedIn, sessions::Begun, time};
 
 /// The answer to whoever signed in.
 pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Response {

@@ -3,13 +3,13 @@
 use std::{fmt, str::FromStr};
 
 use axum::http::{Uri, uri::Scheme};
-
-use super::{HttpLimits, TrustedProxies};
-use crate::{
+use portico_service::{
+    external::Providers,
     identity::{PLAIN_COOKIE, SECURE_COOKIE},
-    providers::Providers,
     sessions::SessionTimes,
 };
+
+use super::{HttpLimits, TrustedProxies};
 
 /// How the service is reached, by whom, and for how long.
 #[derive(Clone, Debug, Default)]

@@ -17,13 +17,12 @@ use std::{
 };
 
 use async_trait::async_trait;
+use portico_model::time::Clock;
 use tokio::time::Instant;
 
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
 pub use portico_sandbox::icons::{Icons, NoIcons};
-
-use crate::time::Clock;
 
 /// How long one lookup waits for its sources. The contract allows 2 seconds: the rest is for the
 /// search itself.

@@ -15,6 +15,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use portico_model::{Timestamp, time::Clock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -29,7 +30,6 @@ use super::{
     network,
     settings::IconSource,
 };
-use crate::{model::Timestamp, time::Clock};
 
 /// How old an index may get before it is fetched again.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);

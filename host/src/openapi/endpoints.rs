@@ -1,11 +1,9 @@
 //! The routes that are no procedures: signing in, health, and the description itself.
 
-use crate::{
-    error::Code::{self, *},
-    http::{auth, health, providers},
-    procedures::Route,
-    shape::Shape,
-};
+use portico_model::error::Code::{self, *};
+use portico_service::{procedures::Route, shape::Shape};
+
+use crate::http::{auth, health, providers};
 
 /// A route that is no procedure.
 pub(super) struct Endpoint {

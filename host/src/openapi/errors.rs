@@ -1,12 +1,12 @@
 //! Errors, as REST and as procedure calls answer them (`http::error` makes them).
 
+use portico_model::error::Code;
 use serde_json::{Map, Value, json};
 
 use super::{
     operations::{JSON, described, request_id},
     schema::Schemas,
 };
-use crate::error::Code;
 
 /// What each refusal means.
 const ABOUT: [(Code, &str); 12] = [

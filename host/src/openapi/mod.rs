@@ -8,12 +8,11 @@ mod endpoints;
 mod errors;
 mod operations;
 mod schema;
-pub(crate) mod words;
 
+use portico_service::{identity::PLAIN_COOKIE, procedures::Table};
 use serde_json::{Value, json};
 
 use self::{endpoints::ENDPOINTS, operations::Operations};
-use crate::{identity::PLAIN_COOKIE, procedures::Table};
 
 const ABOUT: &str = "\
 The users and apps of a dashboard.
@@ -82,12 +81,6 @@ pub fn document(table: &Table) -> Value {
             "securitySchemes": security_schemes(),
         },
     })
-}
-
-/// The first sentence, without its stop.
-pub(crate) fn summary(about: &str) -> &str {
-    let first = about.split_once(". ").map_or(about, |(first, _)| first);
-    first.trim_end_matches('.')
 }
 
 fn security_schemes() -> Value {

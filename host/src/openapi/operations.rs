@@ -1,19 +1,19 @@
 //! What can be asked: each procedure as its REST route and as its procedure call, and the routes
 //! that are no procedures.
 
+use portico_model::error::Code;
+use portico_sandbox::{Access, Kind};
+use portico_service::{
+    procedures::Procedure,
+    shape::{Field, Shape},
+    words,
+};
 use serde_json::{Map, Value, json};
 
 use super::{
     endpoints::Endpoint,
     errors,
     schema::{Schemas, about_field},
-    summary,
-};
-use crate::{
-    error::Code,
-    procedures::Procedure,
-    sandbox::{Access, Kind},
-    shape::{Field, Shape},
 };
 
 pub(super) const JSON: &str = "application/json";
@@ -154,7 +154,7 @@ impl Operations {
         let mut operation = json!({
             "operationId": endpoint.id,
             "tags": [tag],
-            "summary": summary(endpoint.about),
+            "summary": words::summary(endpoint.about),
             "description": endpoint.about,
             "security": if endpoint.signed_in { credentials() } else { json!([]) },
         });

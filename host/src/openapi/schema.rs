@@ -1,9 +1,10 @@
 //! Shapes as JSON Schema. What has a name becomes a schema of the components, once.
 
+use portico_service::{
+    shape::{Bound, Field, Shape},
+    words,
+};
 use serde_json::{Map, Value, json};
-
-use super::words;
-use crate::shape::{Bound, Field, Shape};
 
 /// Schemas whose fields the contract describes under another name.
 const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];

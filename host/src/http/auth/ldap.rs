@@ -3,15 +3,17 @@
 use std::sync::atomic::AtomicBool;
 
 use axum::response::Response;
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::{
+    external::{self as providers, Login, SignIn},
+    identity::Identity,
+};
 
 use super::{Credentials, Tried, begin_try};
-use crate::{
-    error::{Code, Error},
-    http::{Shared, request::RequestId, session},
-    identity::Identity,
-    model::Provider,
-    providers::{self, SignIn, ldap::Login},
-};
+use crate::http::{Shared, request::RequestId, session};
 
 pub(super) async fn sign_in(
     http: &Shared,

@@ -7,6 +7,12 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use portico_model::error::{Code, Error};
+use portico_sandbox::Kind;
+use portico_service::{
+    procedures::{Output, Table},
+    shape::Shape,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -15,12 +21,6 @@ use super::{
         outgoing::{Connection, GATHERED, Held, LARGE, Pieces},
     },
     superjson,
-};
-use crate::{
-    error::{Code, Error},
-    procedures::{Output, Table},
-    sandbox::Kind,
-    shape::Shape,
 };
 
 /// From this size on, in bytes, an answer that waits for the others of its batch is counted.

@@ -4,6 +4,12 @@ use axum::{
     body::Body,
     http::{Method, header, request::Parts},
 };
+use portico_model::{
+    Issue,
+    error::{Code, Error},
+};
+use portico_sandbox::Kind;
+use portico_service::procedures::{Procedure, Table};
 use serde_json::Value;
 
 use super::{
@@ -12,12 +18,6 @@ use super::{
         request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
     },
     superjson,
-};
-use crate::{
-    error::{Code, Error},
-    model::Issue,
-    procedures::{Procedure, Table},
-    sandbox::Kind,
 };
 
 const PREFIX: &str = "/api/trpc";

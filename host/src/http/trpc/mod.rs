@@ -27,6 +27,14 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
+use portico_model::error::{Code, Error};
+use portico_sandbox::Kind;
+use portico_service::{
+    identity::Identity,
+    procedures::{Output, Procedure},
+    service::report,
+};
+use portico_storage::{SharedSnapshot, Snapshot};
 use tokio::{
     select,
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -44,14 +52,6 @@ use super::{
     outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
     session,
-};
-use crate::{
-    error::{Code, Error},
-    identity::Identity,
-    procedures::{Output, Procedure},
-    sandbox::Kind,
-    service::report,
-    storage::{SharedSnapshot, Snapshot},
 };
 
 /// How many calls of a batch run at the same time.

@@ -4,9 +4,9 @@
 //! which VALUE stands for something that JSON has not: `["Date"]`, `["undefined"]`. In a path, steps
 //! are joined by `.`; a `.` or `\` inside a step has a `\` before it.
 
+use portico_model::time;
+use portico_service::shape::Shape;
 use serde_json::{Map, Value, json};
-
-use crate::{shape::Shape, time};
 
 /// What stands inside `result` where a procedure has no output.
 pub(super) const UNDEFINED: &str = r#""data":{"json":null,"meta":{"values":["undefined"],"v":1}}"#;
@@ -137,7 +137,7 @@ pub(super) fn meta(shape: &Shape, output: &str, prefix: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::required;
+    use portico_service::shape::required;
 
     #[test]
     fn an_input_is_wrapped_only_if_it_has_no_other_keys() {

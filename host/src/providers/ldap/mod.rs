@@ -17,29 +17,27 @@ mod wire;
 
 use std::{
     fmt,
-    net::IpAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use anyhow::anyhow;
+use async_trait::async_trait;
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::external::{Directory as Vouches, External, Linking, Login, Vouched};
+use portico_service::{
+    identity::Identity,
+    throttle::{Account, Source, Try},
+    turns::Turns,
+};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::{info, warn};
 
 pub use self::settings::LdapSettings;
 use self::{directory::Directory, entry::Entry, settings::Config, verdict::Verdict, wire::Security};
-use super::{External, Linking, Vouched};
-use crate::{
-    error::{Code, Error},
-    identity::Identity,
-    model::Provider,
-    service::Service,
-    throttle::{Account, Source, Try},
-    turns::Turns,
-};
 
 /// Connections to the directory at once.
 const CONNECTIONS: usize = 16;
@@ -58,25 +56,6 @@ pub struct Ldap {
     connections: Arc<Turns<Option<Source>>>,
 }
 
-/// Somebody who says who they are.
-pub struct Login<'a> {
-    /// The service that they sign in to.
-    pub service: &'a Service,
-    /// Where they are.
-    pub address: Option<IpAddr>,
-    /// The request, as the log names it.
-    pub request_id: &'a str,
-    /// What they go by.
-    pub username: &'a str,
-    /// Its name-key, for which this try was begun.
-    pub name_key: &'a str,
-    /// What only they know.
-    pub password: &'a str,
-    /// Whether the directory was asked about the password, and did not say yet. What comes of it
-    /// then is a try, also if it is that the directory does not answer.
-    pub is_open: &'a AtomicBool,
-}
-
 impl Ldap {
     /// Fails with the name of the setting that is wrong. Connects to nothing yet.
     pub fn new(settings: LdapSettings) -> anyhow::Result<Self> {
@@ -88,27 +67,6 @@ impl Ldap {
             config,
             connections: Turns::new(CONNECTIONS),
         })
-    }
-
-    /// What people know the directory as.
-    pub fn label(&self) -> &str {
-        &self.config.label
-    }
-
-    /// Asks the directory. `UNAUTHORIZED` for whoever it does not know by this password,
-    /// `SERVICE_UNAVAILABLE` where it does not answer in time.
-    pub async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error> {
-        let begun = Instant::now();
-        let mut answer = self.within_the_limit(login, begun).await;
-        if let Err(error) = &mut answer
-            && error.code == Code::Unauthorized
-        {
-            if let Some(reason) = error.cause.take() {
-                info!(request = login.request_id, "LDAP: sign-in refused: {reason}");
-            }
-            sleep_until(begun + REFUSAL).await;
-        }
-        answer
     }
 
     async fn within_the_limit(&self, login: &Login<'_>, begun: Instant) -> Result<External, Error> {
@@ -210,6 +168,27 @@ impl Ldap {
         begun
             .map(Some)
             .map_err(|_| refused("too many tries at the entry"))
+    }
+}
+
+#[async_trait]
+impl Vouches for Ldap {
+    fn label(&self) -> &str {
+        &self.config.label
+    }
+
+    async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error> {
+        let begun = Instant::now();
+        let mut answer = self.within_the_limit(login, begun).await;
+        if let Err(error) = &mut answer
+            && error.code == Code::Unauthorized
+        {
+            if let Some(reason) = error.cause.take() {
+                info!(request = login.request_id, "LDAP: sign-in refused: {reason}");
+            }
+            sleep_until(begun + REFUSAL).await;
+        }
+        answer
     }
 }
 

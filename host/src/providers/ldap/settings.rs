@@ -2,6 +2,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use crate::providers::check_time_limit;
 use anyhow::{Context as _, anyhow, bail, ensure};
 use axum::http::Uri;
 use ldap3::Scope;
@@ -15,7 +16,6 @@ use super::{
     filter::{Filter, Place},
     wire::{Security, Server},
 };
-use crate::providers::check_time_limit;
 
 /// What one says of a directory. Problems name these fields as the command line does: `users_base`
 /// is `ldap-users-base`.

@@ -1,14 +1,14 @@
 //! What an issuer says of somebody, in the words of users.
 
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::external::{External, Vouched};
 use serde_json::{Map, Value};
 use tracing::warn;
 
 use super::OidcSettings;
-use crate::{
-    error::{Code, Error},
-    model::Provider,
-    providers::{External, Vouched},
-};
 
 const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";

@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use crate::providers::check_time_limit;
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,
@@ -38,7 +39,6 @@ use super::{
     token::{Doubt, Signed, Terms, without_nulls},
 };
 use crate::http::PublicUrl;
-use crate::providers::check_time_limit;
 
 /// How old what is known of an issuer may get.
 const MAX_AGE: Duration = Duration::from_hours(1);

@@ -17,6 +17,14 @@ mod token;
 
 use std::fmt;
 
+use async_trait::async_trait;
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+};
+use portico_service::external::{External, Issuer as Vouches, Resumed, Returned, Started};
+use portico_service::throttle::Try;
+use portico_storage::{hash_secret, secrets::Secrets};
 use tokio::time::timeout;
 use tracing::warn;
 
@@ -25,59 +33,16 @@ use self::{
     issuer::{Issuer, Trouble},
     pending::{Entry, Pending},
 };
-use super::External;
-use crate::{
-    error::{Code, Error},
-    http::PublicUrl,
-    model::Timestamp,
-    secrets::Secrets,
-    storage::hash_secret,
-    throttle::Try,
-};
+use crate::http::PublicUrl;
 
 /// Where the issuer sends browsers back to.
 pub const CALLBACK: &str = "/api/auth/oidc/callback";
-
-/// How long a sign-in may take, in seconds.
-pub const PATIENCE_SECONDS: u64 = 600;
 
 /// One issuer, and who is on the way to it.
 pub struct Oidc {
     settings: OidcSettings,
     issuer: Issuer,
     pending: Pending,
-}
-
-/// A sign-in that begins.
-pub struct Started {
-    /// Where to send the browser.
-    pub url: String,
-    /// What the browser is known by when it comes back.
-    pub browser: String,
-}
-
-/// What a browser brings back.
-#[derive(Default)]
-pub struct Returned {
-    /// Which sign-in it is.
-    pub state: String,
-    /// What the issuer gives a token for.
-    pub code: Option<String>,
-    /// Why it refuses, where it does.
-    pub error: Option<String>,
-    /// The same for a person.
-    pub error_description: Option<String>,
-    /// Who says so, where they say it.
-    pub issuer: Option<String>,
-    /// What the browser is known by.
-    pub browser: String,
-}
-
-/// A sign-in that somebody came back from.
-pub struct Resumed {
-    entry: Entry,
-    /// Or why there is none.
-    code: Result<String, String>,
 }
 
 impl Oidc {
@@ -91,14 +56,39 @@ impl Oidc {
         })
     }
 
-    /// What the button says.
-    pub fn label(&self) -> &str {
+    /// Within the time that the settings say; the log has the reason of what does not come about.
+    async fn in_time<T>(
+        &self,
+        asking: impl Future<Output = Result<T, Trouble>>,
+        request_id: &str,
+    ) -> Result<T, Error> {
+        let limit = self.settings.time_limit;
+        let answer = timeout(limit, asking).await.unwrap_or_else(|_| {
+            let seconds = limit.as_secs_f64();
+            Err(Trouble::Silent(format!("no answer within {seconds} seconds")))
+        });
+        answer.map_err(|trouble| match trouble {
+            Trouble::Silent(why) => {
+                warn!(
+                    request = request_id,
+                    issuer = self.settings.issuer,
+                    "the OpenID Connect issuer does not answer: {why}"
+                );
+                let message = "The sign-in provider does not answer; try again later";
+                Error::new(Code::ServiceUnavailable, message)
+            }
+            Trouble::Refused(why) => self.refuse(&why, request_id),
+        })
+    }
+}
+
+#[async_trait]
+impl Vouches for Oidc {
+    fn label(&self) -> &str {
         &self.settings.label
     }
 
-    /// Begins a sign-in of a browser, which may be known already, and goes on at this path. The try
-    /// ends when it does.
-    pub async fn start(
+    async fn start(
         &self,
         secrets: &Secrets,
         browser: Option<String>,
@@ -132,8 +122,7 @@ impl Oidc {
         Ok(Started { url, browser })
     }
 
-    /// Takes the sign-in that a browser comes back from: once. Fails with the reason, which is for the log.
-    pub fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String> {
+    fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String> {
         let (state, browser) = (hash_secret(&returned.state), hash_secret(&returned.browser));
         let error = returned.error.map(|error| {
             let description = returned.error_description.unwrap_or_default();
@@ -152,67 +141,45 @@ impl Oidc {
             (_, Some(error)) => Err(error),
             (_, None) => returned.code.ok_or_else(|| "the callback has no code".into()),
         };
-        Ok(Resumed { entry, code })
+        let Entry {
+            nonce,
+            verifier,
+            return_to,
+            attempt,
+            ..
+        } = entry;
+        Ok(Resumed {
+            code,
+            nonce,
+            verifier,
+            return_to,
+            attempt,
+        })
     }
 
-    /// Whether a browser is still on the way.
-    pub fn awaits(&self, browser: &str, now: Timestamp) -> bool {
+    fn awaits(&self, browser: &str, now: Timestamp) -> bool {
         self.pending.knows(&hash_secret(browser), now)
     }
 
-    /// Asks the issuer who came back.
-    pub async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error> {
+    async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error> {
         let code = match &resumed.code {
             Ok(code) => code,
             Err(why) => return Err(self.refuse(why, request_id)),
         };
-        let Entry { nonce, verifier, .. } = &resumed.entry;
-        let redeeming = self.issuer.redeem(code, nonce, verifier, &self.settings);
+        let redeeming = self
+            .issuer
+            .redeem(code, &resumed.nonce, &resumed.verifier, &self.settings);
         let told = self.in_time(redeeming, request_id).await?;
         claims::external(told, &self.settings, request_id)
     }
 
-    /// Within the time that the settings say; the log has the reason of what does not come about.
-    async fn in_time<T>(
-        &self,
-        asking: impl Future<Output = Result<T, Trouble>>,
-        request_id: &str,
-    ) -> Result<T, Error> {
-        let limit = self.settings.time_limit;
-        let answer = timeout(limit, asking).await.unwrap_or_else(|_| {
-            let seconds = limit.as_secs_f64();
-            Err(Trouble::Silent(format!("no answer within {seconds} seconds")))
-        });
-        answer.map_err(|trouble| match trouble {
-            Trouble::Silent(why) => {
-                warn!(
-                    request = request_id,
-                    issuer = self.settings.issuer,
-                    "the OpenID Connect issuer does not answer: {why}"
-                );
-                let message = "The sign-in provider does not answer; try again later";
-                Error::new(Code::ServiceUnavailable, message)
-            }
-            Trouble::Refused(why) => self.refuse(&why, request_id),
-        })
-    }
-
-    /// The answer to whoever the issuer does not vouch for, whatever the reason, which the log has.
-    pub fn refuse(&self, why: &str, request_id: &str) -> Error {
+    fn refuse(&self, why: &str, request_id: &str) -> Error {
         warn!(
             request = request_id,
             issuer = self.settings.issuer,
             "a sign-in by OpenID Connect failed: {why}"
         );
         Error::new(Code::Unauthorized, "The sign-in was not confirmed; begin again")
-    }
-}
-
-impl Resumed {
-    /// Ends the try, by what became of it; gives back where the browser wanted to go.
-    pub fn settle<T>(self, result: &Result<T, Error>) -> String {
-        self.entry.attempt.settle(result);
-        self.entry.return_to
     }
 }
 

@@ -10,12 +10,15 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{model::Timestamp, secrets, storage::SecretHash, throttle::Try};
+use portico_model::Timestamp;
+use portico_service::external::PATIENCE_SECONDS;
+use portico_service::throttle::Try;
+use portico_storage::{SecretHash, secrets};
 
 /// Sign-ins at once: some megabytes.
 const MOST: usize = 8192;
 /// How long one may take.
-const PATIENCE: Timestamp = super::PATIENCE_SECONDS * 1000;
+const PATIENCE: Timestamp = PATIENCE_SECONDS * 1000;
 
 /// A sign-in that began.
 pub(super) struct Entry {
@@ -98,7 +101,7 @@ impl Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::throttle::Throttle;
+    use portico_service::throttle::Throttle;
 
     const ADA: SecretHash = [1; 32];
     const EVE: SecretHash = [2; 32];

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::providers::{Linking, Secret};
+use crate::providers::Secret;
+use portico_service::external::Linking;
 
 /// An issuer, and what is taken from it.
 #[derive(Clone, Debug)]

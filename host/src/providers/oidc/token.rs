@@ -20,9 +20,8 @@ use openidconnect::{
     AccessToken, AccessTokenHash, JsonWebKey as _,
     core::{CoreJsonWebKey, CoreJwsSigningAlgorithm},
 };
+use portico_storage::{hash_secret, secrets};
 use serde_json::{Map, Value};
-
-use crate::{secrets, storage::hash_secret};
 
 /// What a token may be signed with.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
