@@ -84,11 +84,10 @@
 
 pub mod data_dir;
 pub mod embed;
-pub mod http;
 pub mod icons;
-pub mod openapi;
 pub mod providers;
 
+pub use portico_http::{self as http, openapi};
 pub use portico_model::{self as model, error, time};
 pub use portico_sandbox::{self as sandbox, COMPONENT};
 pub use portico_service::{

@@ -3,6 +3,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use portico_http::new_request_id;
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
     ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
@@ -14,8 +15,6 @@ use portico_service::{
     service::{Service, hash, report},
     throttle::Account,
 };
-
-use crate::http::new_request_id;
 
 /// The users. Every function takes who calls first, and checks by itself whether they may.
 pub struct Users(pub(super) Arc<Service>);

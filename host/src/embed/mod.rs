@@ -13,14 +13,15 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use axum::Router;
+use portico_http as http;
 use portico_model::time::MonotonicClock;
 use portico_sandbox::{self as sandbox, Imports, Sandbox};
 use portico_service::{live::Live, service::Service};
 use portico_storage::secrets::Secrets;
 
 pub use self::functions::{Apps, SignIn, Users};
-pub use crate::http::{HttpLimits, HttpSettings};
-use crate::{http, icons::IconSettings};
+use crate::icons::IconSettings;
+pub use portico_http::{HttpLimits, HttpSettings};
 pub use portico_model::{
     error::{Code, Error},
     time::{Clock, SystemClock},

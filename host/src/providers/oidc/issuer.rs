@@ -28,6 +28,7 @@ use openidconnect::{
     http::{Request, StatusCode, header},
     url::{Host, Url},
 };
+use portico_http::PublicUrl;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
@@ -38,7 +39,6 @@ use super::{
     fetch::{Failed, Fetch},
     token::{Doubt, Signed, Terms, without_nulls},
 };
-use crate::http::PublicUrl;
 
 /// How old what is known of an issuer may get.
 const MAX_AGE: Duration = Duration::from_hours(1);

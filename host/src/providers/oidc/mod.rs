@@ -18,6 +18,7 @@ mod token;
 use std::fmt;
 
 use async_trait::async_trait;
+use portico_http::PublicUrl;
 use portico_model::{
     Timestamp,
     error::{Code, Error},
@@ -33,7 +34,6 @@ use self::{
     issuer::{Issuer, Trouble},
     pending::{Entry, Pending},
 };
-use crate::http::PublicUrl;
 
 /// Where the issuer sends browsers back to.
 pub const CALLBACK: &str = "/api/auth/oidc/callback";

@@ -9,15 +9,16 @@
 
 mod address;
 mod admission;
-pub(crate) mod auth;
+mod auth;
 mod docs;
 mod error;
 mod gate;
-pub(crate) mod health;
+mod health;
 mod linger;
+pub mod openapi;
 mod outgoing;
 mod pace;
-pub(crate) mod providers;
+mod providers;
 mod request;
 mod rest;
 mod server;
@@ -46,10 +47,9 @@ use portico_model::{
 };
 use portico_service::{identity::Authenticate, live::Live, service::Service};
 
-pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
-    request::RequestId,
+    request::{RequestId, new_request_id},
     server::serve,
     settings::{HttpSettings, PublicUrl},
 };
@@ -200,7 +200,7 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
 
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
 /// health.
-pub(crate) fn embedded_router<S>(
+pub fn embedded_router<S>(
     live: Live,
     settings: HttpSettings,
     authenticate: Arc<dyn Authenticate>,

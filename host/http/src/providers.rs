@@ -294,7 +294,7 @@ fn with_browser(http: &Shared, response: Response, browser: &str, seconds: u64) 
 
 #[cfg(test)]
 mod tests {
-    use openidconnect::url::Url;
+    use url::Url;
 
     use super::*;
 

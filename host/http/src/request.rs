@@ -191,7 +191,7 @@ fn request_id(headers: &HeaderMap, is_trusted: bool) -> Arc<str> {
 }
 
 /// A new id of a request.
-pub(crate) fn new_request_id() -> String {
+pub fn new_request_id() -> String {
     // The keys of a new `RandomState` are the system's random numbers, asked for once in each thread.
     format!("{:016x}", RandomState::new().hash_one(0))
 }

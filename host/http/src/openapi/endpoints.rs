@@ -3,7 +3,7 @@
 use portico_model::error::Code::{self, *};
 use portico_service::{procedures::Route, shape::Shape};
 
-use crate::http::{auth, health, providers};
+use crate::{auth, health, providers};
 
 /// A route that is no procedure.
 pub(super) struct Endpoint {

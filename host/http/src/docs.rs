@@ -86,7 +86,7 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
     static PAGE: LazyLock<File> = LazyLock::new(|| {
         File::new(
             "text/html; charset=utf-8",
-            &include_bytes!("../../assets/docs/index.html")[..],
+            &include_bytes!("../assets/docs/index.html")[..],
         )
     });
     with_policy(PAGE.answer(&headers))
@@ -99,7 +99,7 @@ pub(super) async fn part(Path(name): Path<String>, headers: HeaderMap) -> Respon
     static PARTS: LazyLock<[(&str, File); 3]> = LazyLock::new(|| {
         macro_rules! asset {
             ($path:literal) => {
-                &include_bytes!(concat!("../../assets/", $path))[..]
+                &include_bytes!(concat!("../assets/", $path))[..]
             };
         }
         [

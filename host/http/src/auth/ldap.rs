@@ -13,7 +13,7 @@ use portico_service::{
 };
 
 use super::{Credentials, Tried, begin_try};
-use crate::http::{Shared, request::RequestId, session};
+use crate::{Shared, request::RequestId, session};
 
 pub(super) async fn sign_in(
     http: &Shared,
