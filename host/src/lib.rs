@@ -85,7 +85,6 @@
 pub mod data_dir;
 pub mod embed;
 pub mod icons;
-pub mod providers;
 
 pub use portico_http::{self as http, openapi};
 pub use portico_model::{self as model, error, time};
@@ -99,4 +98,10 @@ pub use portico_storage::secrets;
 pub mod storage {
     pub use portico_sqlite as sqlite;
     pub use portico_storage::*;
+}
+
+/// Who else than Portico vouches for users.
+pub mod providers {
+    pub use portico_service::external::*;
+    pub use portico_sign_in::*;
 }

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::providers::check_time_limit;
+use crate::check_time_limit;
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,

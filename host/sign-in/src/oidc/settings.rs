@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::providers::Secret;
+use crate::Secret;
 use portico_service::external::Linking;
 
 /// An issuer, and what is taken from it.

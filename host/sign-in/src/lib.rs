@@ -1,4 +1,4 @@
-//! Identity providers: a directory (LDAP), and an issuer of OpenID Connect.
+//! The external identity providers: a directory (LDAP), and an issuer of OpenID Connect.
 
 pub mod ldap;
 pub mod oidc;
@@ -6,8 +6,6 @@ pub mod oidc;
 use std::{fmt, time::Duration};
 
 use anyhow::ensure;
-
-pub use portico_service::external::*;
 
 /// Refuses a time limit of a provider that nobody would wait for, or that none could keep.
 fn check_time_limit(setting: &str, limit: Duration) -> anyhow::Result<()> {

@@ -2,9 +2,9 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::providers::check_time_limit;
+use crate::check_time_limit;
 use anyhow::{Context as _, anyhow, bail, ensure};
-use axum::http::Uri;
+use http::Uri;
 use ldap3::Scope;
 use rustls::{
     ClientConfig, RootCertStore,

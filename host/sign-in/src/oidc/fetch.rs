@@ -91,9 +91,9 @@ impl<'c> AsyncHttpClient<'c> for Fetch {
 fn send(agent: &Agent, request: HttpRequest) -> Result<HttpResponse, Failed> {
     let (parts, body) = request.into_parts();
     let response = if body.is_empty() {
-        agent.run(ureq::http::Request::from_parts(parts, ()))
+        agent.run(http::Request::from_parts(parts, ()))
     } else {
-        agent.run(ureq::http::Request::from_parts(parts, body))
+        agent.run(http::Request::from_parts(parts, body))
     };
     let (parts, mut body) = response.map_err(failed)?.into_parts();
     let body = body.with_config().limit(MOST).read_to_vec().map_err(failed)?;
