@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn the_contract_is_all_that_is_in_wit() {
-        let wit = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit");
+        let wit = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
         let mut files: Vec<_> = std::fs::read_dir(wit)
             .unwrap()
             .map(|file| file.unwrap().file_name().into_string().unwrap())

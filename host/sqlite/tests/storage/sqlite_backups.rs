@@ -303,7 +303,7 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
 
 /// The migrations, in their order.
 fn migrations() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/storage/sqlite/migrations");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
     let migrations = files(&folder).into_values();
     migrations.map(|sql| String::from_utf8(sql).unwrap()).collect()
 }
