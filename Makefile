@@ -87,7 +87,7 @@ lint: component ## formatting, clippy, and the libraries' documentation
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace
 
 swagger-ui: ## another version of the viewer at /api/docs: make swagger-ui VERSION=5.35.0
-	host/assets/swagger-ui/renew.sh $(VERSION)
+	host/http/assets/swagger-ui/renew.sh $(VERSION)
 
 clean: ## removes what was built; ./data stays
 	rm -rf target dist

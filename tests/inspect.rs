@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use portico::COMPONENT;
+use portico_sandbox::COMPONENT;
 use portico_tests::{Builder, Finished, Fixtures, administrator, command, run};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use portico::audit::AuditSettings;
-use portico::identity::Identity;
-use portico::storage::{Access, AuditEntry, DashboardStorage};
-use portico::time::Clock;
+use portico_model::time::Clock;
+use portico_service::audit::AuditSettings;
+use portico_service::identity::Identity;
+use portico_storage::{Access, AuditEntry, DashboardStorage};
 use portico_tests::{Client, Fixtures, Portico, administrator, administrator_of};
 use rusqlite::Connection;
 use serde_json::{Value, json};

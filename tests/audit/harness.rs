@@ -6,19 +6,19 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use portico::{
-    COMPONENT,
-    audit::{Audit, AuditSettings},
-    http::{self, HttpSettings},
-    icons::NoIcons,
-    model::Timestamp,
-    sandbox::{Imports, Limits, Sandbox},
-    secrets::{Secrets, SystemRandom},
-    service::Service,
-    storage::sqlite::SqliteStorage,
-    throttle::Throttle,
+use portico_http::{self as http, HttpSettings};
+use portico_model::{
+    Timestamp,
     time::{Clock, SystemClock},
 };
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_service::{
+    audit::{Audit, AuditSettings},
+    service::Service,
+    throttle::Throttle,
+};
+use portico_sqlite::SqliteStorage;
+use portico_storage::secrets::{Secrets, SystemRandom};
 use portico_tests::{Anonymous, Client};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
 //! Who signs in by a provider's word: user, groups, session and row are one commit.
 
-use portico::audit::AuditSettings;
-use portico::identity::Identity;
-use portico::model::Provider;
-use portico::providers::{External, Linking, SignIn, Vouched, sign_in};
-use portico::sessions::SessionTimes;
+use portico_model::Provider;
+use portico_service::audit::AuditSettings;
+use portico_service::external::{External, Linking, SignIn, Vouched, sign_in};
+use portico_service::identity::Identity;
+use portico_service::sessions::SessionTimes;
 use portico_tests::{Client, administrator_of};
 use serde_json::json;
 

@@ -11,11 +11,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use portico::{
-    embed::{Authentication, Code, Error, Identity, Limits, Plugin, Random},
-    model::{App, AppInput},
-    storage::{self, Access, CallContext, Storage, Transaction, memory::MemoryStorage},
-};
+use portico::embed::{Authentication, Code, Error, Identity, Limits, Plugin, Random};
+use portico_model::{App, AppInput};
+use portico_storage::{self as storage, Access, CallContext, Storage, Transaction, memory::MemoryStorage};
 use tokio::{
     select,
     sync::{Barrier, Notify},

@@ -1,9 +1,6 @@
 //! What the file that ships wants and offers.
 
-use portico::{
-    COMPONENT,
-    sandbox::{Access, Kind},
-};
+use portico_sandbox::{Access, COMPONENT, Kind};
 use wasmtime::{
     Engine, Store,
     component::{Component, Linker, Val, types::ComponentItem},

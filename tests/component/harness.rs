@@ -10,18 +10,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use portico::{
-    COMPONENT,
-    icons::Icons,
-    identity::Identity,
-    model::{Caller, NewAccount, Timestamp, UserCaller},
-    sandbox::{Imports, Instance, Limits, Sandbox},
+use portico_model::{Caller, NewAccount, Timestamp, UserCaller, time::Clock};
+use portico_sandbox::{COMPONENT, Imports, Instance, Limits, Sandbox, icons::Icons};
+use portico_service::identity::Identity;
+use portico_storage::{
+    Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret, memory::MemoryStorage,
     secrets::SystemRandom,
-    storage::{
-        Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret,
-        memory::MemoryStorage,
-    },
-    time::Clock,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -164,6 +158,6 @@ pub fn admin() -> Caller {
 }
 
 /// The context of a call by the operator.
-pub fn context() -> portico::storage::CallContext {
+pub fn context() -> portico_storage::CallContext {
     Identity::operator().context("test")
 }

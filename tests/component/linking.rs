@@ -1,14 +1,14 @@
 //! Whether somebody whom a provider vouches for becomes a user who is there already.
 
-use portico::{
+use portico_model::{
+    Caller, Provider, Timestamp,
     error::{Code, Error},
-    model::{Caller, Provider, Timestamp},
-    sandbox::{
-        SignedIn,
-        bindings::exports::portico::dashboard::sign_in::{Identity, Linking},
-    },
-    storage::{Profile, UserChange},
 };
+use portico_sandbox::{
+    SignedIn,
+    bindings::exports::portico::dashboard::sign_in::{Identity, Linking},
+};
+use portico_storage::{Profile, UserChange};
 
 use crate::harness::{Harness, NEW_YEAR, account, admin, call};
 

@@ -1,11 +1,8 @@
 //! Rules that need a clock, an icon or an identity provider.
 
-use portico::{
-    error::Code,
-    model::{AppDraft, Caller, ColorScheme, Provider, Registration, TextChange},
-    sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as External, Linking},
-    storage::AccountKey,
-};
+use portico_model::{AppDraft, Caller, ColorScheme, Provider, Registration, TextChange, error::Code};
+use portico_sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as External, Linking};
+use portico_storage::AccountKey;
 
 use crate::harness::{Harness, NEW_YEAR, account, admin, call, user};
 
@@ -238,12 +235,12 @@ async fn what_a_provider_vouches_for_is_not_changed_here_not_even_by_administrat
         portico_dashboard_sign_in.call_external(&external("1", "eve"), Linking::Off)
     )
     .unwrap();
-    let profile = portico::model::ProfileChange {
+    let profile = portico_model::ProfileChange {
         id: eve.id.clone(),
         name: "eva".into(),
         email: TextChange::Keep,
     };
-    let password = portico::model::PasswordChange {
+    let password = portico_model::PasswordChange {
         user_id: eve.id.clone(),
         previous_password: Some("correct horse".into()),
         password: "correct horse".into(),

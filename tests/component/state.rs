@@ -1,11 +1,10 @@
 //! The interface `state`, as a dashboard that applies a desired state calls it.
 
-use portico::{
-    error::Code,
-    model::{Caller, PathSegment, Provider, TextChange},
-    sandbox::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedApp, WantedUser},
-    storage::AccountKey,
+use portico_model::{Caller, PathSegment, Provider, TextChange, error::Code};
+use portico_sandbox::bindings::exports::portico::dashboard::state::{
+    Secret, TimestampChange, WantedApp, WantedUser,
 };
+use portico_storage::AccountKey;
 
 use crate::harness::{Harness, NEW_YEAR, admin, call, user};
 

@@ -6,13 +6,9 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use portico::{
-    error::Code,
-    model::{AppInput, Caller, ColorScheme, PasswordChange},
-    storage::{
-        Access, AccountKey, CallContext, Error, Result, Storage, Transaction, UserFilter,
-        memory::MemoryStorage,
-    },
+use portico_model::{AppInput, Caller, ColorScheme, PasswordChange, error::Code};
+use portico_storage::{
+    Access, AccountKey, CallContext, Error, Result, Storage, Transaction, UserFilter, memory::MemoryStorage,
 };
 
 use crate::harness::{Harness, account, admin, call, user};

@@ -1,15 +1,15 @@
 //! Values from before a rule: they stay readable and usable, and a change that leaves them as they
 //! are passes.
 
-use portico::{
+use portico_model::{
+    App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange,
     error::{Code, Error},
-    model::{App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange},
-    sandbox::bindings::exports::portico::dashboard::{
-        sign_in::{Identity, Linking},
-        state::{TimestampChange, WantedApp, WantedUser},
-    },
-    storage::{Profile, StoredApp, UserChange},
 };
+use portico_sandbox::bindings::exports::portico::dashboard::{
+    sign_in::{Identity, Linking},
+    state::{TimestampChange, WantedApp, WantedUser},
+};
+use portico_storage::{Profile, StoredApp, UserChange};
 
 use crate::harness::{Harness, account, admin, call};
 

@@ -1,6 +1,6 @@
 //! A failed sign-in does not tell why: not by what it answers, and not by how long it takes.
 
-use portico::model::Provider;
+use portico_model::Provider;
 use portico_tests::{Client, PASSWORD, administrator_of};
 
 use crate::harness::Host;

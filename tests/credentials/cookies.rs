@@ -113,8 +113,8 @@ fn sessions_last_as_long_as_the_settings_say() {
         "the environment goes before the file: {cookie}"
     );
     let text = |value: &serde_json::Value| value.as_str().map(ToOwned::to_owned).expect("a date");
-    let expires_at = portico::time::parse(&text(&answer.json()["expiresAt"])).expect("a date");
-    let now = portico::time::Clock::now(&portico::time::SystemClock);
+    let expires_at = portico_model::time::parse(&text(&answer.json()["expiresAt"])).expect("a date");
+    let now = portico_model::time::Clock::now(&portico_model::time::SystemClock);
     let minutes = (expires_at - now) as f64 / 60_000.0;
     assert!((8.0..=10.0).contains(&minutes), "{minutes} minutes");
 }

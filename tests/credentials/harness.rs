@@ -10,21 +10,14 @@ use std::{
     time::Duration,
 };
 
-use portico::{
-    COMPONENT,
-    http::{self, HttpSettings, TrustedProxies},
-    icons::NoIcons,
-    identity::Identity,
-    model::{ColorScheme, Provider, Timestamp, User},
-    sandbox::{Imports, Limits, Sandbox},
+use portico_http::{self as http, HttpSettings, TrustedProxies};
+use portico_model::{ColorScheme, Provider, Timestamp, User, time::Clock};
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_storage::{
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser,
+    memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
-    service::Service,
-    storage::{
-        Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser,
-        memory::MemoryStorage,
-    },
-    throttle::Throttle,
-    time::Clock,
 };
 use portico_tests::{Anonymous, Answer, Client};
 use serde_json::json;

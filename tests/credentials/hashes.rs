@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use portico::{
-    model::Provider,
-    storage::{AccountKey, sqlite::SqliteStorage},
-};
+use portico_model::Provider;
+use portico_sqlite::SqliteStorage;
+use portico_storage::AccountKey;
 use portico_tests::{Client, NO_INPUT, Portico, administrator, administrator_of};
 use serde_json::json;
 

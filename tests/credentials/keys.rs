@@ -11,7 +11,7 @@ use crate::harness::{Host, MINUTE, NEW_YEAR, SECOND};
 fn a_key_opens_until_the_moment_at_which_it_expires() {
     let host = Host::start();
     let admin = administrator_of(&host.client);
-    let expires_at = portico::time::format(NEW_YEAR + MINUTE);
+    let expires_at = portico_model::time::format(NEW_YEAR + MINUTE);
     let input = json!({"name": "for a minute", "expiresAt": expires_at});
     let key = host.client.key(&admin.make("apiKeys.create", &input, "apiKey"));
     host.clock.advance(MINUTE - 1);
@@ -52,13 +52,13 @@ fn the_last_use_of_a_key_is_noted_to_the_minute() {
     };
     assert_eq!(last_used(), Value::Null);
     key.query("app.all", &NO_INPUT).assert_status(200);
-    wait_for(&json!(portico::time::format(NEW_YEAR)));
+    wait_for(&json!(portico_model::time::format(NEW_YEAR)));
     host.clock.advance(MINUTE - SECOND);
     for _ in 0..20 {
         key.query("app.all", &NO_INPUT).assert_status(200);
     }
-    assert_eq!(last_used(), json!(portico::time::format(NEW_YEAR)));
+    assert_eq!(last_used(), json!(portico_model::time::format(NEW_YEAR)));
     host.clock.advance(SECOND);
     key.query("app.all", &NO_INPUT).assert_status(200);
-    wait_for(&json!(portico::time::format(NEW_YEAR + MINUTE)));
+    wait_for(&json!(portico_model::time::format(NEW_YEAR + MINUTE)));
 }

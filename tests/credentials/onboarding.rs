@@ -12,20 +12,14 @@ use std::{
 
 use async_trait::async_trait;
 use axum::{body::Body, extract::ConnectInfo, http::Request};
-use portico::{
-    COMPONENT,
-    http::{self, HttpSettings},
-    icons::NoIcons,
-    model::Provider,
-    sandbox::{Imports, Limits, Sandbox},
+use portico_http::{self as http, HttpSettings};
+use portico_model::{Provider, time::SystemClock};
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_service::{service::Service, throttle::Throttle};
+use portico_storage::{
+    Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
+    memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
-    service::Service,
-    storage::{
-        Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
-        memory::MemoryStorage,
-    },
-    throttle::Throttle,
-    time::SystemClock,
 };
 use portico_tests::{Answer, Builder, PASSWORD, Portico, raw};
 use serde_json::json;

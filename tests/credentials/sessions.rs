@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
-use portico::model::Timestamp;
+use portico_model::Timestamp;
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub fn is_open(session: &Session) -> bool {
 }
 
 fn date(timestamp: Timestamp) -> Value {
-    json!(portico::time::format(timestamp))
+    json!(portico_model::time::format(timestamp))
 }
 
 /// Waits until storage has noted that the session was used.

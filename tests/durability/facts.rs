@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portico::COMPONENT;
-use portico::icons::NoIcons;
-use portico::identity::Identity;
-use portico::sandbox::{Imports, Limits, Sandbox};
-use portico::secrets::SystemRandom;
-use portico::storage::memory::MemoryStorage;
-use portico::time::SystemClock;
+use portico_model::time::SystemClock;
+use portico_sandbox::COMPONENT;
+use portico_sandbox::icons::NoIcons;
+use portico_sandbox::{Imports, Limits, Sandbox};
+use portico_service::identity::Identity;
+use portico_storage::memory::MemoryStorage;
+use portico_storage::secrets::SystemRandom;
 use rusqlite::{Connection, OpenFlags};
 
 /// Facts by their keys.

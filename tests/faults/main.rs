@@ -8,8 +8,8 @@ mod storage;
 
 use std::collections::BTreeSet;
 
-use portico::sandbox::Kind;
-use portico::storage::{Constraint, Error};
+use portico_sandbox::Kind;
+use portico_storage::{Constraint, Error};
 use portico_tests::procedures::{Row, TABLE, Target, Who, World};
 use portico_tests::{Answer, Client, Fixtures, PASSWORD};
 use serde_json::{Value, json};

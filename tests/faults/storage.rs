@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
-use portico::model::{App, Provider, Timestamp, User, UserSummary};
-use portico::storage::*;
+use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_storage::*;
 
 /// Which calls fail, counted from 1 since the last time that somebody asked.
 #[derive(Clone, Copy, Debug)]

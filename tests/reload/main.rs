@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico::COMPONENT;
+use portico_sandbox::COMPONENT;
 use portico_tests::{
     Answer, Builder, Client, Fixtures, MISSING, Portico, administrator, command, renamed, run,
     trpc_query_path,

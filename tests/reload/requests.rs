@@ -4,20 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::{body::Body, extract::Request};
-use portico::{
-    COMPONENT,
-    http::{self, HttpSettings},
-    icons::NoIcons,
-    live::Live,
-    sandbox::{Imports, Limits, Sandbox},
+use portico_http::{self as http, HttpSettings};
+use portico_model::time::SystemClock;
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_service::{live::Live, service::Service, throttle::Throttle};
+use portico_storage::{
+    Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
+    memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
-    service::Service,
-    storage::{
-        Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
-        memory::MemoryStorage,
-    },
-    throttle::Throttle,
-    time::SystemClock,
 };
 use portico_tests::{MISSING, cache, trpc_query_path};
 use serde_json::{Map, Value, json};

@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 
 use fastrand::Rng;
-use portico::{
-    model::{Provider, Timestamp},
-    procedures::Table,
-    sandbox::Access,
-    time,
-};
+use portico_model::{Provider, Timestamp, time};
+use portico_sandbox::Access;
+use portico_service::procedures::Table;
 use serde_json::{Value, json};
 
 use crate::{

@@ -2,7 +2,7 @@
 //! what is not there, at times no input at all.
 
 use fastrand::Rng;
-use portico::{model::Timestamp, time};
+use portico_model::{Timestamp, time};
 use serde_json::{Value, json};
 
 use crate::{

@@ -16,20 +16,22 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, header},
 };
-use portico::{
-    COMPONENT,
+use portico_http::{self as http, HttpSettings, SessionTimes};
+use portico_model::{Timestamp, error::Error, time::Clock};
+use portico_sandbox::{
+    COMPONENT, Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in, icons::NoIcons,
+};
+use portico_service::{
     audit::{Audit, AuditSettings},
-    error::Error,
-    http::{self, HttpSettings, SessionTimes},
-    icons::NoIcons,
     identity::{self, Identity, PLAIN_COOKIE},
-    model::Timestamp,
-    sandbox::{Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in},
-    secrets::{Random, Secrets},
     service::{Service, report},
-    storage::{Access, Authentication, DashboardStorage, Ids, memory::MemoryStorage, sqlite::SqliteStorage},
     throttle::Throttle,
-    time::Clock,
+};
+use portico_sqlite::SqliteStorage;
+use portico_storage::{
+    Access, Authentication, DashboardStorage, Ids,
+    memory::MemoryStorage,
+    secrets::{Random, Secrets},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use portico::{
-    identity::Identity,
-    storage::{Access, AccountKey},
-};
+use portico_service::identity::Identity;
+use portico_storage::{Access, AccountKey};
 use serde_json::{Value, json};
 
 use crate::side::Side;

@@ -6,10 +6,7 @@
 
 use std::fmt;
 
-use portico::{
-    model::{Provider, Timestamp},
-    time,
-};
+use portico_model::{Provider, Timestamp, time};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq)]

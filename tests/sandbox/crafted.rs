@@ -5,11 +5,11 @@
 
 use std::{fmt::Write, path::Path, time::Duration};
 
-use portico::{
+use portico_model::{
+    App,
     error::{Code, Error},
-    model::App,
-    sandbox::{Limits, Sandbox},
 };
+use portico_sandbox::{Limits, Sandbox};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::{
     Resolve, WorldItem,

@@ -3,17 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico::{
-    COMPONENT,
-    error::Error,
-    icons::Icons,
-    identity::Identity,
-    model::{App, Caller},
-    sandbox::{Imports, Instance, Limits, Sandbox},
-    secrets::SystemRandom,
-    storage::{Authentication, CallContext, Storage, memory::MemoryStorage},
-    time::SystemClock,
-};
+use portico_model::{App, Caller, error::Error, time::SystemClock};
+use portico_sandbox::{COMPONENT, Imports, Instance, Limits, Sandbox, icons::Icons};
+use portico_service::identity::Identity;
+use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage, secrets::SystemRandom};
 
 use crate::service::component;
 

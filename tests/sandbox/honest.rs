@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use portico::{
-    identity::Identity,
-    model::{App, Provider, User},
-    storage::{Access, NewUser, Storage, StoredApp, UserChange, sqlite::SqliteStorage},
-};
+use portico_model::{App, Provider, User};
+use portico_service::identity::Identity;
+use portico_sqlite::SqliteStorage;
+use portico_storage::{Access, NewUser, Storage, StoredApp, UserChange};
 use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
 
 /// A service whose database has this in it besides an administrator.
@@ -86,7 +85,7 @@ async fn all_of_200_users_with_the_largest_images_are_answered() {
                     open_search_in_new_tab: true,
                 },
                 name_key: name.clone(),
-                color_scheme: portico::model::ColorScheme::Dark,
+                color_scheme: portico_model::ColorScheme::Dark,
                 password_hash: None,
             };
             transaction.insert_user(&user).await.unwrap();

@@ -5,13 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico::{
-    COMPONENT,
-    error::Code,
-    model::{Caller, NewAccount, UserCaller},
-    sandbox::Limits,
-    storage::{Access, DashboardStorage, sqlite::SqliteStorage},
-};
+use portico_model::{Caller, NewAccount, UserCaller, error::Code};
+use portico_sandbox::{COMPONENT, Limits};
+use portico_sqlite::SqliteStorage;
+use portico_storage::{Access, DashboardStorage};
 use portico_tests::{command, run};
 
 use crate::harness::{ask, by_id, context, honest, hostile, sandbox, sandbox_over};

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use portico::sandbox::Limits;
+use portico_sandbox::Limits;
 
 fn page() -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sandbox.md");

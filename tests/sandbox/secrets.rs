@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use portico::sandbox::{Limits, Sandbox};
+use portico_sandbox::{Limits, Sandbox};
 use portico_tests::Client;
 
 use crate::{

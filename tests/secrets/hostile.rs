@@ -8,10 +8,9 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use portico::{
-    identity::Identity,
-    storage::{Access, DashboardStorage, sqlite::SqliteStorage},
-};
+use portico_service::identity::Identity;
+use portico_sqlite::SqliteStorage;
+use portico_storage::{Access, DashboardStorage};
 use portico_tests::{Client, MISSING, Portico, escape, raw, trpc_query_path};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico::{identity::Identity, sandbox::Limits};
+use portico_sandbox::Limits;
+use portico_service::identity::Identity;
 use serde_json::{Value, json};
 
 use crate::time_limit::service;

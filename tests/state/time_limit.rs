@@ -3,17 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico::{
-    COMPONENT,
-    error::Code,
-    icons::{IconSettings, NoIcons},
-    identity::Identity,
-    sandbox::{Imports, Limits, Sandbox},
+use portico_model::{error::Code, time::SystemClock};
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_server::icons::IconSettings;
+use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_storage::{
+    Access, DashboardStorage,
+    memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
-    service::Service,
-    storage::{Access, DashboardStorage, memory::MemoryStorage},
-    throttle::Throttle,
-    time::SystemClock,
 };
 use serde_json::json;
 

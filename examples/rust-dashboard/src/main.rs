@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 use clap::Parser;
 use portico::{
     embed::{Plugin, Throttle},
-    sandbox::inspect::sha256,
+    sha256,
 };
 use rust_dashboard::{Dashboard, database::Database, router};
 use tokio::{

@@ -2,6 +2,10 @@
 
 use async_trait::async_trait;
 
+/// The icon of an app whose name fits no other, unless the settings say otherwise.
+pub const DEFAULT_ICON: &str =
+    "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg";
+
 /// Finds icons.
 #[async_trait]
 pub trait Icons: Send + Sync + 'static {

@@ -3,13 +3,16 @@
 use std::{fs, path::Path, sync::Arc};
 
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, Version};
-use portico::{
-    data_dir::DataDir,
-    identity::Identity,
-    model::{App, ColorScheme, Provider, User},
-    secrets::{Secrets, SystemRandom},
-    storage::{Access, ApiKey, DashboardStorage, NewUser, StoredApp, sqlite::SqliteStorage},
+use portico_model::{
+    App, ColorScheme, Provider, User,
     time::{Clock, SystemClock},
+};
+use portico_server::data_dir::DataDir;
+use portico_service::identity::Identity;
+use portico_sqlite::SqliteStorage;
+use portico_storage::{
+    Access, ApiKey, DashboardStorage, NewUser, StoredApp,
+    secrets::{Secrets, SystemRandom},
 };
 use unicode_normalization::UnicodeNormalization;
 

@@ -5,19 +5,22 @@
 use std::{path::Path, sync::Arc, time::Instant};
 
 use axum::http::{HeaderMap, header};
-use portico::{
-    COMPONENT,
-    data_dir::DataDir,
+use portico_model::{
     error::Error,
-    icons::{IconSettings, NoIcons},
+    time::{Clock, SystemClock},
+};
+use portico_sandbox::{self as sandbox, COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_server::{data_dir::DataDir, icons::IconSettings};
+use portico_service::{
     identity::{self, Identity, PLAIN_COOKIE},
     procedures::Procedure,
-    sandbox::{self, Imports, Limits, Sandbox},
-    secrets::{Secrets, SystemRandom},
     service::Service,
-    storage::{Access, AppFilter, CallContext, Storage as _, sqlite::SqliteStorage},
     throttle::Throttle,
-    time::{Clock, SystemClock},
+};
+use portico_sqlite::SqliteStorage;
+use portico_storage::{
+    Access, AppFilter, CallContext, Storage as _,
+    secrets::{Secrets, SystemRandom},
 };
 use serde_json::{Value, json};
 
@@ -177,13 +180,13 @@ impl Steps {
         Ok(())
     }
 
-    async fn get_app(&self) -> Result<Option<portico::model::App>, Error> {
+    async fn get_app(&self) -> Result<Option<portico_model::App>, Error> {
         let context = self.identity.context("steps");
         let mut transaction = self.storage.begin(Access::Read, &context).await?;
         Ok(transaction.get_app(&self.app).await?)
     }
 
-    async fn list_apps(&self) -> Result<Vec<portico::model::App>, Error> {
+    async fn list_apps(&self) -> Result<Vec<portico_model::App>, Error> {
         let everything = AppFilter {
             name_contains: None,
             offset: 0,

@@ -14,17 +14,17 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use portico::{
+use portico_http::RequestId;
+use portico_model::{
+    App, AppInput, Provider,
     error::{Code, Error},
-    http::RequestId,
-    identity::{self, Identity, PLAIN_COOKIE},
-    model::{App, AppInput, Provider},
-    sandbox::{self, Kind},
-    storage::{
-        Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, SharedSnapshot,
-        Snapshot, StoredApp,
-    },
     time::{self, Clock, SystemClock},
+};
+use portico_sandbox::{self as sandbox, Kind};
+use portico_service::identity::{self, Identity, PLAIN_COOKIE};
+use portico_storage::{
+    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, SharedSnapshot, Snapshot,
+    StoredApp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;

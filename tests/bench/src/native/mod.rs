@@ -13,12 +13,13 @@ use axum::{
     http::header,
     routing::{get, post},
 };
-use portico::{
-    data_dir::DataDir,
-    http::{self, HttpLimits},
-    identity::Identity,
+use portico_http::{self as http, HttpLimits};
+use portico_server::data_dir::DataDir;
+use portico_service::identity::Identity;
+use portico_sqlite::SqliteStorage;
+use portico_storage::{
+    Access, DashboardStorage, Storage as _,
     secrets::{Secrets, SystemRandom},
-    storage::{Access, DashboardStorage, Storage as _, sqlite::SqliteStorage},
 };
 use tokio::{net::TcpListener, sync::Semaphore};
 use tracing_subscriber::EnvFilter;

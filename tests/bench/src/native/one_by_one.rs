@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use portico::storage::{AuditEntry, StoredApp};
+use portico_storage::{AuditEntry, StoredApp};
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 

@@ -8,12 +8,11 @@
 use std::{fs, time::Duration};
 
 use anyhow::{Context as _, ensure};
-use portico::{
-    data_dir::DataDir,
-    identity::Identity,
-    model::App,
-    storage::{Access, AppFilter, CallContext, DashboardStorage, Storage, StoredApp, sqlite::SqliteStorage},
-};
+use portico_model::App;
+use portico_server::data_dir::DataDir;
+use portico_service::identity::Identity;
+use portico_sqlite::SqliteStorage;
+use portico_storage::{Access, AppFilter, CallContext, DashboardStorage, Storage, StoredApp};
 
 use super::Bench;
 use crate::{

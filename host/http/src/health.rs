@@ -1,0 +1,54 @@
+//! Whether the service lives, and whether it can do its work.
+
+use axum::{
+    extract::{Extension, State},
+    response::Response,
+};
+use portico_model::error::{Code, Error};
+use portico_service::{
+    identity::Identity,
+    service::report,
+    shape::{
+        Shape::{self, Choice, Named, Record},
+        required,
+    },
+};
+
+use super::{
+    Shared,
+    error::{self, json_response},
+    request::RequestId,
+};
+
+/// What an answer says where all is well.
+pub(crate) const HEALTH: Shape = Named(
+    "Health",
+    &Record(&[required("status", Choice(&["ok"])).about("That all is well.")]),
+);
+
+const OK: &str = r#"{"status":"ok"}"#;
+
+/// The process answers.
+pub(super) async fn live() -> Response {
+    json_response(OK)
+}
+
+/// Storage answers and takes changes, and the component runs.
+pub(super) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
+    let work = async {
+        http.service.storage.check().await?;
+        http.service.has_users(&id.0).await?;
+        http.service
+            .sandbox
+            .describe(Identity::anonymous().context(&id.0))
+            .await
+    };
+    match work.await {
+        Ok(_) => json_response(OK),
+        Err(cause) => {
+            report(cause, "health.ready", &id.0);
+            let message = format!("Not ready; the log says why (request {})", id.0);
+            error::rest(Error::new(Code::ServiceUnavailable, message), None)
+        }
+    }
+}

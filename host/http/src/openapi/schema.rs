@@ -1,0 +1,232 @@
+//! Shapes as JSON Schema. What has a name becomes a schema of the components, once.
+
+use portico_service::{
+    shape::{Bound, Field, Shape},
+    words,
+};
+use serde_json::{Map, Value, json};
+
+/// Schemas whose fields the contract describes under another name.
+const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];
+
+/// What the contract does not say of a schema.
+const ABOUT: &[(&str, &str)] = &[
+    ("ApiKey", "An API key, without its secret."),
+    ("Session", "A session, without its token."),
+    (
+        "AppName",
+        "An app by its name, or where several have it by its id.",
+    ),
+    ("AuditPage", "A part of the audit log."),
+    ("AuditRow", "Something that was done, or refused."),
+    ("Board", "A board, with what stands on it."),
+    ("BoardContent", "An app on a board, or a list of bookmarks."),
+    ("BoardItem", "An app, or a list of bookmarks."),
+    ("BoardSummary", "A board in a list."),
+    ("ChangedEntry", "A record that was there and differs now."),
+    ("CreatedApiKey", "A new API key."),
+    ("CreatedApp", "A new app."),
+    ("CreatedInvite", "A new invite."),
+    ("CurrentSession", "Who is signed in, and until when."),
+    ("CurrentStep", "How far the first setup has come."),
+    (
+        "Document",
+        "What a dashboard is wanted to hold. A key that is absent leaves alone what is there and gives what is new its default; null clears; lists replace.",
+    ),
+    ("FieldChange", "A field that differs."),
+    ("Group", "Users with the same permissions."),
+    ("Health", "That all is well."),
+    ("Invite", "An invite, without its secret."),
+    ("IdentityProvider", "Who may vouch for users."),
+    ("Membership", "A user in a group."),
+    ("Named", "A record by its id and name."),
+    ("Reference", "A record by its id."),
+    ("Report", "What applying a document did."),
+    ("ReportEntry", "A record that a report is about."),
+    ("Search", "What to search for, in names."),
+    ("SearchEngine", "Where a search from the dashboard goes."),
+    ("SessionUser", "The user who is signed in."),
+    ("SignIn", "A username and a password."),
+    ("SignedIn", "A new session."),
+    ("State", "The whole dashboard as a document."),
+    ("StateBoard", "A board of a state."),
+    ("StateGroup", "A group of a state."),
+    ("StateSearchEngine", "A search engine of a state."),
+    ("StateShares", "With whom a board is shared."),
+    ("StateUser", "A user of a state."),
+    (
+        "Unnamed",
+        "How many records of each kind a document does not name.",
+    ),
+    (
+        "UserName",
+        "A user by their name, or where users of several providers have it with the provider.",
+    ),
+    ("UserReference", "A user by their id."),
+    ("WantedApp", "An app of a document."),
+    ("WantedBoard", "A board of a document."),
+    ("WantedGroup", "A group of a document."),
+    ("WantedSearchEngine", "A search engine of a document."),
+    ("WantedShares", "With whom a board is shared."),
+    ("WantedUser", "A user of a document."),
+];
+
+/// The named schemas that were met so far.
+#[derive(Default)]
+pub(super) struct Schemas {
+    found: Map<String, Value>,
+}
+
+impl Schemas {
+    /// All of them, by name.
+    pub fn into_components(self) -> Value {
+        let mut found: Vec<_> = self.found.into_iter().collect();
+        found.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Value::Object(found.into_iter().collect())
+    }
+
+    /// A schema under this name, and the reference to it.
+    pub fn add(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        if !self.found.contains_key(name) {
+            // A schema may hold itself.
+            self.found.insert(name.to_owned(), Value::Null);
+            let schema = make(self);
+            self.found.insert(name.to_owned(), schema);
+        }
+        reference(name)
+    }
+
+    /// A shape as a schema; an object that has no name gets this one. `scope` is where the contract
+    /// describes the keys of such an object.
+    pub fn named(&mut self, name: &str, shape: &Shape, scope: &str) -> Value {
+        match shape {
+            Shape::Record(fields) => self.add(name, |schemas| {
+                let mut schema = schemas.object(fields, scope);
+                schema["description"] = format!("The input of `{scope}`.").into();
+                schema
+            }),
+            Shape::Optional(shape) => self.named(name, shape, scope),
+            shape => self.of(shape, scope),
+        }
+    }
+
+    /// A shape as a schema.
+    pub fn of(&mut self, shape: &Shape, scope: &str) -> Value {
+        match shape {
+            // Whatever comes is not looked at.
+            Shape::Nothing | Shape::Anything => json!({}),
+            Shape::Text => json!({ "type": "string" }),
+            Shape::Boolean => json!({ "type": "boolean" }),
+            Shape::Integer => json!({ "type": "integer", "format": "int32" }),
+            Shape::Position => json!({ "type": "integer" }),
+            Shape::Date => json!({ "type": "string", "format": "date-time" }),
+            Shape::Choice(choices) => json!({ "type": "string", "enum": choices }),
+            Shape::List(shape) => json!({ "type": "array", "items": self.of(shape, scope) }),
+            Shape::Record(fields) => self.object(fields, scope),
+            Shape::Tagged(kinds) => {
+                let of_kind = |(kind, fields): &(&str, &[Field])| {
+                    let mut schema = self.object(fields, scope);
+                    let tag = json!({ "type": "string", "const": kind, "description": "What kind it is." });
+                    schema["properties"]["kind"] = tag;
+                    if let Some(required) = schema["required"].as_array_mut() {
+                        required.insert(0, "kind".into());
+                    }
+                    schema
+                };
+                json!({ "oneOf": kinds.iter().map(of_kind).collect::<Vec<_>>() })
+            }
+            Shape::Either(one, other) => json!({ "anyOf": [self.of(one, scope), self.of(other, scope)] }),
+            Shape::Nullable(shape) => or_null(self.of(shape, scope)),
+            Shape::Optional(shape) => self.of(shape, scope),
+            Shape::Named(name, shape) => self.add(name, |schemas| {
+                let mut schema = schemas.of(shape, name);
+                schema["description"] = about(name).into();
+                schema
+            }),
+            Shape::Bounded(shape, bound) => {
+                let mut schema = self.of(shape, scope);
+                state(bound, &mut schema);
+                schema
+            }
+        }
+    }
+
+    /// An object with these keys. Others are ignored in inputs, so none is forbidden.
+    pub fn object(&mut self, fields: &[Field], scope: &str) -> Value {
+        let mut schema = json!({ "type": "object" });
+        let required: Vec<_> = fields.iter().filter(|field| !field.optional).collect();
+        if !required.is_empty() {
+            schema["required"] = required.iter().map(|field| field.name).collect();
+        }
+        let mut properties = Map::new();
+        for field in fields {
+            properties.insert(field.name.into(), self.property(field, scope));
+        }
+        schema["properties"] = properties.into();
+        schema
+    }
+
+    /// One key of an object, or one parameter: its schema with what it means.
+    pub fn property(&mut self, field: &Field, scope: &str) -> Value {
+        let mut schema = self.of(&field.shape, scope);
+        if let Some(about) = about_field(field, scope) {
+            schema["description"] = about.into();
+        }
+        schema
+    }
+}
+
+/// What a key means: what the row says, or else the contract.
+pub(super) fn about_field(field: &Field, scope: &str) -> Option<&'static str> {
+    if !field.about.is_empty() {
+        return Some(field.about);
+    }
+    let same = SAME_FIELDS.iter().find(|(name, _)| *name == scope);
+    words::about_field(same.map_or(scope, |(_, same)| same), field.name)
+}
+
+fn about(name: &str) -> &'static str {
+    let own = ABOUT
+        .iter()
+        .find(|(own, _)| *own == name)
+        .map(|(_, about)| *about);
+    own.or_else(|| words::about(name)).unwrap_or_default()
+}
+
+/// Where a schema of the components stands.
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn or_null(mut schema: Value) -> Value {
+    match schema.get("type").cloned() {
+        Some(Value::String(kind)) if schema.get("enum").is_none() => {
+            schema["type"] = json!([kind, "null"]);
+            schema
+        }
+        _ => json!({ "anyOf": [schema, { "type": "null" }] }),
+    }
+}
+
+fn state(bound: &Bound, schema: &mut Value) {
+    match *bound {
+        Bound::Length(from, to) => {
+            if from > 0 {
+                schema["minLength"] = from.into();
+            }
+            schema["maxLength"] = to.into();
+        }
+        Bound::Range(from, to) => {
+            schema["minimum"] = from.into();
+            schema["maximum"] = to.into();
+        }
+        Bound::From(from) => schema["minimum"] = from.into(),
+        Bound::Count(from, to) => {
+            if from > 0 {
+                schema["minItems"] = from.into();
+            }
+            schema["maxItems"] = to.into();
+        }
+        Bound::Pattern(pattern) => schema["pattern"] = pattern.into(),
+    }
+}

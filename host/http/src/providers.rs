@@ -1,0 +1,343 @@
+//! `/api/auth/providers` and `/api/auth/oidc`: signing in by somebody else's word.
+
+use std::collections::HashSet;
+
+use axum::{
+    body::Body,
+    extract::{Extension, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    response::Response,
+};
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::{
+    external::{Issuer, PATIENCE_SECONDS, Returned, SignIn, sign_in},
+    identity::cookie_of,
+    shape::{
+        NULLABLE_TEXT,
+        Shape::{self, Boolean, Choice, List, Named, Record, Text},
+        optional, required,
+    },
+};
+use serde_json::json;
+
+use super::{
+    Shared, auth,
+    error::json_response,
+    request::{RequestId, client_address, identify, query_pairs},
+    session, wrong_method,
+};
+
+const START: &str = "/api/auth/oidc/start";
+
+/// What a browser is known by while it is on the way to the issuer: without TLS, and behind it.
+const PLAIN_COOKIE: &str = "portico_oidc";
+const SECURE_COOKIE: &str = "__Host-portico_oidc";
+
+/// The longest path to return to, in characters.
+const LONGEST_PATH: usize = 512;
+
+/// What starting takes.
+pub(crate) const START_INPUT: Shape = Record(&[optional("returnTo", Text)
+    .about("The path on this host to go to afterwards, with query and fragment; at most 512 characters of ASCII. The default is /.")]);
+
+/// What coming back takes.
+pub(crate) const CALLBACK_INPUT: Shape = Record(&[
+    optional("state", Text).about("Which sign-in it is."),
+    optional("code", Text).about("What the issuer gives a token for."),
+    optional("iss", Text).about("The issuer."),
+    optional("error", Text).about("Why the issuer refused."),
+    optional("error_description", Text).about("The same for a person; it goes to the log."),
+]);
+
+/// What the list of providers answers.
+pub(crate) const PROVIDERS: Shape = List(&Named(
+    "IdentityProvider",
+    &Record(&[
+        required("provider", Choice(&["credentials", "oidc", "ldap"])).about("Which one."),
+        required("label", Text).about("What people call it."),
+        required("isOn", Boolean).about("Whether one can sign in with it now."),
+        required("startUrl", NULLABLE_TEXT)
+            .about("Where a browser begins to sign in; null: `POST /api/auth/sign-in`, with this provider."),
+    ]),
+));
+
+/// `GET /api/auth/providers`
+pub(super) async fn providers(State(http): State<Shared>) -> Response {
+    let providers = &http.settings.providers;
+    let oidc = providers.oidc.as_deref();
+    let ldap = providers.ldap.as_deref();
+    let answer = json!([
+        { "provider": "credentials", "label": "Username and password", "isOn": true, "startUrl": null },
+        {
+            "provider": "oidc",
+            "label": oidc.map_or("OpenID Connect", |oidc| oidc.label()),
+            "isOn": oidc.is_some(),
+            "startUrl": START,
+        },
+        {
+            "provider": "ldap",
+            "label": ldap.map_or("LDAP", |ldap| ldap.label()),
+            "isOn": ldap.is_some(),
+            "startUrl": null,
+        },
+    ]);
+    json_response(answer.to_string())
+}
+
+/// Any method but `GET` of the two paths below. axum would answer `HEAD` as `GET`, and begin or end a
+/// sign-in of whoever only looks whether the address is good.
+pub(super) async fn only_opened(request: Request) -> Response {
+    wrong_method(&request, "GET")
+}
+
+/// `GET /api/auth/oidc/start?returnTo=/path`
+pub(super) async fn start(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let started = try_start(&http, &id, &parts).await;
+    record_refusal(&http, &id, &parts, &started);
+    auth::answer(started, "oidc.start", &id)
+}
+
+/// Whoever is refused has a row in the audit log, but who finds that there is nothing.
+fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<Response, Error>) {
+    if let Err(error) = answer
+        && error.code != Code::NotFound
+    {
+        let address = client_address(http, parts);
+        let audit = &http.service.audit;
+        audit.refuse_sign_in(Provider::Oidc, None, address, &id.0, error);
+    }
+}
+
+async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
+    let (oidc, service) = (on(http)?, &http.service);
+    check_opened(parts)?;
+    check_not_framed(parts)?;
+    let query = Query::read(parts)?;
+    let return_to = query.get("returnTo").map_or("/", String::as_str);
+    check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;
+    let identity = identify(http, parts, id).await?;
+    let attempt = service.throttle.begin(None, identity.address)?;
+    if !service.has_users(&id.0).await? {
+        let message = "The first user is created by onboarding";
+        return Err(Error::new(Code::Forbidden, message));
+    }
+    let browser = browser(http, &parts.headers);
+    let (secrets, now) = (&service.secrets, service.clock.now());
+    let started = oidc
+        .start(secrets, browser, return_to.into(), now, attempt, &id.0)
+        .await?;
+    let response = redirect(&started.url)?;
+    Ok(with_browser(http, response, &started.browser, PATIENCE_SECONDS))
+}
+
+/// `GET /api/auth/oidc/callback`
+pub(super) async fn callback(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let returned = try_callback(&http, &id, &parts).await;
+    record_refusal(&http, &id, &parts, &returned);
+    auth::answer(returned, "oidc.callback", &id)
+}
+
+async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
+    let (oidc, service) = (on(http)?, &http.service);
+    check_opened(parts)?;
+    let identity = identify(http, parts, id).await?;
+    let (browser, now) = (
+        browser(http, &parts.headers).unwrap_or_default(),
+        service.clock.now(),
+    );
+    let returned = Query::read(parts).map(|query| query.returned(&browser));
+    let returned = returned.map_err(|_| "the query of the callback cannot be read".to_owned());
+    let resumed = match returned.and_then(|returned| oidc.resume(returned, now)) {
+        Ok(resumed) => resumed,
+        Err(why) => {
+            check_not_framed(parts)?;
+            let attempt = service.throttle.begin(None, identity.address)?;
+            // Only what costs a try is logged, so that nobody fills the log.
+            let refused = Err(oidc.refuse(&why, &id.0));
+            attempt.settle(&refused);
+            return refused;
+        }
+    };
+    let signed_in = async {
+        let external = oidc.complete(&resumed, &id.0).await?;
+        let who = SignIn {
+            service,
+            times: &http.settings.sessions,
+            sender: &identity,
+            request_id: &id.0,
+        };
+        sign_in(&who, external).await
+    };
+    let signed_in = signed_in.await;
+    let return_to = resumed.settle(&signed_in);
+    let (_, begun) = signed_in?;
+    let mut response = session::with_session(http, redirect(&return_to)?, &begun);
+    if !oidc.awaits(&browser, now) {
+        response = with_browser(http, response, "", 0);
+    }
+    Ok(response)
+}
+
+/// A frame in a page of another site can be there without being seen, and must not use up the tries of
+/// whoever looks at that page. Nobody can sign in there: browsers send it no cookies.
+fn check_not_framed(parts: &Parts) -> Result<(), Error> {
+    let says = |name, value| parts.headers.get(name).is_some_and(|said| said == value);
+    let is_framed = parts.headers.contains_key("sec-fetch-dest") && !says("sec-fetch-dest", "document");
+    if is_framed && says("sec-fetch-site", "cross-site") {
+        return Err(Error::new(
+            Code::Forbidden,
+            "This page does not open in a frame of another site",
+        ));
+    }
+    Ok(())
+}
+
+/// Browsers say what a request is for. An image or a script of another site's page must not use up the
+/// tries of whoever looks at it.
+fn check_opened(parts: &Parts) -> Result<(), Error> {
+    match parts.headers.get("sec-fetch-mode") {
+        Some(mode) if mode != "navigate" => Err(Error::new(
+            Code::Forbidden,
+            "This is a page to open: a link or a redirect, not a fetch",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn on(http: &Shared) -> Result<&dyn Issuer, Error> {
+    let oidc = http.settings.providers.oidc.as_deref();
+    oidc.ok_or_else(|| Error::new(Code::NotFound, "Sign-in by OpenID Connect is off"))
+}
+
+/// A query string in which each key stands once.
+struct Query(Vec<(String, String)>);
+
+impl Query {
+    fn read(parts: &Parts) -> Result<Self, Error> {
+        let pairs = query_pairs(parts.uri.query())?;
+        let mut keys = HashSet::new();
+        if !pairs.iter().all(|(key, _)| keys.insert(key)) {
+            return Err(Error::new(Code::BadRequest, "A key of the query is there twice"));
+        }
+        Ok(Self(pairs))
+    }
+
+    fn get(&self, key: &str) -> Option<&String> {
+        let mut pairs = self.0.iter();
+        pairs.find_map(|(found, value)| (found == key).then_some(value))
+    }
+
+    fn returned(&self, browser: &str) -> Returned {
+        Returned {
+            state: self.get("state").cloned().unwrap_or_default(),
+            code: self.get("code").cloned(),
+            error: self.get("error").cloned(),
+            error_description: self.get("error_description").cloned(),
+            issuer: self.get("iss").cloned(),
+            browser: browser.into(),
+        }
+    }
+}
+
+/// A path on this host, however a browser reads it. (It takes `\` for `/`, passes over tabs and ends
+/// of lines, and `//` begins another host.)
+fn check_path(path: &str) -> Result<(), &'static str> {
+    let mut bytes = path.bytes();
+    if bytes.next() != Some(b'/') || bytes.next() == Some(b'/') {
+        return Err("must be a path on this host: begin with one /");
+    }
+    if path.len() > LONGEST_PATH {
+        return Err("must have at most 512 characters");
+    }
+    if !path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
+        return Err("must hold only visible characters of ASCII, and no backslash: the rest percent-encoded");
+    }
+    Ok(())
+}
+
+fn redirect(to: &str) -> Result<Response, Error> {
+    let to = HeaderValue::from_str(to).map_err(Error::internal)?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(header::LOCATION, to);
+    Ok(response)
+}
+
+fn cookie(http: &Shared) -> &'static str {
+    if http.settings.is_secure() {
+        SECURE_COOKIE
+    } else {
+        PLAIN_COOKIE
+    }
+}
+
+fn browser(http: &Shared, headers: &HeaderMap) -> Option<String> {
+    cookie_of(headers, cookie(http)).map(Into::into)
+}
+
+fn with_browser(http: &Shared, response: Response, browser: &str, seconds: u64) -> Response {
+    session::with_cookie_named(http, cookie(http), response, browser, seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn a_path_to_return_to_is_on_this_host_as_browsers_read_it() {
+        let here = Url::parse("https://portico.example/api/auth/oidc/callback").unwrap();
+        for path in [
+            "/",
+            "/boards/1?edit=true#top",
+            "/%2f%2fevil.example",
+            "/%5cevil.example",
+            "/..//evil.example",
+            "/.//evil.example",
+            "/@evil.example",
+            "/:80",
+            "/;//evil.example",
+            "/?next=https://evil.example",
+        ] {
+            assert_eq!(check_path(path), Ok(()), "{path}");
+            assert_eq!(here.join(path).unwrap().origin(), here.origin(), "{path}");
+        }
+        for path in [
+            "",
+            "boards",
+            "//evil.example",
+            "///evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/a\\b",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            " //evil.example",
+            "/ /evil.example",
+            "https://evil.example",
+            "https:/evil.example",
+            "javascript:alert(1)",
+            "/\u{2f}/evil.example",
+            "/ü",
+            "/\u{7f}",
+        ] {
+            assert!(check_path(path).is_err(), "{path:?}");
+        }
+        assert!(check_path(&format!("/{}", "a".repeat(511))).is_ok());
+        assert!(check_path(&format!("/{}", "a".repeat(512))).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! REST: the routes of the procedure table.
+//!
+//! Path parameters, query parameters and body become the keys of one input, the same that the
+//! procedure call takes; the path wins. A mutation without output answers with an empty body.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::Method,
+    response::Response,
+    routing::{MethodFilter, MethodRouter, on},
+};
+use portico_model::error::{Code, Error};
+use portico_service::{
+    procedures::{Output, Procedure, Table},
+    shape::Shape,
+};
+use portico_storage::SharedSnapshot;
+use serde_json::{Map, Value};
+
+use super::{
+    Http, Shared,
+    error::{self, json_response},
+    gate::List,
+    outgoing::{self, Connection},
+    request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
+    wrong_method,
+};
+
+/// Every path with its methods.
+pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Arc<Http>>)> {
+    let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<str>)>> = BTreeMap::new();
+    for procedure in table.iter() {
+        if let Some(route) = procedure.route {
+            paths
+                .entry(route.path)
+                .or_default()
+                .push((route.method, procedure.name.as_str().into()));
+        }
+    }
+    paths.into_iter().map(|(path, methods)| {
+        let mut allowed: Vec<_> = methods.iter().map(|(method, _)| *method).collect();
+        if allowed.contains(&"GET") {
+            allowed.push("HEAD");
+        }
+        let allowed: Arc<str> = allowed.join(",").into();
+        let mut router = MethodRouter::new();
+        for (method, name) in methods {
+            let handler = move |State(http): State<Shared>,
+                                parameters: Result<RawPathParams, RawPathParamsRejection>,
+                                request: Request| async move {
+                answer(&http, &name, parameters, request).await
+            };
+            router = router.merge(on(filter(method), handler));
+        }
+        (
+            path,
+            router.fallback(move |request: Request| async move { wrong_method(&request, &allowed) }),
+        )
+    })
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "GET" => MethodFilter::GET,
+        "POST" => MethodFilter::POST,
+        "PUT" => MethodFilter::PUT,
+        "PATCH" => MethodFilter::PATCH,
+        "DELETE" => MethodFilter::DELETE,
+        method => unreachable!("the procedure table has a route with the method {method}"),
+    }
+}
+
+async fn answer(
+    http: &Shared,
+    name: &str,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Response {
+    let Some(procedure) = http.service.table.find(name) else {
+        return error::rest(Error::not_found("Procedure"), Some(name));
+    };
+    let connection = http.connection(request.extensions());
+    match call(http, procedure, parameters, request, &connection).await {
+        Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
+        Ok((output, list)) => {
+            let size = output.len();
+            let body = outgoing::body(&connection, output);
+            list.end(size);
+            json_response(body)
+        }
+        Err(error) => error::rest(error, Some(name)),
+    }
+}
+
+async fn call<'a>(
+    http: &Shared,
+    procedure: &'a Procedure,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+    connection: &'a Connection,
+) -> Result<(Output, List<'a>), Error> {
+    let (parts, body) = request.into_parts();
+    let id = parts
+        .extensions
+        .get::<RequestId>()
+        .cloned()
+        .unwrap_or_else(|| RequestId("-".into()));
+    let snapshot = snapshot(&parts.method, [procedure]);
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
+    shared.keep_no_more();
+    // Whoever may not call does not get to send a body first.
+    http.service.authorise(procedure, &identity, &id.0).await?;
+
+    let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
+        query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
+    } else if parts.method == Method::DELETE {
+        Ok(None)
+    } else {
+        let limit = InputLimit::of(&http.limits, [procedure]);
+        read_json(http, &parts.headers, body, limit).await
+    };
+    let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
+    match (&mut input, parameters) {
+        (Ok(input), Ok(parameters)) => put_parameters(input, &parameters),
+        (Ok(_), Err(error)) => input = Err(error),
+        (Err(_), _) => {}
+    }
+    let list = connection.outgoing().begin(procedure, &identity, &shared).await?;
+    let service = &http.service;
+    let output = service
+        .call_within(&shared, procedure, &identity, &id.0, input)
+        .await?;
+    Ok((output, list))
+}
+
+fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {
+    let mut parameters = parameters.iter().peekable();
+    if parameters.peek().is_none() {
+        return;
+    }
+    // An input that is no object is left for the procedure's shape to refuse.
+    if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
+        object.extend(parameters.map(|(key, value)| (key.to_owned(), value.into())));
+    }
+}

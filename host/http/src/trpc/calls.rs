@@ -1,0 +1,231 @@
+//! The calls that a request holds.
+
+use axum::{
+    body::Body,
+    http::{Method, header, request::Parts},
+};
+use portico_model::{
+    Issue,
+    error::{Code, Error},
+};
+use portico_sandbox::Kind;
+use portico_service::procedures::{Procedure, Table};
+use serde_json::Value;
+
+use super::{
+    super::{
+        Shared,
+        request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
+    },
+    superjson,
+};
+
+const PREFIX: &str = "/api/trpc";
+
+/// The calls of one request, in the order of its path.
+pub(super) struct Calls {
+    /// Whether the answer is a list.
+    pub is_batch: bool,
+    /// The key `input` of the query string.
+    query_input: Option<String>,
+    calls: Vec<Call>,
+}
+
+/// One call.
+pub(super) struct Call {
+    /// The procedure, as the client names it.
+    pub name: String,
+    /// Whether the client speaks superjson.
+    pub superjson: bool,
+    /// Why the call is refused whatever its input.
+    pub refusal: Option<Error>,
+    /// What it comes with.
+    pub input: Input,
+}
+
+/// What a call comes with.
+pub(super) enum Input {
+    None,
+    Value(Value),
+    Unreadable(Code, String, Vec<Issue>),
+}
+
+impl Input {
+    /// The input, or why it could not be read.
+    pub fn read(self) -> Result<Option<Value>, Error> {
+        match self {
+            Self::None => Ok(None),
+            Self::Value(value) => Ok(Some(value)),
+            Self::Unreadable(code, message, issues) => Err(Error {
+                issues,
+                ..Error::new(code, message)
+            }),
+        }
+    }
+}
+
+impl Calls {
+    /// How many calls a request may hold, and no fewer, before anything of it is read.
+    pub fn most(parts: &Parts) -> usize {
+        let path = parts.uri.path().bytes();
+        // A comma may be escaped.
+        1 + path.filter(|byte| matches!(byte, b',' | b'%')).count()
+    }
+
+    /// Reads which procedures a request calls; refuses what is wrong with the request as a whole.
+    pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
+        let path = parts.uri.path();
+        let path = path.strip_prefix(PREFIX).unwrap_or(path);
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let path = decode(path)
+            .map_err(|_| Error::new(Code::BadRequest, format!("Invalid URL-encoding in path {path:?}")))?;
+        let pairs = query_pairs(parts.uri.query())?;
+        let query = |name: &str| {
+            pairs
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.as_str())
+        };
+        let is_batch = query("batch") == Some("1");
+        let names: Vec<&str> = if is_batch {
+            path.split(',').collect()
+        } else {
+            vec![&path]
+        };
+        let most = http.limits.batch;
+        if names.len() > most {
+            let message = format!(
+                "Batch call exceeds maximum size: {} calls, at most {most}",
+                names.len()
+            );
+            return Err(Error::new(Code::BadRequest, message));
+        }
+        let table = &http.service.table;
+        let procedures: Vec<_> = names.iter().filter_map(|name| table.find(name)).collect();
+        let is_of = |kind: Kind| procedures.iter().any(|procedure| procedure.kind == kind);
+        if is_of(Kind::Query) && is_of(Kind::Mutation) {
+            let message = "Cannot mix procedure types in call: query, mutation";
+            return Err(Error::new(Code::BadRequest, message));
+        }
+        // A wrong method is refused as such, whatever comes with it.
+        if parts.method == Method::POST && !is_of(Kind::Query) {
+            check_content_type(parts)?;
+        }
+        Ok(Self {
+            is_batch,
+            query_input: query("input").filter(|input| !input.is_empty()).map(Into::into),
+            calls: names
+                .into_iter()
+                .map(|name| Call {
+                    name: name.into(),
+                    superjson: false,
+                    refusal: None,
+                    input: Input::None,
+                })
+                .collect(),
+        })
+    }
+
+    /// Reads the inputs. One that cannot be read is an error of its call, not of the request.
+    pub async fn read_inputs(&mut self, http: &Shared, parts: &Parts, body: Body) {
+        let limit = self.input_limit(http);
+        let read = if parts.method == Method::GET {
+            self.query_input
+                .take()
+                .map(|input| parse_json(input.as_bytes(), limit))
+                .transpose()
+        } else {
+            match read_body(http, body, limit.bytes).await {
+                Ok(bytes) if bytes.is_empty() => Ok(None),
+                Ok(bytes) => parse_json(&bytes, limit).map(Some),
+                Err(error) => Err(error),
+            }
+        };
+        let unreadable = match read {
+            Ok(None) => return,
+            Ok(Some(input)) if !self.is_batch => return self.calls[0].read(input),
+            Ok(Some(Value::Object(mut inputs))) => {
+                for (index, call) in self.calls.iter_mut().enumerate() {
+                    if let Some(input) = inputs.remove(&index.to_string()) {
+                        call.read(input);
+                    }
+                }
+                return;
+            }
+            Ok(Some(_)) => (
+                Code::BadRequest,
+                "\"input\" needs to be an object when doing a batch call".to_owned(),
+                Vec::new(),
+            ),
+            Err(error) => (error.code, error.message, error.issues),
+        };
+        for call in &mut self.calls {
+            let (code, message, issues) = unreadable.clone();
+            call.input = Input::Unreadable(code, message, issues);
+        }
+    }
+
+    /// Only who may make a call that takes many records at once may send as much.
+    fn input_limit(&self, http: &Shared) -> InputLimit {
+        let permitted = self.calls.iter().filter(|call| call.refusal.is_none());
+        let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
+        InputLimit::of(&http.limits, procedures)
+    }
+
+    /// The procedures that are called, as far as there are such.
+    pub fn procedures<'a>(&self, table: &'a Table) -> impl Iterator<Item = &'a Procedure> {
+        self.calls.iter().filter_map(|call| table.find(&call.name))
+    }
+
+    /// The calls, in order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+        self.calls.iter_mut()
+    }
+
+    /// Whether the client speaks superjson in any of its calls; it does so in all.
+    pub fn is_superjson(&self) -> bool {
+        self.calls.iter().any(|call| call.superjson)
+    }
+
+    /// How many calls there are.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+}
+
+impl IntoIterator for Calls {
+    type Item = Call;
+    type IntoIter = std::vec::IntoIter<Call>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.calls.into_iter()
+    }
+}
+
+impl Call {
+    fn read(&mut self, input: Value) {
+        self.superjson = superjson::is_wrapped(&input);
+        self.input = if !self.superjson {
+            Input::Value(input)
+        } else {
+            match superjson::unwrap(input) {
+                Ok(Some(input)) => Input::Value(input),
+                Ok(None) => Input::None,
+                Err(message) => Input::Unreadable(Code::BadRequest, message, Vec::new()),
+            }
+        };
+    }
+}
+
+fn check_content_type(parts: &Parts) -> Result<(), Error> {
+    let message = match parts.headers.get(header::CONTENT_TYPE) {
+        None => "Missing content-type header".to_owned(),
+        Some(value) => match value.to_str() {
+            Ok(value) if is_json(value) => return Ok(()),
+            Ok(value) => format!("Unsupported content-type {value:?}"),
+            Err(_) => "Unsupported content-type".to_owned(),
+        },
+    };
+    Err(Error::new(Code::UnsupportedMediaType, message))
+}

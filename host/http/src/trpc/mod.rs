@@ -1,0 +1,340 @@
+//! Procedure calls, as tRPC v11 does them over HTTP: `/api/trpc/{procedure}`.
+//!
+//! One request holds one call or a batch. A client says by the form of each call's input whether it
+//! speaks plain JSON or superjson, and gets its answer in the same. Refusals that concern the
+//! request as a whole are one error, also for a batch.
+
+mod answer;
+mod calls;
+mod superjson;
+
+use std::{
+    convert::Infallible,
+    iter,
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    extract::{Extension, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    response::Response,
+};
+use bytes::Bytes;
+use futures_util::{FutureExt, StreamExt, stream};
+use portico_model::error::{Code, Error};
+use portico_sandbox::Kind;
+use portico_service::{
+    identity::Identity,
+    procedures::{Output, Procedure},
+    service::report,
+};
+use portico_storage::{SharedSnapshot, Snapshot};
+use tokio::{
+    select,
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::yield_now,
+};
+
+use self::{
+    answer::Answer,
+    calls::{Call, Calls},
+};
+use super::{
+    Shared,
+    error::{self, json_response},
+    gate::{Gate, List},
+    outgoing::Connection,
+    request::{RequestId, client_address, identify_within, snapshot},
+    session,
+};
+
+/// How many calls of a batch run at the same time.
+const AT_ONCE: usize = 8;
+
+/// How long calls of a batch follow each other before others have their turn on this thread.
+const AT_A_STRETCH: Duration = Duration::from_millis(1);
+
+/// Answers one request.
+pub(super) async fn handle(
+    State(http): State<Shared>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    if request.method() == Method::HEAD {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        return response;
+    }
+    let mut response = match answer(&http, id, request).await {
+        Ok(response) => response,
+        Err(error) => error::at("/api/trpc", error),
+    };
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("trpc-accept, accept"));
+    response
+}
+
+async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Response, Error> {
+    let (parts, body) = request.into_parts();
+    let streams = wants_stream(&parts.headers);
+    let connection = http.connection(&parts.extensions);
+    // Before anything is made of the request: many may wait here.
+    let gate = match Calls::most(&parts) {
+        calls if calls > 1 && parts.method == Method::GET => {
+            let address = client_address(http, &parts);
+            Some(Gate::enter(&connection, address, calls, streams).await?)
+        }
+        _ => None,
+    };
+    let mut calls = Calls::new(http, &parts)?;
+    if streams && !calls.is_batch {
+        return Err(Error::new(
+            Code::BadRequest,
+            "Streaming requests must be batched (batch=1)",
+        ));
+    }
+    let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let mut identity = identify_within(&shared, http, &parts, &id).await?;
+    let sets_password = calls
+        .procedures(&http.service.table)
+        .any(Procedure::sets_password);
+    let may_renew = sets_password && identity.renew_token(&http.service.secrets);
+    let identity = Arc::new(identity);
+    let caller = Caller {
+        http: http.clone(),
+        identity: identity.clone(),
+        id,
+        method: parts.method.clone(),
+        connection: connection.clone(),
+        room: AtomicUsize::new(http.limits.answers),
+    };
+    // Who may not call does not get to send much.
+    for call in calls.iter_mut() {
+        call.refusal = caller.authorise(&call.name).await.err();
+    }
+    calls.read_inputs(http, &parts, body).await;
+    // A new cookie is part of the head: nothing is sent before all calls are done.
+    if streams && !may_renew {
+        return Ok(stream(caller, calls, snapshot, gate));
+    }
+    if !calls.is_batch {
+        shared.keep_no_more();
+        let mut answers = Vec::new();
+        for call in calls {
+            answers.push(caller.answer(call, &shared).await);
+        }
+        let response = answer::response(answers, false, &connection);
+        return Ok(session::with_renewed(http, response, &identity));
+    }
+    // The request is not needed any more, and its answers may have to wait.
+    drop(parts);
+    let superjson = calls.is_superjson();
+    let mut coming = start(caller, calls, snapshot, gate);
+    let mut answers = Vec::new();
+    while let Some(answer) = coming.recv().await {
+        answers.push(answer);
+    }
+    answers.sort_unstable_by_key(|(index, _)| *index);
+    let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
+    let response = if streams {
+        answer::stream_at_once(answers, superjson, &connection)
+    } else {
+        answer::response(answers, true, &connection)
+    };
+    Ok(session::with_renewed(http, response, &identity))
+}
+
+/// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client
+/// reads: one that stops reading must not hold what others wait for. Each task makes one call after
+/// the other; those that only read do so in as few states as may be, and when its gate lets them.
+fn start(
+    caller: Caller,
+    calls: Calls,
+    snapshot: Option<Snapshot>,
+    gate: Option<Gate>,
+) -> UnboundedReceiver<(usize, Answer)> {
+    let (sender, coming) = unbounded_channel();
+    let reads = snapshot.is_some();
+    let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
+    let (caller, gate) = (Arc::new(caller), gate.map(Arc::new));
+    let tasks = calls.len().min(AT_ONCE);
+    let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
+    for snapshot in snapshots.take(tasks) {
+        tokio::spawn(make(
+            caller.clone(),
+            waiting.clone(),
+            snapshot,
+            gate.clone(),
+            sender.clone(),
+        ));
+    }
+    coming
+}
+
+/// Makes calls as long as there are any, and somebody waits for their answers.
+async fn make(
+    caller: Arc<Caller>,
+    waiting: Arc<Mutex<impl Iterator<Item = (usize, Call)>>>,
+    snapshot: Option<Snapshot>,
+    gate: Option<Arc<Gate>>,
+    answers: UnboundedSender<(usize, Answer)>,
+) {
+    let shared = SharedSnapshot::of(snapshot.as_ref());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let mut since = Instant::now();
+    let mut pass = None;
+    while !answers.is_closed() {
+        let mut refusal = None;
+        if let Some(gate) = &gate
+            && pass.is_none()
+        {
+            let passed = select! {
+                passed = gate.pass(&shared) => passed,
+                () = answers.closed() => return,
+            };
+            (pass, refusal) = passed.map_or_else(|error| (None, Some(error)), |pass| (Some(pass), None));
+            since = Instant::now();
+        }
+        let Some((index, mut call)) = next() else {
+            return;
+        };
+        if call.refusal.is_none() {
+            call.refusal = refusal;
+        }
+        let (name, superjson) = (call.name.clone(), call.superjson);
+        let procedure = caller.http.service.table.find(&name);
+        if procedure.is_some_and(|procedure| caller.connection.outgoing().answers_large_list(procedure)) {
+            // It waits for a turn of another kind, and others may have this one.
+            pass = None;
+        }
+        let answer = AssertUnwindSafe(caller.answer(call, &shared))
+            .catch_unwind()
+            .await;
+        let answer = answer.unwrap_or_else(|_| {
+            let panic = anyhow::anyhow!("a call panicked; the line above says where");
+            let error = report(Error::internal(panic), &name, &caller.id.0);
+            Answer::new(&caller.http.service.table, name, superjson, Err(error))
+        });
+        // Whoever has left does not need it.
+        let _ = answers.send((index, answer));
+        if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
+            shared.let_go();
+            pass = None;
+            yield_now().await;
+            since = Instant::now();
+        }
+    }
+}
+
+/// Whether the client reads its answers line by line, as they come.
+fn wants_stream(headers: &HeaderMap) -> bool {
+    let accepts = headers.get("trpc-accept").or_else(|| headers.get(header::ACCEPT));
+    accepts.is_some_and(|accepts| accepts.as_bytes() == b"application/jsonl")
+}
+
+/// One line for each answer, in the order in which the calls finish.
+fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>, gate: Option<Gate>) -> Response {
+    let superjson = calls.is_superjson();
+    let head = answer::stream_head(calls.len(), superjson);
+    let connection = caller.connection.clone();
+    let coming = start(caller, calls, snapshot, gate);
+    let lines = stream::unfold((coming, connection), move |(mut coming, connection)| async move {
+        let (index, answer) = coming.recv().await?;
+        let line = answer.line(index, superjson, &connection);
+        Some((stream::iter(line), (coming, connection)))
+    });
+    let lines = stream::once(async { Bytes::from(head) }).chain(lines.flatten());
+    json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
+}
+
+/// Who makes the calls of one request, and how.
+struct Caller {
+    http: Shared,
+    identity: Arc<Identity>,
+    id: RequestId,
+    method: Method,
+    /// Where the answers are counted.
+    connection: Arc<Connection>,
+    /// How many bytes the answers may still have.
+    room: AtomicUsize,
+}
+
+impl Caller {
+    /// Refuses a call that is not there to be called in this way by this caller.
+    async fn authorise(&self, name: &str) -> Result<(), Error> {
+        let Some(procedure) = self.http.service.table.find(name) else {
+            return Err(Error::new(
+                Code::NotFound,
+                format!("No procedure found on path \"{name}\""),
+            ));
+        };
+        let (kind, method) = match procedure.kind {
+            Kind::Query => ("query", Method::GET),
+            Kind::Mutation => ("mutation", Method::POST),
+        };
+        if self.method != method {
+            let message = format!(
+                "Unsupported {}-request to {kind} procedure at path \"{name}\"",
+                self.method
+            );
+            return Err(Error::new(Code::MethodNotSupported, message));
+        }
+        self.http
+            .service
+            .authorise(procedure, &self.identity, &self.id.0)
+            .await
+    }
+
+    async fn answer(&self, call: Call, snapshot: &SharedSnapshot) -> Answer {
+        let (name, superjson) = (call.name.clone(), call.superjson);
+        let (outcome, list) = match self.run(call, snapshot).await {
+            Ok((output, list)) => (Ok(output), Some(list)),
+            Err(error) => (Err(error), None),
+        };
+        let size = outcome.as_ref().map_or(0, String::len);
+        let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
+        let answer = answer.held_by(&self.connection);
+        if let Some(list) = list {
+            list.end(size);
+        }
+        answer
+    }
+
+    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
+        if let Some(refusal) = call.refusal {
+            return Err(refusal);
+        }
+        let service = &self.http.service;
+        let procedure = service
+            .table
+            .find(&call.name)
+            .ok_or_else(|| Error::not_found("Procedure"))?;
+        if self.room.load(Ordering::Relaxed) == 0 {
+            let error = Error::new(
+                Code::PayloadTooLarge,
+                "The answers of this batch are too large together",
+            );
+            service
+                .audit
+                .refuse(procedure, &self.identity, &self.id.0, &error);
+            return Err(error);
+        }
+        let (identity, id) = (&self.identity, &self.id.0);
+        let begun = self.connection.outgoing().begin(procedure, identity, snapshot);
+        let list = begun.await?;
+        let output = service
+            .call_within(snapshot, procedure, identity, id, call.input.read())
+            .await?;
+        let less = |room: usize| Some(room.saturating_sub(output.len()));
+        let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        Ok((output, list))
+    }
+}

@@ -1,0 +1,192 @@
+//! The functions of the contract, typed. `wit/users.wit`, `wit/apps.wit` and `wit/sign-in.wit` say
+//! what each takes, answers and refuses.
+
+use std::{net::IpAddr, sync::Arc};
+
+use portico_http::new_request_id;
+use portico_model::{
+    App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
+    ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+    error::Error,
+};
+use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
+use portico_service::{
+    identity::Identity,
+    service::{Service, hash, report},
+    throttle::Account,
+};
+
+/// The users. Every function takes who calls first, and checks by itself whether they may.
+pub struct Users(pub(super) Arc<Service>);
+
+/// The apps. Every function takes who calls first, and checks by itself whether they may.
+pub struct Apps(pub(super) Arc<Service>);
+
+/// Finding out who somebody is. What follows from it (a session, a cookie) is the dashboard's.
+pub struct SignIn(pub(super) Arc<Service>);
+
+macro_rules! functions {
+    ($group:ident, $interface:ident: $(
+        $(#[$about:meta])*
+        $name:ident($($argument:ident: $type:ty),*) -> $answer:ty = $procedure:literal, $function:ident($($given:expr),*);
+    )+) => {
+        impl $group {
+            $(
+                $(#[$about])*
+                pub async fn $name(&self, caller: &Identity, $($argument: $type),*) -> Result<$answer, Error> {
+                    self.0
+                        .call_with($procedure, caller, &new_request_id(), |call| async move {
+                            let mut instance = call.enter().await?;
+                            let answer = ask!(instance.$interface.$function(call.caller(), $($given),*));
+                            let answer = instance.answer(answer);
+                            instance.leave();
+                            answer
+                        })
+                        .await
+                }
+            )+
+        }
+    };
+}
+
+functions! { Users, portico_dashboard_users:
+    /// All users by name. Permission `admin`.
+    get_all() -> Vec<UserSummary> = "user.getAll", call_get_all();
+    /// Users to choose from, by name. Any signed-in caller.
+    selectable(exclude_external_providers: Option<bool>) -> Vec<UserOption>
+        = "user.selectable", call_selectable(exclude_external_providers);
+    /// The first users by name whose name contains the query. Permission `admin`. `limit` is 1 to
+    /// 100; none = 10.
+    search(query: String, limit: Option<i32>) -> Vec<UserMatch> = "user.search", call_search(&query, limit);
+    /// One user. Own or admin.
+    get_by_id(user_id: String) -> User = "user.getById", call_get_by_id(&user_id);
+    /// Creates the first user, with the permission `admin`, and answers its id.
+    init_user(account: NewAccount) -> String = "user.initUser", call_init_user(&account);
+    /// Creates a user with an invite, which is used up, and answers its id.
+    register(registration: Registration) -> String = "user.register", call_register(&registration);
+    /// Creates a user who is a member of these groups and answers its id. Permission `admin`.
+    create(account: NewAccount, group_ids: Vec<String>) -> String
+        = "user.create", call_create(&account, &group_ids);
+    /// Sets or removes a profile image. Own or admin.
+    set_profile_image(user_id: String, image: Option<String>) -> ()
+        = "user.setProfileImage", call_set_profile_image(&user_id, image.as_deref());
+    /// Changes name and email. Own or admin.
+    edit_profile(change: ProfileChange) -> () = "user.editProfile", call_edit_profile(&change);
+    /// Changes a password and ends the user's other sessions. If an administrator sets it, the user's API
+    /// keys end as well. Own or admin.
+    change_password(change: PasswordChange) -> () = "user.changePassword", call_change_password(&change);
+    /// Sets the home boards. Own or admin.
+    change_home_boards(user_id: String, boards: HomeBoards) -> ()
+        = "user.changeHomeBoards", call_change_home_boards(&user_id, &boards);
+    /// Sets the search preferences. Own or admin.
+    change_search_preferences(user_id: String, preferences: SearchPreferences) -> ()
+        = "user.changeSearchPreferences", call_change_search_preferences(&user_id, &preferences);
+    /// Sets the caller's colour scheme. Any signed-in caller.
+    change_color_scheme(color_scheme: ColorScheme) -> ()
+        = "user.changeColorScheme", call_change_color_scheme(color_scheme);
+    /// Sets whether apps show the state of their ping. Own or admin.
+    change_ping_icons_enabled(id: String, enabled: bool) -> ()
+        = "user.changePingIconsEnabled", call_change_ping_icons_enabled(&id, enabled);
+    /// Sets the first day of the week: 0 = Sunday to 6 = Saturday. Own or admin.
+    change_first_day_of_week(id: String, first_day_of_week: i32) -> ()
+        = "user.changeFirstDayOfWeek", call_change_first_day_of_week(&id, first_day_of_week);
+    /// Deletes a user and everything that is theirs. Own or admin.
+    delete(user_id: String) -> () = "user.delete", call_delete(&user_id);
+}
+
+functions! { Apps, portico_dashboard_apps:
+    /// All apps by name. Any signed-in caller.
+    all() -> Vec<App> = "app.all", call_all();
+    /// One page, from 1, of 1 to 100 of the apps whose name contains `search`. Any signed-in caller.
+    get_paginated(page: i32, page_size: i32, search: Option<String>) -> AppPage
+        = "app.getPaginated", call_get_paginated(page, page_size, search.as_deref());
+    /// The first apps by name whose name contains the query. Any signed-in caller. `limit` is 1 to
+    /// 100; none = 10.
+    search(query: String, limit: Option<i32>) -> Vec<App> = "app.search", call_search(&query, limit);
+    /// All apps by name, to choose from. Any signed-in caller.
+    selectable() -> Vec<App> = "app.selectable", call_selectable();
+    /// One app. Public.
+    by_id(id: String) -> App = "app.byId", call_by_id(&id);
+    /// Those of these apps (at most 1,000 ids) that exist, in the order asked, each once. Public.
+    by_ids(ids: Vec<String>) -> Vec<App> = "app.byIds", call_by_ids(&ids);
+    /// Creates an app. Permission `app-create`.
+    create(input: AppInput) -> App = "app.create", call_create(&input);
+    /// Creates 1 to 1,000 apps, all or none. Permission `app-create`.
+    create_many(inputs: Vec<AppDraft>) -> Vec<App> = "app.createMany", call_create_many(&inputs);
+    /// Changes an app. Permission `app-modify-all`.
+    update(change: AppChange) -> () = "app.update", call_update(&change);
+    /// Deletes an app, also from every board. Permission `app-full-all`.
+    delete(id: String) -> () = "app.delete", call_delete(&id);
+}
+
+impl SignIn {
+    /// Checks a username and a password, from this address if it is known. Counts as a try at the
+    /// account and from the address: too many are refused for a while. Takes tens of milliseconds
+    /// of processor time, on a thread of its own; as many at once as there are cores.
+    ///
+    /// The password may change while it is checked. Look whether `set_password_if` replaced it
+    /// meanwhile in the transaction that begins the session.
+    pub async fn password(
+        &self,
+        username: &str,
+        password: &str,
+        address: Option<IpAddr>,
+    ) -> Result<SignedIn, Error> {
+        let request_id = new_request_id();
+        let checked = self.check(username.to_owned(), password.to_owned(), address, &request_id);
+        self.0
+            .in_time(checked)
+            .await
+            .map_err(|error| report(error, "sign-in.password", &request_id))
+    }
+
+    async fn check(
+        &self,
+        username: String,
+        password: String,
+        address: Option<IpAddr>,
+        request_id: &str,
+    ) -> Result<SignedIn, Error> {
+        let service = self.0.clone();
+        let context = Identity::anonymous().context(request_id);
+        let name_key = service.sandbox.name_key(context.clone(), username.trim()).await?;
+        let attempt = service
+            .throttle
+            .begin(Some(Account::new(Provider::Credentials, &name_key)), address)?;
+        let checked = async {
+            let turn = service.turn_to_hash(address).await?;
+            let service = service.clone();
+            let checking = async move {
+                let mut instance = service.sandbox.enter_to_hash(context).await?;
+                let (plugin, store) = instance.parts()?;
+                let sign_in = plugin.portico_dashboard_sign_in();
+                let answer = sign_in.call_password(store, &username, &password).await;
+                instance.answer(answer)
+            };
+            hash(turn, checking).await
+        };
+        let checked = checked.await;
+        attempt.settle(&checked);
+        checked
+    }
+
+    /// Finds the user whom an identity provider vouches for, and brings name, email and picture up
+    /// to date; creates it at the first sign-in, or links it to a user who is there.
+    pub async fn external(&self, identity: &ExternalIdentity, linking: Linking) -> Result<SignedIn, Error> {
+        let request_id = new_request_id();
+        let context = Identity::anonymous().context(&request_id);
+        let found = async {
+            let mut instance = self.0.sandbox.enter(context).await?;
+            let (plugin, store) = instance.parts()?;
+            let answer = plugin
+                .portico_dashboard_sign_in()
+                .call_external(store, identity, linking)
+                .await;
+            instance.answer(answer)
+        };
+        self.0
+            .in_time(found)
+            .await
+            .map_err(|error| report(error, "sign-in.external", &request_id))
+    }
+}

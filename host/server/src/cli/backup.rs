@@ -1,0 +1,60 @@
+//! `portico backup`.
+
+use std::path::PathBuf;
+
+use anyhow::ensure;
+use clap::Args;
+use portico_server::data_dir::DataDir;
+use portico_sqlite as sqlite;
+
+use super::{DataArgs, complain, print, progress::interruptible, settings::Settings};
+
+const HELP: &str = "\
+The copy is one state of the database, that of one moment, whatever a host writes meanwhile; it is
+checked, and only then it gets its name. It holds everything: users with the hashes of their
+passwords, apps, groups, boards, keys, invites. So it is readable for its owner only: keep it so.
+Icons and the compiled component are not in it; they are made again.
+
+Examples:
+  portico backup /backups/portico-$(date +%F).db
+  portico backup --data /var/lib/portico --force /backups/portico.db";
+
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub struct Backup {
+    /// The file to write
+    file: PathBuf,
+    /// Replace the file if it is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Backup {
+    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let data = self.data.data.unwrap_or_else(|| settings.data());
+        let (shown, shown_data) = (self.file.display().to_string(), data.display().to_string());
+        ensure!(
+            data.is_dir(),
+            "there is no data directory {shown_data}; say with --data where it is"
+        );
+        let database = DataDir::database_in(&data);
+        ensure!(
+            database.try_exists()?,
+            "there is no database in {shown_data}: no host has worked there yet, or it is not the data directory \
+             (--data)"
+        );
+        let contents = interruptible(move |go_on| sqlite::backup(&database, &self.file, self.force, go_on))?;
+        print(&format!(
+            "Wrote {shown}: {} bytes, {} users, {} apps (version {} of the tables)",
+            contents.bytes, contents.users, contents.apps, contents.version
+        ))?;
+        if let Some(problem) = contents.refused {
+            complain(&format!("`portico restore` will refuse this copy: {problem}"));
+        }
+        print(&format!(
+            "To put it in place, with no host running: portico restore {shown} --data {shown_data}"
+        ))
+    }
+}

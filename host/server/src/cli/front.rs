@@ -1,0 +1,145 @@
+//! Settings of what stands between people and the service: its address, proxies, sessions.
+
+use std::{str::FromStr, time::Duration};
+
+use clap::{Args, ValueEnum};
+use portico_http::{HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies};
+use serde::{Deserialize, Deserializer, de::Error};
+
+/// How people reach the service, and how often they may try to sign in; in the file under `[http]`.
+#[derive(Args, Deserialize, Default, Clone)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct FrontSettings {
+    /// Where people reach the service, e.g. https://portico.example: with https, the session
+    /// cookie is for TLS only. Until the first user exists, no other name but localhost is served
+    /// to browsers
+    #[arg(long, env = "PORTICO_PUBLIC_URL", value_name = "URL")]
+    #[serde(deserialize_with = "from_text")]
+    pub public_url: Option<PublicUrl>,
+    /// The proxies whose X-Forwarded-For and X-Request-Id are believed: addresses and networks
+    /// (10.0.0.0/8), between commas
+    #[arg(long, env = "PORTICO_TRUSTED_PROXIES", value_name = "LIST")]
+    #[serde(deserialize_with = "from_text")]
+    pub trusted_proxies: Option<TrustedProxies>,
+    /// Whether tries to sign in, to register and to create the administrator are limited; off for
+    /// a service behind something that limits them [default: on]
+    #[arg(long, env = "PORTICO_SIGN_IN_THROTTLE", value_name = "ON|OFF")]
+    pub sign_in_throttle: Option<Switch>,
+    /// A session that is not used for so long ends (90m, 12h, 7d) [default: 7d]
+    #[arg(long, env = "PORTICO_SESSION_IDLE", value_name = "TIME")]
+    #[serde(deserialize_with = "from_text")]
+    pub session_idle: Option<Span>,
+    /// A session ends so long after it began, however much it is used [default: 30d]
+    #[arg(long, env = "PORTICO_SESSION_LIFETIME", value_name = "TIME")]
+    #[serde(deserialize_with = "from_text")]
+    pub session_lifetime: Option<Span>,
+}
+
+impl FrontSettings {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        Self {
+            public_url: self.public_url.or(those.public_url.clone()),
+            trusted_proxies: self.trusted_proxies.or(those.trusted_proxies.clone()),
+            sign_in_throttle: self.sign_in_throttle.or(those.sign_in_throttle),
+            session_idle: self.session_idle.or(those.session_idle),
+            session_lifetime: self.session_lifetime.or(those.session_lifetime),
+        }
+    }
+
+    /// With the defaults for what is not set.
+    pub fn http(&self, limits: HttpLimits) -> HttpSettings {
+        let defaults = SessionTimes::default();
+        HttpSettings {
+            limits,
+            sessions: SessionTimes {
+                idle: self.session_idle.map_or(defaults.idle, |span| span.0),
+                lifetime: self.session_lifetime.map_or(defaults.lifetime, |span| span.0),
+            },
+            public_url: self.public_url.clone(),
+            trusted_proxies: self.trusted_proxies.clone().unwrap_or_default(),
+            ..HttpSettings::default()
+        }
+    }
+}
+
+#[derive(Deserialize, ValueEnum, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// A span of time: a number with m, h or d behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span(Duration);
+
+impl Span {
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MINUTE: u64 = 60;
+        // The use of a session is noted once a minute; what never ends is no session.
+        const LEAST: u64 = 5 * MINUTE;
+        const MOST: u64 = 3650 * 24 * 60 * MINUTE;
+        let units = [("m", MINUTE), ("h", 60 * MINUTE), ("d", 24 * 60 * MINUTE)];
+        let seconds = units.iter().find_map(|(unit, seconds)| {
+            let number = text.strip_suffix(unit)?;
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            number
+                .parse::<u64>()
+                .ok()
+                .filter(|_| is_number)?
+                .checked_mul(*seconds)
+        });
+        match seconds {
+            Some(seconds @ LEAST..=MOST) => Ok(Self(Duration::from_secs(seconds))),
+            Some(_) => Err(format!("{text:?} must be 5m to 3650d")),
+            None => Err(format!("{text:?} must be like 90m, 12h or 7d")),
+        }
+    }
+}
+
+/// Reads a setting that is written as a text.
+pub fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err = String>,
+{
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_a_number_and_a_unit() {
+        for (text, seconds) in [("5m", 300), ("90m", 5400), ("12h", 43_200), ("7d", 604_800)] {
+            assert_eq!(text.parse(), Ok(Span(Duration::from_secs(seconds))));
+        }
+        for text in [
+            "",
+            "d",
+            "7",
+            "7 d",
+            "+7d",
+            "-7d",
+            "1.5h",
+            "4m",
+            "0d",
+            "3651d",
+            "99999999999999999999d",
+            "7w",
+        ] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Settings of a directory that vouches for users.
+
+use std::path::PathBuf;
+
+use anyhow::{bail, ensure};
+use clap::Args;
+use portico_sign_in::ldap::{Ldap, LdapSettings};
+use serde::Deserialize;
+
+use super::given::{as_text, given, secret, time_limit};
+
+/// The one setting that is no flag: whoever lists processes reads those.
+const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
+
+/// Sign-in with the password that a directory knows; in the file under `[ldap]`, without `ldap-`.
+#[derive(Args, Deserialize, Default, Clone)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+// The ids, which are the names of the fields otherwise, are those of all flags together.
+#[command(next_help_heading = "LDAP (the password of ldap-bind-dn may be in PORTICO_LDAP_BIND_PASSWORD)")]
+pub struct LdapArgs {
+    /// The directory that people may sign in with: ldaps://HOST[:PORT], or ldap:// with StartTLS
+    #[arg(
+        id = "ldap-url",
+        long = "ldap-url",
+        env = "PORTICO_LDAP_URL",
+        value_name = "URL"
+    )]
+    url: Option<String>,
+    /// Whether ldap:// is encrypted before anything is said [default: off]
+    #[arg(
+        id = "ldap-start-tls",
+        long = "ldap-start-tls",
+        env = "PORTICO_LDAP_START_TLS",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    start_tls: Option<String>,
+    /// Whether passwords may travel to the directory on another machine as they are [default: off]
+    #[arg(
+        id = "ldap-allow-plain",
+        long = "ldap-allow-plain",
+        env = "PORTICO_LDAP_ALLOW_PLAIN",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    allow_plain: Option<String>,
+    /// The certificates (PEM) of those who may vouch for the directory [default: those that
+    /// browsers trust]
+    #[arg(
+        id = "ldap-ca-file",
+        long = "ldap-ca-file",
+        env = "PORTICO_LDAP_CA_FILE",
+        value_name = "FILE"
+    )]
+    ca_file: Option<PathBuf>,
+    /// Who searches the directory [default: nobody in particular]
+    #[arg(
+        id = "ldap-bind-dn",
+        long = "ldap-bind-dn",
+        env = "PORTICO_LDAP_BIND_DN",
+        value_name = "DN"
+    )]
+    bind_dn: Option<String>,
+    /// The file with the password of who searches
+    #[arg(
+        id = "ldap-bind-password-file",
+        long = "ldap-bind-password-file",
+        env = "PORTICO_LDAP_BIND_PASSWORD_FILE",
+        value_name = "FILE"
+    )]
+    bind_password_file: Option<PathBuf>,
+    /// Below which entry users are
+    #[arg(
+        id = "ldap-users-base",
+        long = "ldap-users-base",
+        env = "PORTICO_LDAP_USERS_BASE",
+        value_name = "DN"
+    )]
+    users_base: Option<String>,
+    /// How far below it: sub, one or base [default: sub]
+    #[arg(
+        id = "ldap-users-scope",
+        long = "ldap-users-scope",
+        env = "PORTICO_LDAP_USERS_SCOPE",
+        value_name = "SCOPE"
+    )]
+    users_scope: Option<String>,
+    /// Which entry is the user that somebody says they are [default: (uid={username})]
+    #[arg(
+        id = "ldap-user-filter",
+        long = "ldap-user-filter",
+        env = "PORTICO_LDAP_USER_FILTER",
+        value_name = "FILTER"
+    )]
+    user_filter: Option<String>,
+    /// What names an entry for good: an attribute, or dn [default: entryUUID]
+    #[arg(
+        id = "ldap-id-attribute",
+        long = "ldap-id-attribute",
+        env = "PORTICO_LDAP_ID_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    id_attribute: Option<String>,
+    /// The attribute that is the user's name [default: uid]
+    #[arg(
+        id = "ldap-name-attribute",
+        long = "ldap-name-attribute",
+        env = "PORTICO_LDAP_NAME_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    name_attribute: Option<String>,
+    /// The attribute that is the user's email [default: mail]
+    #[arg(
+        id = "ldap-mail-attribute",
+        long = "ldap-mail-attribute",
+        env = "PORTICO_LDAP_MAIL_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    mail_attribute: Option<String>,
+    /// Whether the directory says who is in which group [default: on with ldap-groups-base]
+    #[arg(
+        id = "ldap-groups",
+        long = "ldap-groups",
+        env = "PORTICO_LDAP_GROUPS",
+        value_name = "ON|OFF"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    groups: Option<String>,
+    /// Below which entry groups are
+    #[arg(
+        id = "ldap-groups-base",
+        long = "ldap-groups-base",
+        env = "PORTICO_LDAP_GROUPS_BASE",
+        value_name = "DN"
+    )]
+    groups_base: Option<String>,
+    /// Which groups a user is in, by {dn} or {username}
+    /// [default: (|(member={dn})(uniqueMember={dn}))]
+    #[arg(
+        id = "ldap-group-filter",
+        long = "ldap-group-filter",
+        env = "PORTICO_LDAP_GROUP_FILTER",
+        value_name = "FILTER"
+    )]
+    group_filter: Option<String>,
+    /// The attribute that is a group's name [default: cn]
+    #[arg(
+        id = "ldap-group-name-attribute",
+        long = "ldap-group-name-attribute",
+        env = "PORTICO_LDAP_GROUP_NAME_ATTRIBUTE",
+        value_name = "NAME"
+    )]
+    group_name_attribute: Option<String>,
+    /// How long a sign-in may take in all, 1 to 60 [default: 5]
+    #[arg(
+        id = "ldap-time-limit",
+        long = "ldap-time-limit",
+        env = "PORTICO_LDAP_TIME_LIMIT",
+        value_name = "SECONDS"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    time_limit: Option<String>,
+    /// What people know the directory as [default: LDAP]
+    #[arg(
+        id = "ldap-label",
+        long = "ldap-label",
+        env = "PORTICO_LDAP_LABEL",
+        value_name = "TEXT"
+    )]
+    label: Option<String>,
+}
+
+impl LdapArgs {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        let those = those.clone();
+        Self {
+            url: self.url.or(those.url),
+            start_tls: self.start_tls.or(those.start_tls),
+            allow_plain: self.allow_plain.or(those.allow_plain),
+            ca_file: self.ca_file.or(those.ca_file),
+            bind_dn: self.bind_dn.or(those.bind_dn),
+            bind_password_file: self.bind_password_file.or(those.bind_password_file),
+            users_base: self.users_base.or(those.users_base),
+            users_scope: self.users_scope.or(those.users_scope),
+            user_filter: self.user_filter.or(those.user_filter),
+            id_attribute: self.id_attribute.or(those.id_attribute),
+            name_attribute: self.name_attribute.or(those.name_attribute),
+            mail_attribute: self.mail_attribute.or(those.mail_attribute),
+            groups: self.groups.or(those.groups),
+            groups_base: self.groups_base.or(those.groups_base),
+            group_filter: self.group_filter.or(those.group_filter),
+            group_name_attribute: self.group_name_attribute.or(those.group_name_attribute),
+            time_limit: self.time_limit.or(those.time_limit),
+            label: self.label.or(those.label),
+        }
+    }
+
+    /// The directory; none: there is no such setting.
+    pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
+        let most_needed = [&self.url, &self.users_base, &self.bind_dn];
+        if most_needed.into_iter().all(|setting| given(setting).is_none()) {
+            return Ok(None);
+        }
+        Ldap::new(self.settings()?).map(Some)
+    }
+
+    fn settings(&self) -> anyhow::Result<LdapSettings> {
+        let defaults = LdapSettings::default();
+        let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
+        let groups = switch("ldap-groups", &self.groups)?;
+        ensure!(
+            groups != Some(true) || given(&self.groups_base).is_some(),
+            "ldap-groups-base is missing, and ldap-groups is on"
+        );
+        Ok(LdapSettings {
+            url: text(&self.url, defaults.url),
+            start_tls: switch("ldap-start-tls", &self.start_tls)?.unwrap_or_default(),
+            allow_plain: switch("ldap-allow-plain", &self.allow_plain)?.unwrap_or_default(),
+            ca_file: self.ca_file.clone(),
+            bind_dn: self.bind_dn.clone(),
+            bind_password: secret(
+                PASSWORD,
+                "ldap-bind-password-file",
+                self.bind_password_file.as_deref(),
+            )?,
+            users_base: text(&self.users_base, defaults.users_base),
+            users_scope: text(&self.users_scope, defaults.users_scope),
+            user_filter: text(&self.user_filter, defaults.user_filter),
+            id_attribute: text(&self.id_attribute, defaults.id_attribute),
+            name_attribute: text(&self.name_attribute, defaults.name_attribute),
+            mail_attribute: text(&self.mail_attribute, defaults.mail_attribute),
+            groups_base: given(&self.groups_base)
+                .filter(|_| groups != Some(false))
+                .map(Into::into),
+            group_filter: text(&self.group_filter, defaults.group_filter),
+            group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
+            time_limit: time_limit("ldap-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
+            label: text(&self.label, defaults.label),
+        })
+    }
+}
+
+fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
+    Ok(match given(text) {
+        None => None,
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        Some(_) => bail!("{name} must be on or off"),
+    })
+}

@@ -1,0 +1,17 @@
+//! `portico openapi`.
+
+use clap::Args;
+use portico_http::openapi;
+use portico_sandbox::COMPONENT;
+
+use super::{block_on, host, print, terminal};
+
+#[derive(Args)]
+pub struct OpenApi {}
+
+impl OpenApi {
+    pub fn run(self) -> anyhow::Result<()> {
+        let service = block_on(host::without_data(COMPONENT, None))?;
+        print(&terminal::json(&openapi::document(&service.table))?)
+    }
+}

@@ -1,0 +1,65 @@
+//! `portico restore`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use portico_model::time::{self, Clock, SystemClock};
+use portico_server::data_dir::DataDir;
+use portico_sqlite as sqlite;
+
+use super::{DataArgs, print, progress::interruptible, settings::Settings};
+
+const HELP: &str = "\
+The file is copied and checked before anything changes; it may be of an older version. Whatever
+interrupts this, the data directory holds the database of before or the new one, whole. An existing
+database is replaced only with --force, and is kept beside the new one.
+
+What was true when the backup was made is true again: passwords changed since are the old ones,
+deleted users and API keys are back, used invites can be used again. Sessions end, all of them: who
+was signed in signs in again. API keys stay valid; delete those that were withdrawn since.
+
+Examples:
+  portico restore /backups/portico.db --data /var/lib/portico
+  portico restore /backups/portico.db --data /var/lib/portico --force";
+
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub struct Restore {
+    /// A file that `portico backup` wrote
+    file: PathBuf,
+    /// Replace the database that is there; it is kept under another name
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl Restore {
+    pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let file = self.file;
+        let shown = file.display().to_string();
+        // Before a data directory is made.
+        std::fs::metadata(&file).with_context(|| format!("cannot restore {shown}"))?;
+        let data = DataDir::open(&self.data.data.unwrap_or_else(|| settings.data()))?;
+        let database = data.database();
+        let now = time::format(SystemClock.now()).context("the clock is beyond the year 9999")?;
+        let moment: String = now.chars().filter(|letter| *letter != ':').collect();
+        let force = self.force;
+        let restored = interruptible(move |go_on| sqlite::restore(&file, &database, force, &moment, go_on))?;
+        print(&format!(
+            "Restored {shown} into {}: {} users, {} apps",
+            data.path().display(),
+            restored.contents.users,
+            restored.contents.apps
+        ))?;
+        if let Some(kept) = restored.kept {
+            print(&format!("The database that was there is now {}", kept.display()))?;
+        }
+        print(&format!(
+            "All sessions have ended ({}). Passwords, users, API keys and invites are those of the backup: see \
+             `portico restore --help`",
+            restored.sessions
+        ))
+    }
+}

@@ -1,0 +1,185 @@
+//! `portico serve`.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use portico_http::{self as http, HttpLimits};
+use portico_server::data_dir::DataDir;
+use portico_service::{external::Providers, live::Live};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::oneshot,
+};
+use tracing::{error, info, warn};
+
+use super::{
+    HostArgs, block_on,
+    front::FrontSettings,
+    host::Host,
+    ldap::LdapArgs,
+    oidc::OidcArgs,
+    print,
+    reload::keep_current,
+    settings::{LimitSettings, Settings},
+};
+
+const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
+
+#[derive(Args)]
+pub struct Serve {
+    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7575]
+    #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Load the file of --component when it changes, without dropping a request; what cannot run
+    /// is not taken. SIGHUP loads it once, also without this
+    #[arg(long, env = "PORTICO_WATCH")]
+    watch: bool,
+    #[command(flatten)]
+    limits: LimitSettings,
+    #[command(flatten)]
+    front: FrontSettings,
+    #[command(flatten)]
+    host: HostArgs,
+    #[command(flatten)]
+    ldap: LdapArgs,
+    #[command(flatten)]
+    oidc: OidcArgs,
+}
+
+impl Serve {
+    pub fn run(self, mut settings: Settings) -> anyhow::Result<()> {
+        let limits = self.limits.over(&settings.limits).http();
+        settings.http = self.front.over(&settings.http);
+        settings.ldap = self.ldap.over(&settings.ldap);
+        settings.oidc = self.oidc.over(&settings.oidc);
+        let settings = settings.with(self.host)?;
+        let watch = self.watch || settings.watch.unwrap_or_default();
+        ensure!(
+            !watch || settings.component.is_some(),
+            "--watch needs a file to look at: say which with --component FILE"
+        );
+        let listen = match self.listen.or(settings.listen) {
+            Some(listen) => listen,
+            None => DEFAULT_LISTEN.parse()?,
+        };
+        settings.start_log(false)?;
+        block_on(serve(settings, listen, limits, watch)).map(drop)
+    }
+}
+
+/// Gives back the data directory: it stays taken until all that works on it has ended.
+async fn serve(
+    settings: Settings,
+    listen: SocketAddr,
+    limits: HttpLimits,
+    watch: bool,
+) -> anyhow::Result<DataDir> {
+    let hangup = signal(SignalKind::hangup())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let host = Host::open(&settings).await?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
+    let address = listener.local_addr()?;
+    let is_open = !host
+        .service
+        .has_users("start")
+        .await
+        .map_err(|error| anyhow::anyhow!(error.message))?;
+
+    let mut http = settings.http.http(limits);
+    http.providers = providers(&settings, address);
+    print(&format!(
+        "portico listens on http://{address} with its data in {}",
+        host.data.path().display()
+    ))?;
+    if is_open {
+        info!(
+            "no user exists yet; create the administrator: curl http://{address}/api/trpc/user.initUser -H \
+             'content-type: application/json' -d '{{\"username\": \"NAME\", \"password\": \"PASSWORD\"}}'"
+        );
+        if !address.ip().is_loopback() {
+            warn!(
+                "onboarding is open and {address} can be reached from other machines: whoever comes first becomes \
+                 the administrator"
+            );
+        }
+    }
+
+    if !address.ip().is_loopback() && !http.is_secure() {
+        warn!(
+            "{address} can be reached from other machines, and passwords and sessions travel as they are: put a \
+             proxy with TLS in front, and say with --public-url https://… how people reach it"
+        );
+    }
+    let limits = http.limits.clone();
+    let Host {
+        service,
+        storage,
+        data,
+        file,
+    } = host;
+    let audit = service.audit.clone();
+    let live = Live::from(service);
+    let router = http::router(live.clone(), http);
+    tokio::spawn(keep_current(file, watch, hangup, live));
+    let (stop, stopped) = oneshot::channel();
+    let signals = async {
+        let mut signal = async || {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        signal().await;
+        let _ = stop.send(());
+        signal().await;
+        warn!("a second signal: calls that were accepted are given up");
+    };
+    // Beside the first requests: the larger the database, the longer it takes.
+    let damage = async {
+        match storage.verify().await {
+            Ok(()) => std::future::pending().await,
+            Err(damage) => damage,
+        }
+    };
+    tokio::select! {
+        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => {}
+        () = signals => {}
+        damage = damage => return Err(damage),
+    }
+    // What goes on for calls that were given up; it may hold the turn to write.
+    storage.close();
+    audit.flush().await;
+    info!("stopped");
+    Ok(data)
+}
+
+/// The providers that are on. One that is not set up right is reported and off; nobody else is
+/// kept from signing in.
+fn providers(settings: &Settings, address: SocketAddr) -> Providers {
+    let public_url = settings.http.public_url.clone().or_else(|| {
+        let is_here = address.ip().is_loopback();
+        is_here
+            .then(|| format!("http://{address}").parse().ok())
+            .flatten()
+    });
+    let oidc = settings
+        .oidc
+        .provider(public_url.as_ref())
+        .unwrap_or_else(|problem| {
+            error!("sign-in by OpenID Connect is off: {problem:#}");
+            None
+        });
+    let ldap = settings.ldap.provider().unwrap_or_else(|problem| {
+        error!("sign-in by LDAP is off: {problem:#}");
+        None
+    });
+    Providers {
+        ldap: ldap.map(|ldap| Arc::new(ldap) as _),
+        oidc: oidc.map(|oidc| Arc::new(oidc) as _),
+    }
+}

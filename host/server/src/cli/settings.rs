@@ -1,0 +1,179 @@
+//! Settings from the TOML file; flags and the environment go before them.
+
+use std::{
+    io::IsTerminal,
+    net::SocketAddr,
+    num::NonZero,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use portico_http::HttpLimits;
+use portico_server::icons::IconSettings;
+use serde::Deserialize;
+use tracing_subscriber::EnvFilter;
+
+use super::{HostArgs, audit::AuditSettings, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs};
+
+/// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
+const NEVER_LOGGED: &str = "ureq_proto::util=off";
+
+/// What the file may say. The keys are the names of the flags.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Settings {
+    pub listen: Option<SocketAddr>,
+    pub data: Option<PathBuf>,
+    pub component: Option<PathBuf>,
+    pub watch: Option<bool>,
+    pub cache: Option<PathBuf>,
+    pub log: Option<String>,
+    pub log_format: Option<LogFormat>,
+    #[serde(default)]
+    pub icons: IconSettings,
+    #[serde(default)]
+    pub limits: LimitSettings,
+    #[serde(default)]
+    pub http: FrontSettings,
+    #[serde(default)]
+    pub ldap: LdapArgs,
+    #[serde(default)]
+    pub oidc: OidcArgs,
+    #[serde(default)]
+    pub audit: AuditSettings,
+}
+
+/// How much a client may send, and how slowly it may read; in the file under `[limits]`.
+#[derive(Args, Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LimitSettings {
+    /// The largest body [default: 1048576]
+    #[arg(long = "limit-body", env = "PORTICO_LIMIT_BODY", value_name = "BYTES")]
+    body: Option<usize>,
+    /// The largest body of app.createMany and state.apply [default: 16777216]
+    #[arg(
+        long = "limit-large-body",
+        env = "PORTICO_LIMIT_LARGE_BODY",
+        value_name = "BYTES"
+    )]
+    large_body: Option<usize>,
+    /// The largest request line and headers [default: 65536]
+    #[arg(long = "limit-head", env = "PORTICO_LIMIT_HEAD", value_name = "BYTES")]
+    head: Option<usize>,
+    /// The most calls in a batch [default: 256]
+    #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
+    batch: Option<usize>,
+    /// How long a client may read nothing, or be behind the least rate, in seconds [default: 30]
+    #[arg(
+        long = "limit-write-time",
+        env = "PORTICO_LIMIT_WRITE_TIME",
+        value_name = "SECONDS"
+    )]
+    write_time: Option<NonZero<u64>>,
+    /// The least rate at which a client reads, in bytes per second; 0: any [default: 1024]
+    #[arg(
+        long = "limit-write-rate",
+        env = "PORTICO_LIMIT_WRITE_RATE",
+        value_name = "BYTES"
+    )]
+    write_rate: Option<u64>,
+    /// The answers that may wait for clients to read them, all together; beyond it connections
+    /// that do not read are closed [default: 67108864]
+    #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
+    unsent: Option<usize>,
+}
+
+impl LimitSettings {
+    /// These, and where they say nothing, those.
+    pub fn over(self, those: &Self) -> Self {
+        Self {
+            body: self.body.or(those.body),
+            large_body: self.large_body.or(those.large_body),
+            head: self.head.or(those.head),
+            batch: self.batch.or(those.batch),
+            write_time: self.write_time.or(those.write_time),
+            write_rate: self.write_rate.or(those.write_rate),
+            unsent: self.unsent.or(those.unsent),
+        }
+    }
+
+    /// With the defaults for what is not set.
+    pub fn http(self) -> HttpLimits {
+        let defaults = HttpLimits::default();
+        HttpLimits {
+            body: self.body.unwrap_or(defaults.body),
+            large_body: self.large_body.unwrap_or(defaults.large_body),
+            head: self.head.unwrap_or(defaults.head),
+            batch: self.batch.unwrap_or(defaults.batch),
+            write_time: self
+                .write_time
+                .map_or(defaults.write_time, |time| Duration::from_secs(time.get())),
+            write_rate: self.write_rate.unwrap_or(defaults.write_rate),
+            unsent: self.unsent.unwrap_or(defaults.unsent),
+            ..defaults
+        }
+    }
+}
+
+#[derive(Deserialize, ValueEnum, Clone, Copy, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Pretty,
+    /// One JSON object a line
+    Json,
+}
+
+impl Settings {
+    /// Reads the file; without one there are only defaults.
+    pub fn load(file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read the settings file {}", file.display()))?;
+        toml::from_str(&text).with_context(|| format!("the settings file {} is not right", file.display()))
+    }
+
+    /// Puts what the command line and the environment say over what the file says.
+    pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
+        self.data = args.data.data.or(self.data);
+        self.component = args.component.or(self.component);
+        self.cache = args.cache.or(self.cache);
+        self.audit = args.audit.over(&self.audit);
+        self.log = args.log.or(self.log);
+        self.log_format = args.log_format.or(self.log_format);
+        if let Some(sources) = args.icon_sources {
+            self.icons.sources = portico_server::icons::IconSource::parse_list(&sources)
+                .context("PORTICO_ICON_SOURCES (--icon-sources) is not right")?;
+        }
+        Ok(self)
+    }
+
+    /// Where the data is.
+    pub fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| "data".into())
+    }
+
+    /// Starts the log, on the standard error. `quietly`: nothing but warnings unless asked for more.
+    pub fn start_log(&self, quietly: bool) -> anyhow::Result<()> {
+        let fallback = if quietly { "warn" } else { "info" };
+        let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(fallback))
+            .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?
+            .add_directive(NEVER_LOGGED.parse()?);
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal())
+            // When the standard error takes no more, reporting that there panics, in the request that logs.
+            .log_internal_errors(false);
+        match self.log_format.unwrap_or_default() {
+            LogFormat::Pretty => log.with_target(false).init(),
+            LogFormat::Json => log.json().flatten_event(true).init(),
+        }
+        Ok(())
+    }
+}

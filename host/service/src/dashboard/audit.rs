@@ -1,0 +1,115 @@
+//! `audit.*`: who did what. The log is read here and written elsewhere (`crate::audit`).
+
+use portico_model::{error::Error, time};
+use portico_storage::{Access, AuditFilter, AuditRow};
+use serde::{Deserialize, Serialize};
+
+use super::{Row, query, validate::Fields};
+use crate::{
+    procedures::{Call, Output, json},
+    shape::{
+        Bound, Field, NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Bounded, Choice, Date, Integer, List, Named, Nullable, Position, Record, Text},
+        optional, required,
+    },
+};
+
+const COUNT: Shape = Bounded(&Position, Bound::From(0));
+
+const ENTRY: [Field; 13] = [
+    required("number", COUNT).about("Later rows have larger ones."),
+    required("time", Date).about("When it was done or refused."),
+    required("actorId", NULLABLE_TEXT)
+        .about("The id of the user who did it, who may be gone; null for nobody and for the operator."),
+    required(
+        "authentication",
+        Choice(&["none", "session", "key", "operator", "host"]),
+    )
+    .about("How they proved it; `host`: the dashboard around vouches for them."),
+    required("credentialId", NULLABLE_TEXT)
+        .about("The id of the key or the session; of a sign-in that of the session that began."),
+    required("address", NULLABLE_TEXT).about("From which address, as far as it is known."),
+    required("requestId", Text).about("The request, as its answer's header `x-request-id` has it."),
+    required("procedure", Text).about("The procedure, `sign-in`, `sign-out`, or a command of the operator."),
+    required("provider", Nullable(&PROVIDER)).about("Of a sign-in: who vouches for the user."),
+    required("target", NULLABLE_TEXT).about(
+        "The id of the record: the first that was created, else the one that was named. Of `state.apply` how \
+         much changed.",
+    ),
+    required("created", COUNT).about("How many records were created."),
+    required("outcome", Text)
+        .about("`OK`, the code of the error, or `NOT_RECORDED`: so many refusals were too many to record."),
+    required("times", COUNT).about("How often: identical refusals within seconds share a row."),
+];
+
+pub(super) static ROWS: &[Row] = &[query(
+    "audit.getPaginated",
+    Record(&[
+        required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+        required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many rows a page has."),
+        optional("actorId", Text).about("Only what this user did: their id."),
+        optional("procedure", Text).about("Only what was done with this procedure."),
+        optional("outcome", Text).about("Only what came to this: `OK`, or the code of an error."),
+        optional("from", Date).about("Only from this moment on."),
+        optional("until", Date).about("Only before this moment."),
+    ]),
+    Named(
+        "AuditPage",
+        &Record(&[
+            required("items", List(&Named("AuditRow", &Record(&ENTRY)))).about("The rows, newest first."),
+            required("totalCount", COUNT).about("How many rows fit."),
+        ]),
+    ),
+    |call| Box::pin(get_paginated(call)),
+)
+.about("The audit log, newest first: every change, every sign-in, and who was refused.")];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    page: i32,
+    page_size: i32,
+    #[serde(default)]
+    actor_id: Option<String>,
+    #[serde(default)]
+    procedure: Option<String>,
+    #[serde(default)]
+    outcome: Option<String>,
+    #[serde(default)]
+    from: Option<String>,
+    #[serde(default)]
+    until: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    items: Vec<AuditRow>,
+    total_count: u64,
+}
+
+async fn get_paginated(mut call: Call) -> Result<Output, Error> {
+    let input: Page = call.input()?;
+    let mut fields = Fields::default();
+    let page = fields.number("page", input.page, 1..=i32::MAX);
+    let page_size = fields.number("pageSize", input.page_size, 1..=100);
+    fields.check()?;
+    let filter = AuditFilter {
+        actor_id: input.actor_id,
+        procedure: input.procedure,
+        outcome: input.outcome,
+        from: input.from.as_deref().and_then(time::parse),
+        until: input.until.as_deref().and_then(time::parse),
+    };
+    let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
+    // What was refused up to now belongs to it. It is written also if nobody waits for it any more.
+    call.snapshot.let_go();
+    let audit = call.service.audit.clone();
+    let written = tokio::spawn(async move { audit.flush().await });
+    written.await.map_err(Error::internal)?;
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&Shown {
+        items: transaction.list_audit(&filter, offset, page_size).await?,
+        total_count: transaction.count_audit(&filter).await?,
+    })
+}

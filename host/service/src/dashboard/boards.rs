@@ -1,0 +1,201 @@
+//! `board.*`: what people look at. Just enough of it that apps have somewhere to stand.
+//!
+//! Invariant: a board that exists but may not be seen is answered like one that does not exist.
+
+use portico_model::error::{Code, Error};
+use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
+use serde::Deserialize;
+
+use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
+use crate::{
+    procedures::{ById, Call, Created, Output, json},
+    shape::{
+        Bound, Field, ID, NULLABLE_TEXT,
+        Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
+        required,
+    },
+};
+
+pub(super) const MOST_ITEMS: usize = 1000;
+
+const ITEMS: Shape = List(&Named(
+    "BoardItem",
+    &Tagged(&[
+        ("app", &[required("appId", Text).about("Which app: its id.")]),
+        (
+            "bookmarks",
+            &[required("appIds", List(&Text)).about("Which apps, in this order: their ids.")],
+        ),
+    ]),
+));
+
+const SHARES: Shape = Bounded(&List(&Text), Bound::Count(0, MOST_ITEMS as u32));
+
+const SUMMARY: [Field; 4] = [
+    required("id", Text).about("The board's id."),
+    required("name", Text).about("The board's name, which no other has."),
+    required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+    required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    name: String,
+    is_public: bool,
+    items: Vec<BoardItem>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Share {
+    board_id: String,
+    users: Vec<String>,
+    groups: Vec<String>,
+}
+
+const BOARD: Shape = Named(
+    "Board",
+    &Record(&[
+        SUMMARY[0],
+        SUMMARY[1],
+        SUMMARY[2],
+        SUMMARY[3],
+        required("items", ITEMS).about("What stands on it, in this order."),
+    ]),
+);
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "board.getAll",
+        Nothing,
+        List(&Named("BoardSummary", &Record(&SUMMARY))),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All boards without what stands on them, by name."),
+    query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
+        .public()
+        .about("A board, for whoever may view it. `NOT_FOUND`: there is none, or the caller may not view it.")
+        .refuses(&[Code::NotFound]),
+    mutation(
+        "board.create",
+        Record(&[
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other board has it."),
+            required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+            required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
+                .about("What stands on it, in this order; bookmarks of at most as many apps."),
+        ]),
+        ID,
+        |call| Box::pin(create(call)),
+    )
+    .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    mutation(
+        "board.share",
+        Record(&[
+            required("boardId", Text).about("Which board: its id."),
+            required("users", SHARES).about("Who may view it from now on: ids of users."),
+            required("groups", SHARES).about("Whose members may view it from now on: ids of groups."),
+        ]),
+        Nothing,
+        |call| Box::pin(share(call)),
+    )
+    .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
+    .refuses(&[Code::NotFound]),
+    mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes a board. It is nobody's home board any more.")
+        .refuses(&[Code::NotFound]),
+];
+
+/// The name of a board, trimmed.
+pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
+    fields.label("name", name, 64)
+}
+
+/// How many items a board has, and how many apps each of them.
+pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T) -> usize) {
+    fields.count("items", items.len(), MOST_ITEMS);
+    for item in items {
+        fields.count("items", apps(item), MOST_ITEMS);
+    }
+}
+
+/// With how many a board is shared.
+pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
+    fields.count("users", users, MOST_ITEMS);
+    fields.count("groups", groups, MOST_ITEMS);
+}
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_boards().await?)
+}
+
+async fn by_id(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let board = transaction
+        .get_board(&input.id)
+        .await?
+        .ok_or_else(|| Error::not_found("Board"))?;
+    let visible = match call.identity.user_id() {
+        _ if board.board.is_public || call.identity.authentication == Authentication::Operator => true,
+        Some(user_id) => transaction.can_view_board(user_id, &input.id).await?,
+        None => false,
+    };
+    found(visible, "Board")?;
+    json(&board)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let name = check_name(&mut fields, &input.name);
+    check_items(&mut fields, &input.items, |item| match item {
+        BoardItem::App { .. } => 1,
+        BoardItem::Bookmarks { app_ids } => app_ids.len(),
+    });
+    fields.check()?;
+
+    let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
+    let (mut transaction, creator_id) = call.begin_as_creator().await?;
+    let board = Board {
+        board: BoardSummary {
+            id: call.new_id(),
+            name,
+            is_public: input.is_public,
+            creator_id,
+        },
+        items: input.items,
+    };
+    let inserted = transaction.insert_board(&board, &name_key).await;
+    free(
+        inserted.map_err(|error| referred(error, "App"))?,
+        "The board's name",
+    )?;
+    transaction.commit().await?;
+    json(&Created { id: board.board.id })
+}
+
+async fn share(mut call: Call) -> Result<Output, Error> {
+    let input: Share = call.input()?;
+    let mut fields = Fields::default();
+    check_shares(&mut fields, input.users.len(), input.groups.len());
+    fields.check()?;
+
+    let mut transaction = call.begin(Access::Write).await?;
+    let shared = transaction
+        .share_board(&input.board_id, &input.users, &input.groups)
+        .await;
+    found(shared.map_err(|error| referred(error, "User or group"))?, "Board")?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_board(&input.id).await?, "Board")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,231 @@
+//! `group.*`: permissions come from groups, and from nowhere else.
+//!
+//! Invariant: whatever is done to groups, an administrator remains where there was one.
+
+use portico_model::error::{Code, Error};
+use portico_storage::{Access, DashboardTransaction};
+use serde::Deserialize;
+
+use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
+use crate::{
+    procedures::{ById, Call, Created, Output, json},
+    shape::{
+        ID, NAMED,
+        Shape::{self, Choice, List, Named, Nothing, Record, Text},
+        required,
+    },
+};
+
+/// What a group may hold.
+pub(super) const PERMISSIONS: [&str; 7] = [
+    "admin",
+    "app-create",
+    "app-modify-all",
+    "app-full-all",
+    "board-view-all",
+    "board-modify-all",
+    "board-full-all",
+];
+
+const MEMBERSHIP: Shape = Named(
+    "Membership",
+    &Record(&[
+        required("groupId", Text).about("Which group: its id."),
+        required("userId", Text).about("Which user: their id."),
+    ]),
+);
+
+#[derive(Deserialize)]
+struct Create {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SavePermissions {
+    group_id: String,
+    permissions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Membership {
+    group_id: String,
+    user_id: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "group.getAll",
+        Nothing,
+        List(&Named(
+            "Group",
+            &Record(&[
+                required("id", Text).about("The group's id."),
+                required("name", Text).about("The group's name, which no other has."),
+                required("permissions", List(&Text)).about("What its members may do."),
+                required("members", List(&NAMED)).about("The users in it."),
+            ]),
+        )),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All groups with their permissions and members, by name."),
+    mutation(
+        "group.createGroup",
+        Record(&[
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other group has it.")
+        ]),
+        ID,
+        |call| Box::pin(create(call)),
+    )
+    .about("Makes a group without permissions and members, and answers its id.")
+    .refuses(&[Code::Conflict]),
+    mutation("group.deleteGroup", ID, Nothing, |call| Box::pin(delete(call)))
+        .about(
+            "Deletes a group: its members lose what it permitted. `CONFLICT`: no administrator would remain.",
+        )
+        .refuses(&[Code::NotFound, Code::Conflict]),
+    mutation(
+        "group.savePermissions",
+        Record(&[
+            required("groupId", Text).about("Which group: its id."),
+            required("permissions", List(&Choice(&PERMISSIONS))).about("What its members may do, all of it."),
+        ]),
+        Nothing,
+        |call| Box::pin(save_permissions(call)),
+    )
+    .about("Sets what the members of a group may do. `CONFLICT`: no administrator would remain.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    mutation("group.addMember", MEMBERSHIP, Nothing, |call| {
+        Box::pin(add_member(call))
+    })
+    .about("Adds a user to a group; one who is in it already stays.")
+    .refuses(&[Code::NotFound]),
+    mutation("group.removeMember", MEMBERSHIP, Nothing, |call| {
+        Box::pin(remove_member(call))
+    })
+    .about("Removes a user from a group. `CONFLICT`: no administrator would remain.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+];
+
+/// The name of a group, trimmed.
+pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
+    fields.label("name", name, 64)
+}
+
+/// What a group permits: in order, each once.
+pub(super) fn in_order(mut permissions: Vec<String>) -> Vec<String> {
+    permissions.sort();
+    permissions.dedup();
+    permissions
+}
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_groups().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let name = check_name(&mut fields, &input.name);
+    fields.check()?;
+
+    let id = call.new_id();
+    let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
+    let mut transaction = call.begin(Access::Write).await?;
+    free(
+        transaction.insert_group(&id, &name, &name_key).await?,
+        "The group's name",
+    )?;
+    transaction.commit().await?;
+    json(&Created { id })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    let guard = AdministratorGuard::before(&mut *transaction).await?;
+    found(transaction.delete_group(&input.id).await?, "Group")?;
+    guard.after(&mut *transaction).await?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn save_permissions(mut call: Call) -> Result<Output, Error> {
+    let input: SavePermissions = call.input()?;
+    let permissions = in_order(input.permissions);
+
+    let mut transaction = call.begin(Access::Write).await?;
+    let guard = AdministratorGuard::before(&mut *transaction).await?;
+    found(
+        transaction
+            .set_group_permissions(&input.group_id, &permissions)
+            .await?,
+        "Group",
+    )?;
+    guard.after(&mut *transaction).await?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn add_member(mut call: Call) -> Result<Output, Error> {
+    let input: Membership = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    let added = transaction.add_to_group(&input.user_id, &input.group_id).await;
+    found(added.map_err(|error| referred(error, "User"))?, "Group")?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn remove_member(mut call: Call) -> Result<Output, Error> {
+    let input: Membership = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    let guard = AdministratorGuard::before(&mut *transaction).await?;
+    found(
+        transaction
+            .remove_from_group(&input.user_id, &input.group_id)
+            .await?,
+        "Member",
+    )?;
+    guard.after(&mut *transaction).await?;
+    transaction.commit().await?;
+    json(&())
+}
+
+/// Sees to it that a change does not take `admin` from the last who has it.
+struct AdministratorGuard {
+    there_was_one: bool,
+}
+
+impl AdministratorGuard {
+    async fn before(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
+        Ok(Self {
+            there_was_one: is_there_one(transaction).await?,
+        })
+    }
+
+    async fn after(self, transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
+        if self.there_was_one && !is_there_one(transaction).await? {
+            return Err(Error::new(
+                Code::Conflict,
+                "This would take admin from the last administrator",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a state that nobody could administer, whatever was there before.
+pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
+    if is_there_one(transaction).await? {
+        return Ok(());
+    }
+    let message = "There would be no administrator: no user in a group with the permission admin";
+    Err(Error::new(Code::Conflict, message))
+}
+
+async fn is_there_one(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {
+    let nobody = "";
+    Ok(transaction.another_admin_exists(nobody).await?)
+}

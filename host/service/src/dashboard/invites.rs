@@ -1,0 +1,100 @@
+//! `invite.*`: who may register. An invite lets one person in, until it expires.
+
+use portico_model::{
+    error::{Code, Error},
+    time,
+};
+use portico_storage::{Access, NewInvite};
+use serde::{Deserialize, Serialize};
+
+use super::{Row, found, mutation, query};
+use crate::{
+    procedures::{ById, Call, Output, json},
+    shape::{
+        ID, NAMED,
+        Shape::{Date, List, Named, Nothing, Nullable, Record, Text},
+        required,
+    },
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    expiration_date: String,
+}
+
+#[derive(Serialize)]
+struct Created {
+    id: String,
+    token: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "invite.getAll",
+        Nothing,
+        List(&Named(
+            "Invite",
+            &Record(&[
+                required("id", Text).about("The invite's id."),
+                required("expirationDate", Date).about("Until when somebody can register with it."),
+                required("creator", Nullable(&NAMED)).about("The user who made it; null for the operator."),
+            ]),
+        )),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All invites that were not used, without their secrets.")
+    .at("GET", "/api/invites"),
+    mutation(
+        "invite.createInvite",
+        Record(&[required("expirationDate", Date)
+            .about("Until when somebody can register with it. A date that is past is taken, too.")]),
+        Named(
+            "CreatedInvite",
+            &Record(&[
+                required("id", Text).about("The invite's id."),
+                required("token", Text).about("The invite's secret, shown only here."),
+            ]),
+        ),
+        |call| Box::pin(create(call)),
+    )
+    .about("Makes an invite: it lets one person register, until it expires.")
+    .at("POST", "/api/invites"),
+    mutation("invite.deleteInvite", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes an invite: nobody can register with it any more.")
+        .refuses(&[Code::NotFound])
+        .at("DELETE", "/api/invites/{id}"),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_invites().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let expiration_date = time::parse(&input.expiration_date)
+        .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
+
+    let issued = call.service.secrets.invite(call.new_id());
+    let (mut transaction, creator_id) = call.begin_as_creator().await?;
+    let invite = NewInvite {
+        id: issued.id.clone(),
+        expiration_date,
+        creator_id,
+    };
+    transaction.insert_invite(&invite, &issued.hash).await?;
+    transaction.commit().await?;
+    json(&Created {
+        id: issued.id,
+        token: issued.text,
+    })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_invite(&input.id).await?, "Invite")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,132 @@
+//! `apiKeys.*`: keys for programs. A key may do what its user may do, at every moment.
+
+use portico_model::{
+    error::{Code, Error},
+    time,
+};
+use portico_storage::{Access, ApiKey};
+use serde::{Deserialize, Serialize};
+
+use super::{LABEL, Row, found, mutation, query, referred, validate::Fields};
+use crate::{
+    procedures::{Call, Output, json},
+    shape::{
+        NULLABLE_DATE, NULLABLE_TEXT,
+        Shape::{Date, List, Named, Nothing, Optional, Record, Text},
+        optional, required,
+    },
+};
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    #[serde(default)]
+    user_id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    expires_at: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    id: String,
+    api_key: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Delete {
+    api_key_id: String,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "apiKeys.getAll",
+        Nothing,
+        List(&Named(
+            "ApiKey",
+            &Record(&[
+                required("id", Text).about("The key's id: what stands before its dot."),
+                required("name", NULLABLE_TEXT).about("What it is for, if somebody said so."),
+                required("userId", Text).about("Whose it is: it may do what this user may do."),
+                required("createdAt", Date).about("When it was made."),
+                required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
+                required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
+            ]),
+        )),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All API keys, without their secrets."),
+    mutation(
+        "apiKeys.create",
+        Optional(&Record(&[
+            optional("userId", Text).about("Whose it is; the caller's own if absent."),
+            optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed."),
+            optional("expiresAt", Date).about("When it ends; never if absent."),
+        ])),
+        Named(
+            "CreatedApiKey",
+            &Record(&[
+                required("id", Text).about("The key's id."),
+                required("apiKey", Text).about("The key, shown only here."),
+            ]),
+        ),
+        |call| Box::pin(create(call)),
+    )
+    .about("Makes an API key. It may do what its user may do, at every moment.")
+    .refuses(&[Code::NotFound]),
+    mutation(
+        "apiKeys.delete",
+        Record(&[required("apiKeyId", Text).about("Which key: its id.")]),
+        Nothing,
+        |call| Box::pin(delete(call)),
+    )
+    .about("Deletes an API key: it opens nothing from now on.")
+    .refuses(&[Code::NotFound]),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_keys().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input = call.input::<Option<Create>>()?.unwrap_or_default();
+    let mut fields = Fields::default();
+    let name = input.name.map(|name| fields.label("name", &name, 64));
+    fields.check()?;
+    let user_id = input
+        .user_id
+        .or_else(|| call.identity.user_id().map(Into::into))
+        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is no user"))?;
+
+    let issued = call.service.secrets.api_key();
+    let key = ApiKey {
+        id: issued.id.clone(),
+        name,
+        user_id,
+        created_at: call.service.clock.now(),
+        expires_at: input.expires_at.as_deref().and_then(time::parse),
+        last_used_at: None,
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    transaction
+        .insert_key(&key, &issued.hash)
+        .await
+        .map_err(|error| referred(error, "User"))?;
+    transaction.commit().await?;
+    json(&Created {
+        id: issued.id,
+        api_key: issued.text,
+    })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: Delete = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,154 @@
+//! `searchEngine.*`: where a search from the dashboard goes.
+
+use portico_model::error::{Code, Error};
+use portico_storage::{Access, SearchEngine};
+use serde::Deserialize;
+
+use super::{
+    LABEL, Row, found, free, mutation, query,
+    validate::{Fields, icon_problem},
+};
+use crate::{
+    procedures::{ById, Call, Created, Output, json},
+    shape::{
+        Bound, ID, NULLABLE_TEXT,
+        Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
+        optional, required,
+    },
+};
+
+pub(super) const SHORT: Shape = Bounded(&Text, Bound::Length(1, 8));
+pub(super) const URL: Shape = Bounded(&Text, Bound::Length(1, 2048));
+/// The shortest is `http://%s`.
+pub(super) const URL_TEMPLATE: Shape = Bounded(
+    &Bounded(&Text, Bound::Length(9, 2048)),
+    Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
+);
+pub(super) const ICON_URL_ABOUT: &str = "1 to 2,048 characters on one line, trimmed; not `javascript:` or \
+                                         `vbscript:`, and `data:` only where it is an image.";
+pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    name: String,
+    short: String,
+    url_template: String,
+    icon_url: String,
+    #[serde(default)]
+    description: Option<String>,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "searchEngine.getAll",
+        Nothing,
+        List(&Named(
+            "SearchEngine",
+            &Record(&[
+                required("id", Text).about("The search engine's id."),
+                required("name", Text).about("Its name, which no other has."),
+                required("short", Text).about("What people type to choose it, which no other has."),
+                required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
+                required("iconUrl", Text).about("Where its icon is."),
+                required("description", NULLABLE_TEXT).about("What it is."),
+            ]),
+        )),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("All search engines, by name."),
+    mutation(
+        "searchEngine.create",
+        Record(&[
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other has it."),
+            required("short", SHORT).about("1 to 8 characters on one line, trimmed; no other has it."),
+            required("urlTemplate", URL_TEMPLATE)
+                .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+            required("iconUrl", URL).about(ICON_URL_ABOUT),
+            optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
+        ]),
+        ID,
+        |call| Box::pin(create(call)),
+    )
+    .about("Makes a search engine and answers its id.")
+    .refuses(&[Code::Conflict]),
+    mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes a search engine. It is nobody's default any more.")
+        .refuses(&[Code::NotFound]),
+];
+
+/// A search engine that keeps all rules, its texts trimmed. Its icon has to pass [`icon_problem`],
+/// too, unless it has that icon already.
+pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
+    let engine = SearchEngine {
+        id: engine.id,
+        name: fields.label("name", &engine.name, 64),
+        short: fields.label("short", &engine.short, 8),
+        url_template: fields.label("urlTemplate", &engine.url_template, 2048),
+        icon_url: fields.label("iconUrl", &engine.icon_url, 2048),
+        description: fields.text("description", engine.description.as_deref(), 512),
+    };
+    let scheme = engine
+        .url_template
+        .split_once("://")
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    if !matches!(scheme.as_deref(), Some("http" | "https")) || !engine.url_template.contains("%s") {
+        fields.refuse(
+            "urlTemplate",
+            "must begin with http:// or https:// and contain %s".into(),
+        );
+    }
+    engine
+}
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_search_engines().await?)
+}
+
+async fn create(mut call: Call) -> Result<Output, Error> {
+    let input: Create = call.input()?;
+    let mut fields = Fields::default();
+    let engine = check(
+        &mut fields,
+        SearchEngine {
+            id: call.new_id(),
+            name: input.name,
+            short: input.short,
+            url_template: input.url_template,
+            icon_url: input.icon_url,
+            description: input.description,
+        },
+    );
+    if let Some(problem) = icon_problem(&engine.icon_url) {
+        fields.refuse("iconUrl", problem.into());
+    }
+    fields.check()?;
+
+    let names = [engine.name.clone(), engine.short.clone()];
+    let keys = call.service.sandbox.name_keys(call.context(), &names).await?;
+    let [name_key, short_key] = &keys[..] else {
+        return Err(Error::internal(anyhow::anyhow!(
+            "`names.keys` gave {} keys for 2 names",
+            keys.len()
+        )));
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    let inserted = transaction
+        .insert_search_engine(&engine, name_key, short_key)
+        .await?;
+    free(inserted, "The search engine's name or short")?;
+    transaction.commit().await?;
+    json(&Created { id: engine.id })
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Write).await?;
+    found(
+        transaction.delete_search_engine(&input.id).await?,
+        "Search engine",
+    )?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,94 @@
+//! `session.*`: where somebody is signed in. Everyone sees and ends their own, and nobody else's.
+
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+    time,
+};
+use portico_storage::{Access, Authentication, Session};
+use serde::Serialize;
+
+use super::{Row, found, mutation, query};
+use crate::{
+    procedures::{ById, Call, Output, json},
+    shape::{
+        ID,
+        Shape::{Boolean, Date, List, Named, Nothing, Record, Text},
+        required,
+    },
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    id: String,
+    #[serde(serialize_with = "time::serialize")]
+    created_at: Timestamp,
+    #[serde(serialize_with = "time::serialize")]
+    last_used_at: Timestamp,
+    #[serde(serialize_with = "time::serialize")]
+    expires_at: Timestamp,
+    /// Whether this call came in on it.
+    current: bool,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    query(
+        "session.getAll",
+        Nothing,
+        List(&Named(
+            "Session",
+            &Record(&[
+                required("id", Text).about("The session's id."),
+                required("createdAt", Date).about("When it began."),
+                required("lastUsedAt", Date).about("When it was last used, to the minute."),
+                required("expiresAt", Date).about("When it ends unless it is used before."),
+                required("current", Boolean).about("Whether this call came in on it."),
+            ]),
+        )),
+        |call| Box::pin(get_all(call)),
+    )
+    .about("The caller's own sessions, by id.")
+    .protected(),
+    mutation("session.delete", ID, Nothing, |call| Box::pin(delete(call)))
+        .about("Ends one of the caller's own sessions. Another's does not exist for them: `NOT_FOUND`.")
+        .refuses(&[Code::NotFound])
+        .protected(),
+];
+
+async fn get_all(call: Call) -> Result<Output, Error> {
+    // The operator is no user, and has none.
+    let user_id = call.identity.user_id().unwrap_or_default();
+    let mut transaction = call.begin(Access::Read).await?;
+    let sessions = transaction.list_sessions(user_id).await?;
+    let now = call.service.clock.now();
+    let shown: Vec<_> = sessions
+        .into_iter()
+        .filter(|session| session.expires_at > now)
+        .map(|session| shown(&call, session))
+        .collect();
+    json(&shown)
+}
+
+fn shown(call: &Call, session: Session) -> Shown {
+    let current = matches!(&call.identity.authentication, Authentication::Session(id) if *id == session.id);
+    Shown {
+        id: session.id,
+        created_at: session.created_at,
+        last_used_at: session.last_used_at,
+        expires_at: session.expires_at,
+        current,
+    }
+}
+
+async fn delete(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let user_id = call.identity.user_id().unwrap_or_default();
+    let mut transaction = call.begin(Access::Write).await?;
+    let sessions = transaction.list_sessions(user_id).await?;
+    // Somebody else's is as one that is not there.
+    let own = sessions.iter().any(|session| session.id == input.id);
+    found(own && transaction.delete_session(&input.id).await?, "Session")?;
+    transaction.commit().await?;
+    json(&())
+}

@@ -1,0 +1,412 @@
+//! The document: what a dashboard is wanted to hold.
+//!
+//! A key that is absent leaves alone what is there and gives what is new its default; null clears.
+
+use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
+use portico_storage::SearchEngine;
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::super::{LABEL, boards, groups, search_engines, validate::Fields};
+use crate::{
+    procedures::{apps, users},
+    shape::{
+        Bound, NULLABLE_DATE, PROVIDER,
+        Shape::{self, Boolean, Bounded, Choice, Either, List, Named, Nullable, Record, Text},
+        optional, required,
+    },
+};
+
+/// The most apps of a document.
+const MOST_APPS: usize = 100_000;
+/// The most entries of any other list.
+const MOST_ENTRIES: usize = 10_000;
+
+const fn at_most(shape: &'static Shape, most: usize) -> Shape {
+    Bounded(shape, Bound::Count(0, most as u32))
+}
+
+/// How boards name a user.
+pub(super) const USER_NAME: Shape = Named(
+    "UserName",
+    &Either(
+        &Text,
+        &Record(&[
+            required("name", Text).about("The username."),
+            required("provider", PROVIDER).about("Who vouches for the user."),
+        ]),
+    ),
+);
+/// How boards name an app.
+const APP_NAME: Shape = Named(
+    "AppName",
+    &Either(
+        &Text,
+        &Record(&[
+            required("id", Text).about("The app's id."),
+            optional("name", Text).about("The app's name, for people: it is not looked at."),
+        ]),
+    ),
+);
+
+const GROUP: Shape = Named(
+    "WantedGroup",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other group in the list has it."),
+        optional("permissions", List(&Choice(&groups::PERMISSIONS)))
+            .about("What its members may do, all of it. Absent: as it was; nothing for a new group."),
+    ]),
+);
+const USER: Shape = Named(
+    "WantedUser",
+    &Record(&[
+        required("name", users::USERNAME).about(
+            "3 to 255 characters on one line, trimmed, for a new user without invisible ones; no other user of \
+             this provider in the list has it.",
+        ),
+        required("provider", PROVIDER).about("Who vouches for the user."),
+        optional("email", Nullable(&users::EMAIL))
+            .about("The email; one that differs resets `emailVerified`, unless that is set as well."),
+        optional("emailVerified", NULLABLE_DATE).about("When the email was verified; only with an email."),
+        optional("password", users::PASSWORD).about(
+            "Used only for a user who is created, and only by the provider `credentials`: 8 to 255 characters.",
+        ),
+        optional("image", Nullable(&users::IMAGE_OR_URL)).about(
+            "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL.",
+        ),
+        optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
+    ]),
+);
+const APP: Shape = Named(
+    "WantedApp",
+    &Record(&[
+        optional("id", Bounded(&Text, Bound::Length(1, 128))).about(
+            "Which app, created under this id if it is not there: 1 to 128 characters on one line. Absent: \
+             found by name.",
+        ),
+        required("name", apps::NAME).about("1 to 64 characters on one line, trimmed."),
+        optional("description", apps::DESCRIPTION).about("What the app is: at most 512 characters, trimmed."),
+        optional("iconUrl", apps::ICON_URL).about(
+            "1 to 65,536 characters on one line, trimmed; not `javascript:` or `vbscript:`, and `data:` only \
+                 where it is an image. Absent: as it was; for a new app an icon that fits the name.",
+        ),
+        optional("href", apps::HREF)
+            .about("Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed."),
+        optional("pingUrl", apps::PING_URL).about(
+            "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed.",
+        ),
+    ]),
+);
+const SEARCH_ENGINE: Shape = Named(
+    "WantedSearchEngine",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other in the list has it."),
+        required("short", search_engines::SHORT)
+            .about("1 to 8 characters on one line, trimmed; no other has it."),
+        required("urlTemplate", search_engines::URL_TEMPLATE)
+            .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+        required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
+        optional("description", search_engines::DESCRIPTION).about("At most 512 characters, trimmed."),
+    ]),
+);
+const BOARD: Shape = Named(
+    "WantedBoard",
+    &Record(&[
+        required("name", LABEL)
+            .about("1 to 64 characters on one line, trimmed; no other board in the list has it."),
+        optional("isPublic", Boolean)
+            .about("Whether everyone may view it, signed in or not; not, if it is new."),
+        optional("creator", Nullable(&USER_NAME)).about("Who made it."),
+        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
+            .about("What stands on it, in this order."),
+        optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: nobody."),
+    ]),
+);
+/// What stands on a board, by name.
+pub(super) const ITEM: Shape = Named(
+    "BoardContent",
+    &Record(&[
+        optional("app", APP_NAME).about("Which app. An item has this or `bookmarks`."),
+        optional("bookmarks", at_most(&List(&APP_NAME), boards::MOST_ITEMS))
+            .about("Which apps, in this order."),
+    ]),
+);
+const SHARED_WITH: Shape = Named(
+    "WantedShares",
+    &Record(&[
+        optional("users", at_most(&List(&USER_NAME), boards::MOST_ITEMS))
+            .about("Which users. Absent: as it was."),
+        optional("groups", at_most(&List(&Text), boards::MOST_ITEMS))
+            .about("Whose members: groups by name. Absent: as it was."),
+    ]),
+);
+
+/// What `state.apply` takes.
+pub(crate) const DOCUMENT: Shape = Named(
+    "Document",
+    &Record(&[
+        optional("groups", at_most(&List(&GROUP), MOST_ENTRIES)).about("Groups: found by name."),
+        optional("users", at_most(&List(&USER), MOST_ENTRIES)).about("Users: found by provider and name."),
+        optional("apps", at_most(&List(&APP), MOST_APPS)).about("Apps: found by id, or else by name."),
+        optional("searchEngines", at_most(&List(&SEARCH_ENGINE), MOST_ENTRIES))
+            .about("Search engines: found by name."),
+        optional("boards", at_most(&List(&BOARD), MOST_ENTRIES)).about("Boards: found by name."),
+        optional("prune", Boolean)
+            .about("Whether what a list does not name is removed; a list that is absent is not touched."),
+        optional("dryRun", Boolean).about("Whether only to say what would be done: nothing is written."),
+    ]),
+);
+
+/// See the module. A list that is absent is not touched, whatever `prune` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    pub groups: Option<Vec<Group>>,
+    pub users: Option<Vec<User>>,
+    pub apps: Option<Vec<App>>,
+    pub search_engines: Option<Vec<Engine>>,
+    pub boards: Option<Vec<Board>>,
+    /// Whether what the lists do not name goes.
+    #[serde(default)]
+    pub prune: bool,
+    /// Whether nothing is written.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Group {
+    pub name: String,
+    pub permissions: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct User {
+    pub name: String,
+    pub provider: Provider,
+    #[serde(default)]
+    pub email: TextChange,
+    #[serde(default)]
+    pub email_verified: Change<Moment>,
+    pub password: Option<String>,
+    #[serde(default)]
+    pub image: TextChange,
+    pub groups: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct App {
+    pub id: Option<String>,
+    pub name: String,
+    pub icon_url: Option<String>,
+    #[serde(default)]
+    pub description: TextChange,
+    #[serde(default)]
+    pub href: TextChange,
+    #[serde(default)]
+    pub ping_url: TextChange,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Engine {
+    pub name: String,
+    pub short: String,
+    pub url_template: String,
+    pub icon_url: String,
+    #[serde(default)]
+    pub description: TextChange,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Board {
+    pub name: String,
+    pub is_public: Option<bool>,
+    #[serde(default)]
+    pub creator: Change<UserName>,
+    pub items: Option<Vec<Item>>,
+    #[serde(default)]
+    pub shared_with: Change<SharedWith>,
+}
+
+/// One of the two.
+#[derive(Deserialize)]
+pub(super) struct Item {
+    pub app: Option<AppName>,
+    pub bookmarks: Option<Vec<AppName>>,
+}
+
+/// A list that is absent stays as it was.
+#[derive(Deserialize, Default)]
+pub(super) struct SharedWith {
+    pub users: Option<Vec<UserName>>,
+    pub groups: Option<Vec<String>>,
+}
+
+/// A user by their name, where it is enough.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum UserName {
+    Name(String),
+    Of { name: String, provider: Provider },
+}
+
+/// An app by its name, where it is enough.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum AppName {
+    Name(String),
+    Id { id: String },
+}
+
+/// In JSON: absent, null, or a value. A field of this type needs `#[serde(default)]`.
+#[derive(Default)]
+pub(super) enum Change<T> {
+    #[default]
+    Keep,
+    Clear,
+    Set(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
+    }
+}
+
+pub(super) struct Moment(pub Timestamp);
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        time::parse(&text)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("no date"))
+    }
+}
+
+/// The entries of a list; none where it is absent.
+pub(super) fn entries<T>(list: &Option<Vec<T>>) -> &[T] {
+    list.as_deref().unwrap_or_default()
+}
+
+impl Document {
+    /// Checks what is the dashboard's own by the rules with which it is created, and trims it.
+    /// Users and apps are the component's.
+    pub fn check(&mut self, fields: &mut Fields) {
+        fields.count("groups", entries(&self.groups).len(), MOST_ENTRIES);
+        fields.count("users", entries(&self.users).len(), MOST_ENTRIES);
+        fields.count("apps", entries(&self.apps).len(), MOST_APPS);
+        fields.count("searchEngines", entries(&self.search_engines).len(), MOST_ENTRIES);
+        fields.count("boards", entries(&self.boards).len(), MOST_ENTRIES);
+        for (index, group) in self.groups.iter_mut().flatten().enumerate() {
+            fields.enter("groups", index);
+            group.name = groups::check_name(fields, &group.name);
+            let permissions = group.permissions.take();
+            group.permissions = permissions.map(groups::in_order);
+        }
+        for (index, engine) in self.search_engines.iter_mut().flatten().enumerate() {
+            fields.enter("searchEngines", index);
+            engine.check(fields);
+        }
+        for (index, board) in self.boards.iter_mut().flatten().enumerate() {
+            fields.enter("boards", index);
+            board.check(fields);
+        }
+        fields.leave();
+    }
+
+    /// Every name in it, to be compared.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let users = entries(&self.users).iter();
+        let users = users.flat_map(|user| [&user.name].into_iter().chain(entries(&user.groups)));
+        let engines = entries(&self.search_engines).iter();
+        let own = entries(&self.groups).iter().map(|group| &group.name);
+        let own = own.chain(entries(&self.apps).iter().map(|app| &app.name));
+        let own = own.chain(engines.flat_map(|engine| [&engine.name, &engine.short]));
+        let boards = entries(&self.boards).iter().flat_map(Board::names);
+        users.chain(own).chain(boards).map(String::as_str)
+    }
+}
+
+impl Engine {
+    fn check(&mut self, fields: &mut Fields) {
+        let description = match &self.description {
+            TextChange::Set(text) => Some(text.clone()),
+            TextChange::Keep | TextChange::Clear => None,
+        };
+        let checked = search_engines::check(
+            fields,
+            SearchEngine {
+                id: String::new(),
+                name: std::mem::take(&mut self.name),
+                short: std::mem::take(&mut self.short),
+                url_template: std::mem::take(&mut self.url_template),
+                icon_url: std::mem::take(&mut self.icon_url),
+                description,
+            },
+        );
+        self.name = checked.name;
+        self.short = checked.short;
+        self.url_template = checked.url_template;
+        self.icon_url = checked.icon_url;
+        if let TextChange::Set(_) = self.description {
+            self.description = checked.description.map_or(TextChange::Clear, TextChange::Set);
+        }
+    }
+}
+
+impl Board {
+    fn check(&mut self, fields: &mut Fields) {
+        self.name = boards::check_name(fields, &self.name);
+        boards::check_items(fields, entries(&self.items), |item| {
+            item.bookmarks.as_ref().map_or(1, Vec::len)
+        });
+        for (index, item) in entries(&self.items).iter().enumerate() {
+            if item.app.is_some() == item.bookmarks.is_some() {
+                let place = [
+                    PathSegment::Field("items".into()),
+                    PathSegment::Index(index as u32),
+                ];
+                fields.refuse_at(place, "must have either app or bookmarks".into());
+            }
+        }
+        if let Change::Set(shared) = &self.shared_with {
+            boards::check_shares(
+                fields,
+                entries(&shared.users).len(),
+                entries(&shared.groups).len(),
+            );
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        let (creator, shared) = (self.creator.as_set(), self.shared_with.as_set());
+        let users = shared.into_iter().flat_map(|shared| entries(&shared.users));
+        let users = users.chain(creator).map(|user| match user {
+            UserName::Name(name) | UserName::Of { name, .. } => name,
+        });
+        let items = entries(&self.items).iter();
+        let apps = items.flat_map(|item| item.app.iter().chain(entries(&item.bookmarks)));
+        let apps = apps.filter_map(|app| match app {
+            AppName::Name(name) => Some(name),
+            AppName::Id { .. } => None,
+        });
+        let groups = shared.into_iter().flat_map(|shared| entries(&shared.groups));
+        [&self.name].into_iter().chain(users).chain(apps).chain(groups)
+    }
+}
+
+impl<T> Change<T> {
+    /// The value that is set.
+    pub fn as_set(&self) -> Option<&T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Keep | Self::Clear => None,
+        }
+    }
+}

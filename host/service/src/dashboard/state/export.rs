@@ -1,0 +1,243 @@
+//! A snapshot in the form of a document. Every field is stated, so that applying it anywhere gives
+//! the same; a name that more than one thing has gives way to what tells them apart.
+
+use portico_model::{App, Id, Provider, Timestamp, time};
+use portico_storage::BoardItem;
+use serde::Serialize;
+
+use super::{
+    document::{ITEM, USER_NAME},
+    snapshot::{Keys, Names, Snapshot},
+};
+use crate::{
+    procedures::apps::APP,
+    shape::{
+        NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Boolean, List, Named, Nullable, Record, Text},
+        required,
+    },
+};
+
+/// What `state.export` answers: a document in which every key is there.
+pub(super) const STATE: Shape = Named(
+    "State",
+    &Record(&[
+        required("groups", List(&GROUP)).about("All groups, by name."),
+        required("users", List(&USER)).about("All users, by name, without passwords."),
+        required("apps", List(&APP)).about("All apps, by name."),
+        required("searchEngines", List(&SEARCH_ENGINE)).about("All search engines, by name."),
+        required("boards", List(&BOARD)).about("All boards, by name."),
+    ]),
+);
+const GROUP: Shape = Named(
+    "StateGroup",
+    &Record(&[
+        required("name", Text).about("The group's name, which no other has."),
+        required("permissions", List(&Text)).about("What its members may do."),
+    ]),
+);
+const USER: Shape = Named(
+    "StateUser",
+    &Record(&[
+        required("name", Text).about("The username."),
+        required("provider", PROVIDER).about("Who vouches for the user."),
+        required("email", NULLABLE_TEXT).about("The email."),
+        required("emailVerified", NULLABLE_DATE).about("When the email was verified."),
+        required("image", NULLABLE_TEXT).about("The image: a data URI, or a URL from the provider."),
+        required("groups", List(&Text)).about("The groups that the user is in, by name."),
+    ]),
+);
+const SEARCH_ENGINE: Shape = Named(
+    "StateSearchEngine",
+    &Record(&[
+        required("name", Text).about("Its name, which no other has."),
+        required("short", Text).about("What people type to choose it, which no other has."),
+        required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
+        required("iconUrl", Text).about("Where its icon is."),
+        required("description", NULLABLE_TEXT).about("What it is."),
+    ]),
+);
+const BOARD: Shape = Named(
+    "StateBoard",
+    &Record(&[
+        required("name", Text).about("The board's name, which no other has."),
+        required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
+        required("creator", Nullable(&USER_NAME)).about("Who made it; null once they are gone."),
+        required("items", List(&ITEM)).about("What stands on it, in this order."),
+        required("sharedWith", SHARED_WITH).about("Who else may view it."),
+    ]),
+);
+const SHARED_WITH: Shape = Named(
+    "StateShares",
+    &Record(&[
+        required("users", List(&USER_NAME)).about("Which users."),
+        required("groups", List(&Text)).about("Whose members: groups by name."),
+    ]),
+);
+
+/// The state by that shape. No secret stands in it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Exported<'a> {
+    groups: Vec<Group<'a>>,
+    users: Vec<User<'a>>,
+    apps: &'a [App],
+    search_engines: Vec<Engine<'a>>,
+    boards: Vec<Board<'a>>,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    name: &'a str,
+    permissions: &'a [String],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct User<'a> {
+    name: &'a str,
+    provider: Provider,
+    email: Option<&'a str>,
+    #[serde(serialize_with = "time::serialize_option")]
+    email_verified: Option<Timestamp>,
+    image: Option<&'a str>,
+    groups: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Engine<'a> {
+    name: &'a str,
+    short: &'a str,
+    url_template: &'a str,
+    icon_url: &'a str,
+    description: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Board<'a> {
+    name: &'a str,
+    is_public: bool,
+    creator: Option<UserName<'a>>,
+    items: Vec<Item<'a>>,
+    shared_with: SharedWith<'a>,
+}
+
+#[derive(Serialize)]
+struct SharedWith<'a> {
+    users: Vec<UserName<'a>>,
+    groups: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Item<'a> {
+    App(AppName<'a>),
+    Bookmarks(Vec<AppName<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum UserName<'a> {
+    Name(&'a str),
+    Of { name: &'a str, provider: Provider },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum AppName<'a> {
+    Name(&'a str),
+    Id { id: &'a str, name: &'a str },
+}
+
+impl<'a> Exported<'a> {
+    pub fn new(snapshot: &'a Snapshot, keys: &'a Keys) -> Self {
+        let names = Names::new(snapshot, keys);
+        let groups = snapshot.groups.iter().map(|group| Group {
+            name: &group.name,
+            permissions: &group.permissions,
+        });
+        let users = snapshot.users.iter().map(|user| User {
+            name: &user.name,
+            provider: user.provider,
+            email: user.email.as_deref(),
+            email_verified: user.email_verified,
+            image: user.image.as_deref(),
+            groups: groups_named(&names, &user.groups),
+        });
+        let engines = snapshot.search_engines.iter().map(|engine| Engine {
+            name: &engine.name,
+            short: &engine.short,
+            url_template: &engine.url_template,
+            icon_url: &engine.icon_url,
+            description: engine.description.as_deref(),
+        });
+        let boards = snapshot.boards.iter().map(|(board, shares)| Board {
+            name: &board.board.name,
+            is_public: board.board.is_public,
+            creator: board
+                .board
+                .creator_id
+                .as_deref()
+                .and_then(|id| user_named(&names, id)),
+            items: items_named(&names, &board.items),
+            shared_with: SharedWith {
+                users: users_named(&names, &shares.users),
+                groups: groups_named(&names, &shares.groups),
+            },
+        });
+        Self {
+            groups: groups.collect(),
+            users: users.collect(),
+            apps: &snapshot.apps,
+            search_engines: engines.collect(),
+            boards: boards.collect(),
+        }
+    }
+}
+
+/// Groups as a document names them, by name.
+pub(super) fn groups_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<&'a str> {
+    let mut groups: Vec<_> = ids.iter().filter_map(|id| names.group(id)).collect();
+    groups.sort_unstable();
+    groups.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Users as a document names them, by name.
+pub(super) fn users_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<UserName<'a>> {
+    let mut ids: Vec<_> = ids.iter().map(|id| (names.place_of_user(id), id)).collect();
+    ids.sort_unstable();
+    ids.into_iter()
+        .filter_map(|(_, id)| user_named(names, id))
+        .collect()
+}
+
+/// A user as a document names them.
+pub(super) fn user_named<'a>(names: &Names<'a>, id: &str) -> Option<UserName<'a>> {
+    let (user, is_alone) = names.user(id)?;
+    let (name, provider) = (user.name.as_str(), user.provider);
+    Some(if is_alone {
+        UserName::Name(name)
+    } else {
+        UserName::Of { name, provider }
+    })
+}
+
+/// What a board shows, as a document names it.
+pub(super) fn items_named<'a>(names: &Names<'a>, items: &[BoardItem]) -> Vec<Item<'a>> {
+    let app = |id: &Id| {
+        let (app, is_alone) = names.app(id)?;
+        let (id, name) = (app.id.as_str(), app.name.as_str());
+        Some(if is_alone {
+            AppName::Name(name)
+        } else {
+            AppName::Id { id, name }
+        })
+    };
+    let items = items.iter().filter_map(|item| match item {
+        BoardItem::App { app_id } => app(app_id).map(Item::App),
+        BoardItem::Bookmarks { app_ids } => Some(Item::Bookmarks(app_ids.iter().filter_map(app).collect())),
+    });
+    items.collect()
+}

@@ -1,0 +1,64 @@
+//! `state.*`: the whole dashboard as one document.
+//!
+//! `state.apply` has the steps of every procedure, for many records at once: validate, look, hash,
+//! transact, answer. Invariants:
+//! - One transaction: all of a document is done, or nothing. Users and apps are written by the
+//!   component, which is called inside it.
+//! - The answer is the difference of what was there before and after, read in that transaction;
+//!   a dry run does the same and drops it.
+//! - Applying what `state.export` answers changes nothing.
+
+mod apply;
+mod component;
+mod document;
+mod export;
+mod plan;
+mod report;
+mod snapshot;
+
+pub(crate) use self::document::DOCUMENT;
+use portico_model::error::{Code, Error};
+use portico_storage::Access;
+
+use self::{
+    component::Component,
+    export::Exported,
+    snapshot::{Keys, Snapshot},
+};
+use super::{Row, mutation, query};
+use crate::{
+    procedures::{Call, Output, json},
+    shape::Shape::Nothing,
+};
+
+/// Values of JSON in a document. An app has about eight.
+const MOST_VALUES: usize = 1_000_000;
+
+pub(super) static ROWS: &[Row] = &[
+    mutation("state.apply", DOCUMENT, report::REPORT, |call| {
+        Box::pin(apply::run(call))
+    })
+    .about(
+        "Makes the dashboard what a document says, all of it or nothing, and answers what that changed. \
+         `CONFLICT`: there would be no administrator, a name is taken, or somebody else changed the same \
+         meanwhile.",
+    )
+    .long()
+    .large(MOST_VALUES)
+    .refuses(&[Code::Conflict]),
+    query("state.export", Nothing, export::STATE, |call| {
+        Box::pin(export(call))
+    })
+    .about("The whole dashboard as a document, without secrets. Applying it changes nothing."),
+];
+
+async fn export(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    let mut snapshot = Snapshot::read(&mut *transaction).await?;
+    drop(transaction);
+    let mut keys = Keys::default();
+    let names = keys.unknown(snapshot.names());
+    Component::new(&call).await?.learn(&mut keys, names).await?;
+    snapshot.sort(&keys);
+    json(&Exported::new(&snapshot, &keys))
+}

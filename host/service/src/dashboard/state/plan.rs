@@ -1,0 +1,421 @@
+//! What the names of a document stand for: which records are there, which are new, and whom and
+//! what they refer to. Nothing is written here.
+//!
+//! References are to what there is afterwards: what the document lists and, where nothing is
+//! pruned, what was there before.
+
+use std::collections::{HashMap, HashSet};
+
+use portico_model::{
+    Id,
+    PathSegment::{self, Field, Index},
+    Provider,
+    error::Error,
+};
+
+use super::{
+    super::validate::{Fields, icon_problem},
+    document::{AppName, Board, Change, Document, UserName, entries},
+    snapshot::{Keys, Snapshot},
+};
+use crate::shape::quote;
+
+/// A record that is referred to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Target {
+    /// One that the document does not list.
+    There(Id),
+    /// The entry of the document at this position.
+    Listed(usize),
+}
+
+/// For each entry of a list the record that it names; none: it is new.
+pub(super) type Matches = Vec<Option<Id>>;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub groups: Matches,
+    pub users: Matches,
+    pub apps: Matches,
+    pub search_engines: Matches,
+    pub boards: Matches,
+    /// The groups of each user, where the document says.
+    pub memberships: Vec<Option<Vec<Target>>>,
+    /// What each board refers to.
+    pub contents: Vec<Contents>,
+}
+
+/// What a board refers to; none: as it was.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub creator: Option<Option<Target>>,
+    pub items: Option<Vec<Item>>,
+    pub users: Option<Vec<Target>>,
+    pub groups: Option<Vec<Target>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Item {
+    App(Target),
+    Bookmarks(Vec<Target>),
+}
+
+impl Plan {
+    /// Finds what is named, or says with its place what cannot be found.
+    pub fn new(document: &Document, snapshot: &Snapshot, keys: &Keys) -> Result<Self, Error> {
+        let mut fields = Fields::default();
+        let groups = match_names(
+            &mut fields,
+            "groups",
+            entries(&document.groups).iter().map(|group| keys.of(&group.name)),
+            snapshot
+                .groups
+                .iter()
+                .map(|group| (keys.of(&group.name), &group.id)),
+        );
+        let users = match_names(
+            &mut fields,
+            "users",
+            entries(&document.users)
+                .iter()
+                .map(|user| (user.provider, keys.of(&user.name))),
+            snapshot
+                .users
+                .iter()
+                .map(|user| ((user.provider, keys.of(&user.name)), &user.id)),
+        );
+        let search_engines = match_names(
+            &mut fields,
+            "searchEngines",
+            entries(&document.search_engines)
+                .iter()
+                .map(|engine| keys.of(&engine.name)),
+            snapshot
+                .search_engines
+                .iter()
+                .map(|engine| (keys.of(&engine.name), &engine.id)),
+        );
+        let boards = match_names(
+            &mut fields,
+            "boards",
+            entries(&document.boards).iter().map(|board| keys.of(&board.name)),
+            snapshot
+                .boards
+                .iter()
+                .map(|(board, _)| (keys.of(&board.board.name), &board.board.id)),
+        );
+        check_icons(&mut fields, document, snapshot, &search_engines);
+        let apps = match_apps(&mut fields, document, snapshot, keys);
+        check_shorts(&mut fields, document, keys);
+
+        let known = Known::new(document, snapshot, keys, &groups, &users, &apps);
+        let memberships = known.memberships(&mut fields, document);
+        let contents = entries(&document.boards).iter().enumerate();
+        let contents = contents
+            .map(|(index, board)| {
+                fields.enter("boards", index);
+                known.contents(&mut fields, board)
+            })
+            .collect();
+        fields.check()?;
+        Ok(Self {
+            groups,
+            users,
+            apps,
+            search_engines,
+            boards,
+            memberships,
+            contents,
+        })
+    }
+}
+
+/// Matches entries whose names only one record can have.
+fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
+    fields: &mut Fields,
+    list: &str,
+    wanted: impl Iterator<Item = K>,
+    present: impl Iterator<Item = (K, &'a Id)>,
+) -> Matches {
+    let present: HashMap<K, &Id> = present.collect();
+    let mut seen = HashSet::new();
+    let mut matches = Vec::new();
+    for (index, key) in wanted.enumerate() {
+        if !seen.insert(key) {
+            fields.enter(list, index);
+            fields.refuse("name", "is in the list more than once".into());
+        }
+        matches.push(present.get(&key).map(|id| (*id).clone()));
+    }
+    matches
+}
+
+/// Matches apps: by id where it is given, else by name among those that no other entry names by id.
+fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, keys: &Keys) -> Matches {
+    let apps = entries(&document.apps);
+    let mut listed: HashMap<&str, usize> = HashMap::new();
+    let mut by_id: HashSet<&str> = HashSet::new();
+    for (index, app) in apps.iter().enumerate() {
+        *listed.entry(keys.of(&app.name)).or_default() += 1;
+        if let Some(id) = &app.id
+            && !by_id.insert(id)
+        {
+            fields.enter("apps", index);
+            fields.refuse("id", "is in the list more than once".into());
+        }
+    }
+    let mut present: HashMap<&str, Vec<&Id>> = HashMap::new();
+    let mut ids: HashSet<&str> = HashSet::new();
+    for app in &snapshot.apps {
+        ids.insert(&app.id);
+        if !by_id.contains(app.id.as_str()) {
+            present.entry(keys.of(&app.name)).or_default().push(&app.id);
+        }
+    }
+    let mut matched = Vec::with_capacity(apps.len());
+    for (index, app) in apps.iter().enumerate() {
+        matched.push(match &app.id {
+            Some(id) => ids.contains(id.as_str()).then(|| id.clone()),
+            None => {
+                let key = keys.of(&app.name);
+                let there = present.get(key).map_or(&[][..], Vec::as_slice);
+                fields.enter("apps", index);
+                if listed[key] > 1 {
+                    let message = "is in the list more than once: give an id to each of them";
+                    fields.refuse("name", message.into());
+                } else if there.len() > 1 {
+                    let message = format!("fits {} apps: give the id of one", there.len());
+                    fields.refuse("name", message);
+                }
+                there.first().map(|id| (*id).clone())
+            }
+        });
+    }
+    matched
+}
+
+/// An icon that no new search engine may have stays where it is: it may be older than the rule.
+fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, matches: &Matches) {
+    let present = snapshot.search_engines.iter();
+    let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();
+    for (index, engine) in entries(&document.search_engines).iter().enumerate() {
+        let stays = matches[index].as_ref().and_then(|id| present.get(id)) == Some(&&engine.icon_url);
+        if let Some(problem) = icon_problem(&engine.icon_url).filter(|_| !stays) {
+            fields.enter("searchEngines", index);
+            fields.refuse("iconUrl", problem.into());
+        }
+    }
+}
+
+fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
+    let mut seen = HashSet::new();
+    for (index, engine) in entries(&document.search_engines).iter().enumerate() {
+        if !seen.insert(keys.of(&engine.short)) {
+            fields.enter("searchEngines", index);
+            fields.refuse("short", "is in the list more than once".into());
+        }
+    }
+}
+
+/// What there is to refer to.
+struct Known<'a> {
+    keys: &'a Keys,
+    groups: HashMap<&'a str, Target>,
+    users: HashMap<&'a str, Vec<(Provider, Target)>>,
+    apps: HashMap<&'a str, Vec<Target>>,
+    apps_by_id: HashMap<&'a str, Target>,
+}
+
+impl<'a> Known<'a> {
+    fn new(
+        document: &'a Document,
+        snapshot: &'a Snapshot,
+        keys: &'a Keys,
+        groups: &Matches,
+        users: &Matches,
+        apps: &'a Matches,
+    ) -> Self {
+        let mut known = Self {
+            keys,
+            groups: HashMap::new(),
+            users: HashMap::new(),
+            apps: HashMap::new(),
+            apps_by_id: HashMap::new(),
+        };
+        let stays = |is_listed: bool| !(document.prune && is_listed);
+        if stays(document.groups.is_some()) {
+            let listed = ids(groups);
+            for group in snapshot
+                .groups
+                .iter()
+                .filter(|group| !listed.contains(&group.id[..]))
+            {
+                known
+                    .groups
+                    .insert(keys.of(&group.name), Target::There(group.id.clone()));
+            }
+        }
+        for (index, group) in entries(&document.groups).iter().enumerate() {
+            known.groups.insert(keys.of(&group.name), Target::Listed(index));
+        }
+        if stays(document.users.is_some()) {
+            let listed = ids(users);
+            for user in snapshot
+                .users
+                .iter()
+                .filter(|user| !listed.contains(&user.id[..]))
+            {
+                let target = Target::There(user.id.clone());
+                let of_name = known.users.entry(keys.of(&user.name)).or_default();
+                of_name.push((user.provider, target));
+            }
+        }
+        for (index, user) in entries(&document.users).iter().enumerate() {
+            let of_name = known.users.entry(keys.of(&user.name)).or_default();
+            of_name.push((user.provider, Target::Listed(index)));
+        }
+        if stays(document.apps.is_some()) {
+            let listed = ids(apps);
+            for app in snapshot.apps.iter().filter(|app| !listed.contains(&app.id[..])) {
+                let target = Target::There(app.id.clone());
+                known.apps_by_id.insert(&app.id, target.clone());
+                known.apps.entry(keys.of(&app.name)).or_default().push(target);
+            }
+        }
+        for (index, app) in entries(&document.apps).iter().enumerate() {
+            let target = Target::Listed(index);
+            if let Some(id) = app.id.as_ref().or(apps[index].as_ref()) {
+                known.apps_by_id.insert(id, target.clone());
+            }
+            known.apps.entry(keys.of(&app.name)).or_default().push(target);
+        }
+        known
+    }
+
+    fn memberships(&self, fields: &mut Fields, document: &Document) -> Vec<Option<Vec<Target>>> {
+        let users = entries(&document.users).iter().enumerate();
+        let memberships = users.map(|(index, user)| {
+            fields.enter("users", index);
+            let groups = user.groups.as_ref()?;
+            Some(all(fields, &[Field("groups".into())], groups, |name| {
+                self.group(name)
+            }))
+        });
+        memberships.collect()
+    }
+
+    fn contents(&self, fields: &mut Fields, board: &Board) -> Contents {
+        let creator = match &board.creator {
+            Change::Keep => None,
+            Change::Clear => Some(None),
+            Change::Set(name) => Some(one(fields, &[Field("creator".into())], self.user(name))),
+        };
+        let items = board.items.as_ref().map(|items| {
+            let mut planned = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                let place = |field: &str| [Field("items".into()), Index(index as u32), Field(field.into())];
+                planned.extend(match (&item.app, &item.bookmarks) {
+                    (Some(name), _) => one(fields, &place("app"), self.app(name)).map(Item::App),
+                    (None, bookmarks) => Some(Item::Bookmarks(all(
+                        fields,
+                        &place("bookmarks"),
+                        entries(bookmarks),
+                        |name| self.app(name),
+                    ))),
+                });
+            }
+            planned
+        });
+        let (users, groups) = match &board.shared_with {
+            Change::Keep => (None, None),
+            Change::Clear => (Some(Vec::new()), Some(Vec::new())),
+            Change::Set(shared) => {
+                let place = |field: &str| [Field("sharedWith".into()), Field(field.into())];
+                let users = shared.users.as_ref();
+                let users = users.map(|users| all(fields, &place("users"), users, |name| self.user(name)));
+                let groups = shared.groups.as_ref();
+                let groups =
+                    groups.map(|groups| all(fields, &place("groups"), groups, |name| self.group(name)));
+                (users, groups)
+            }
+        };
+        Contents {
+            creator,
+            items,
+            users,
+            groups,
+        }
+    }
+
+    fn group(&self, name: &str) -> Result<Target, String> {
+        let target = self.groups.get(self.keys.of(name)).cloned();
+        target.ok_or_else(|| format!("names no group: {}", quote(name)))
+    }
+
+    fn user(&self, name: &UserName) -> Result<Target, String> {
+        let (name, provider) = match name {
+            UserName::Name(name) => (name, None),
+            UserName::Of { name, provider } => (name, Some(*provider)),
+        };
+        let of_name = self.users.get(self.keys.of(name)).map_or(&[][..], Vec::as_slice);
+        let mut fitting = of_name
+            .iter()
+            .filter(|(of, _)| provider.is_none_or(|provider| provider == *of));
+        match (fitting.next(), fitting.count()) {
+            (None, _) => Err(format!("names no user: {}", quote(name))),
+            (Some((_, target)), 0) => Ok(target.clone()),
+            (Some(_), more) => Err(format!(
+                "fits {} users: write {{name, provider}} for {}",
+                more + 1,
+                quote(name)
+            )),
+        }
+    }
+
+    fn app(&self, name: &AppName) -> Result<Target, String> {
+        match name {
+            AppName::Id { id } => {
+                let target = self.apps_by_id.get(id.as_str()).cloned();
+                target.ok_or_else(|| format!("names no app: the id {}", quote(id)))
+            }
+            AppName::Name(name) => match self.apps.get(self.keys.of(name)).map(Vec::as_slice) {
+                None | Some([]) => Err(format!("names no app: {}", quote(name))),
+                Some([target]) => Ok(target.clone()),
+                Some(several) => Err(format!(
+                    "fits {} apps: write {{id}} for {}",
+                    several.len(),
+                    quote(name)
+                )),
+            },
+        }
+    }
+}
+
+fn ids(matches: &Matches) -> HashSet<&str> {
+    matches.iter().flatten().map(String::as_str).collect()
+}
+
+fn one(fields: &mut Fields, place: &[PathSegment], found: Result<Target, String>) -> Option<Target> {
+    match found {
+        Ok(target) => Some(target),
+        Err(message) => {
+            fields.refuse_at(place.iter().cloned(), message);
+            None
+        }
+    }
+}
+
+fn all<T>(
+    fields: &mut Fields,
+    place: &[PathSegment],
+    names: &[T],
+    find: impl Fn(&T) -> Result<Target, String>,
+) -> Vec<Target> {
+    let mut found = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let place: Vec<_> = place.iter().cloned().chain([Index(index as u32)]).collect();
+        found.extend(one(fields, &place, find(name)));
+    }
+    found
+}

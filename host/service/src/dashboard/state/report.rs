@@ -1,0 +1,409 @@
+//! The difference of two snapshots: what became of each record.
+
+use std::collections::{HashMap, HashSet};
+
+use portico_model::{App, Provider, time};
+use portico_storage::{Board, Group, SearchEngine, Shares};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    export::{groups_named, items_named, user_named, users_named},
+    snapshot::{Names, Snapshot, User},
+};
+use crate::shape::{
+    Field, PROVIDER,
+    Shape::{self, Anything, Boolean, Choice, Integer, List, Nullable, Record, Text},
+    optional, required,
+};
+
+const ENTRY: [Field; 4] = [
+    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("What it is."),
+    required("id", Nullable(&Text)).about("Its id; null where a dry run would have made one."),
+    required("name", Text).about("Its name."),
+    optional("provider", PROVIDER).about("Who vouches for the user."),
+];
+const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(&ENTRY)));
+const CHANGED: Shape = List(&Shape::Named(
+    "ChangedEntry",
+    &Record(&[
+        ENTRY[0],
+        ENTRY[1],
+        ENTRY[2],
+        ENTRY[3],
+        required("changes", List(&CHANGE)).about("Every field that differs."),
+    ]),
+));
+const CHANGE: Shape = Shape::Named(
+    "FieldChange",
+    &Record(&[
+        required("field", Text).about("Which field, as documents name it."),
+        required("before", Anything)
+            .about("What it was, as in a document. Of a long text only the beginning."),
+        required("after", Anything).about("What it is now."),
+    ]),
+);
+const UNNAMED: Shape = Shape::Named(
+    "Unnamed",
+    &Record(&[
+        required("groups", Integer).about("How many groups."),
+        required("users", Integer).about("How many users."),
+        required("apps", Integer).about("How many apps."),
+        required("searchEngines", Integer).about("How many search engines."),
+        required("boards", Integer).about("How many boards."),
+    ]),
+);
+
+/// What `state.apply` answers.
+pub(super) const REPORT: Shape = Shape::Named(
+    "Report",
+    &Record(&[
+        required("dryRun", Boolean).about("Whether nothing was written."),
+        required("created", ENTRIES).about("What was not there."),
+        required("changed", CHANGED).about("What was there and differs now, named or not."),
+        required("removed", ENTRIES).about("What is not there any more."),
+        required("unchanged", ENTRIES).about("What is named and was there as it should be."),
+        required("unnamed", UNNAMED).about("How much is not named and stayed as it was."),
+    ]),
+);
+
+/// A text that is longer is not repeated.
+const LONGEST_TEXT: usize = 1000;
+/// What is shown of it.
+const EXCERPT: usize = 60;
+
+/// What became of what was there and what was named. Each record of after stands in `created`,
+/// `changed`, `unchanged` or is counted in `unnamed`.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    dry_run: bool,
+    created: Vec<Entry>,
+    changed: Vec<Entry>,
+    removed: Vec<Entry>,
+    unchanged: Vec<Entry>,
+    unnamed: Unnamed,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Unnamed {
+    groups: usize,
+    users: usize,
+    apps: usize,
+    search_engines: usize,
+    boards: usize,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    kind: &'static str,
+    id: Option<String>,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Provider>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<Change>,
+}
+
+#[derive(Serialize)]
+struct Change {
+    field: &'static str,
+    before: Value,
+    after: Value,
+}
+
+/// The ids of the records that a document names, new ones too.
+#[derive(Default)]
+pub(super) struct Named {
+    pub groups: HashSet<String>,
+    pub users: HashSet<String>,
+    pub apps: HashSet<String>,
+    pub search_engines: HashSet<String>,
+    pub boards: HashSet<String>,
+    /// Those whose ids the document states itself.
+    pub by_id: HashSet<String>,
+}
+
+/// A snapshot, and what its records go by.
+pub(super) struct View<'a> {
+    pub snapshot: &'a Snapshot,
+    pub names: Names<'a>,
+}
+
+impl Report {
+    /// How much became of it, in words.
+    pub fn counts(&self) -> String {
+        let (created, changed, removed) = (self.created.len(), self.changed.len(), self.removed.len());
+        let is_tried = if self.dry_run { " (dry run)" } else { "" };
+        format!("created {created}, changed {changed}, removed {removed}{is_tried}")
+    }
+
+    /// Compares.
+    pub fn new(dry_run: bool, named: &Named, before: &View<'_>, after: &View<'_>) -> Self {
+        let mut report = Self {
+            dry_run,
+            ..Self::default()
+        };
+        let (old, new) = (before.snapshot, after.snapshot);
+        report.unnamed.groups = report.compare(&named.groups, named, &old.groups, &new.groups, group_changes);
+        report.unnamed.users = report.compare(&named.users, named, &old.users, &new.users, |old, new| {
+            user_changes(old, new, before, after)
+        });
+        report.unnamed.apps = report.compare(&named.apps, named, &old.apps, &new.apps, app_changes);
+        report.unnamed.search_engines = report.compare(
+            &named.search_engines,
+            named,
+            &old.search_engines,
+            &new.search_engines,
+            engine_changes,
+        );
+        report.unnamed.boards = report.compare(&named.boards, named, &old.boards, &new.boards, |old, new| {
+            board_changes(old, new, before, after)
+        });
+        report
+    }
+
+    /// Answers how many records are as they were and not named.
+    fn compare<R: Reported>(
+        &mut self,
+        of_kind: &HashSet<String>,
+        named: &Named,
+        before: &[R],
+        after: &[R],
+        changes: impl Fn(&R, &R) -> Vec<Change>,
+    ) -> usize {
+        let old: HashMap<&str, &R> = before.iter().map(|record| (record.id(), record)).collect();
+        let new: HashSet<&str> = after.iter().map(Reported::id).collect();
+        let mut unnamed = 0;
+        for record in after {
+            let Some(old) = old.get(record.id()) else {
+                let mut entry = record.entry();
+                // Of a dry run there is no record that would have the id.
+                if self.dry_run && !named.by_id.contains(record.id()) {
+                    entry.id = None;
+                }
+                self.created.push(entry);
+                continue;
+            };
+            let changes = changes(old, record);
+            let entry = || Entry {
+                changes: Vec::new(),
+                ..record.entry()
+            };
+            if !changes.is_empty() {
+                self.changed.push(Entry { changes, ..entry() });
+            } else if of_kind.contains(record.id()) {
+                self.unchanged.push(entry());
+            } else {
+                unnamed += 1;
+            }
+        }
+        let removed = before.iter().filter(|record| !new.contains(record.id()));
+        self.removed.extend(removed.map(Reported::entry));
+        unnamed
+    }
+}
+
+/// A record that a report is about.
+trait Reported {
+    const KIND: &'static str;
+    fn id(&self) -> &str;
+    fn name(&self) -> &str;
+    fn provider(&self) -> Option<Provider> {
+        None
+    }
+    fn entry(&self) -> Entry {
+        Entry {
+            kind: Self::KIND,
+            id: Some(self.id().into()),
+            name: self.name().into(),
+            provider: self.provider(),
+            changes: Vec::new(),
+        }
+    }
+}
+
+impl Reported for Group {
+    const KIND: &'static str = "group";
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Reported for User {
+    const KIND: &'static str = "user";
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn provider(&self) -> Option<Provider> {
+        Some(self.provider)
+    }
+}
+
+impl Reported for App {
+    const KIND: &'static str = "app";
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Reported for SearchEngine {
+    const KIND: &'static str = "searchEngine";
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Reported for (Board, Shares) {
+    const KIND: &'static str = "board";
+    fn id(&self) -> &str {
+        &self.0.board.id
+    }
+    fn name(&self) -> &str {
+        &self.0.board.name
+    }
+}
+
+/// Collects the fields that differ.
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn field<T: PartialEq + Serialize>(&mut self, field: &'static str, before: &T, after: &T) {
+        self.shown(field, before, after, |value| json!(value), |value| json!(value));
+    }
+
+    fn shown<T: PartialEq>(
+        &mut self,
+        field: &'static str,
+        before: &T,
+        after: &T,
+        show_before: impl FnOnce(&T) -> Value,
+        show_after: impl FnOnce(&T) -> Value,
+    ) {
+        if before != after {
+            self.0.push(Change {
+                field,
+                before: shortened(show_before(before)),
+                after: shortened(show_after(after)),
+            });
+        }
+    }
+}
+
+fn shortened(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            let excerpt: String = text.chars().take(EXCERPT).collect();
+            format!("{excerpt}… ({} characters)", text.chars().count()).into()
+        }
+        value => value,
+    }
+}
+
+fn group_changes(before: &Group, after: &Group) -> Vec<Change> {
+    let mut changes = Changes::default();
+    changes.field("name", &before.name, &after.name);
+    changes.field("permissions", &before.permissions, &after.permissions);
+    changes.0
+}
+
+fn user_changes(before: &User, after: &User, old: &View<'_>, new: &View<'_>) -> Vec<Change> {
+    let mut changes = Changes::default();
+    changes.field("name", &before.name, &after.name);
+    changes.field("email", &before.email, &after.email);
+    let moment = |moment: &Option<u64>| json!(moment.and_then(time::format));
+    changes.shown(
+        "emailVerified",
+        &before.email_verified,
+        &after.email_verified,
+        moment,
+        moment,
+    );
+    changes.field("image", &before.image, &after.image);
+    changes.shown(
+        "groups",
+        &before.groups,
+        &after.groups,
+        |ids| json!(groups_named(&old.names, ids)),
+        |ids| json!(groups_named(&new.names, ids)),
+    );
+    changes.0
+}
+
+fn app_changes(before: &App, after: &App) -> Vec<Change> {
+    let mut changes = Changes::default();
+    changes.field("name", &before.name, &after.name);
+    changes.field("description", &before.description, &after.description);
+    changes.field("iconUrl", &before.icon_url, &after.icon_url);
+    changes.field("href", &before.href, &after.href);
+    changes.field("pingUrl", &before.ping_url, &after.ping_url);
+    changes.0
+}
+
+fn engine_changes(before: &SearchEngine, after: &SearchEngine) -> Vec<Change> {
+    let mut changes = Changes::default();
+    changes.field("name", &before.name, &after.name);
+    changes.field("short", &before.short, &after.short);
+    changes.field("urlTemplate", &before.url_template, &after.url_template);
+    changes.field("iconUrl", &before.icon_url, &after.icon_url);
+    changes.field("description", &before.description, &after.description);
+    changes.0
+}
+
+fn board_changes(
+    (before, shared_before): &(Board, Shares),
+    (after, shared_after): &(Board, Shares),
+    old: &View<'_>,
+    new: &View<'_>,
+) -> Vec<Change> {
+    let mut changes = Changes::default();
+    let (board, new_board) = (&before.board, &after.board);
+    changes.field("name", &board.name, &new_board.name);
+    changes.field("isPublic", &board.is_public, &new_board.is_public);
+    let creator = |view: &View<'_>, id: &Option<String>| {
+        json!(id.as_deref().and_then(|id| user_named(&view.names, id)))
+    };
+    changes.shown(
+        "creator",
+        &board.creator_id,
+        &new_board.creator_id,
+        |id| creator(old, id),
+        |id| creator(new, id),
+    );
+    changes.shown(
+        "items",
+        &before.items,
+        &after.items,
+        |items| json!(items_named(&old.names, items)),
+        |items| json!(items_named(&new.names, items)),
+    );
+    changes.shown(
+        "sharedWith.users",
+        &shared_before.users,
+        &shared_after.users,
+        |ids| json!(users_named(&old.names, ids)),
+        |ids| json!(users_named(&new.names, ids)),
+    );
+    changes.shown(
+        "sharedWith.groups",
+        &shared_before.groups,
+        &shared_after.groups,
+        |ids| json!(groups_named(&old.names, ids)),
+        |ids| json!(groups_named(&new.names, ids)),
+    );
+    changes.0
+}

@@ -1,0 +1,197 @@
+//! What a dashboard holds of a document's kinds, with ids; and the names that things go by.
+
+use std::collections::HashMap;
+
+use portico_model::{App, Id, Provider, Timestamp, error::Error};
+use portico_storage::{AppFilter, Board, DashboardTransaction, Group, SearchEngine, Shares, UserFilter};
+
+/// Everything, by name.
+pub(super) struct Snapshot {
+    pub groups: Vec<Group>,
+    pub users: Vec<User>,
+    pub apps: Vec<App>,
+    pub search_engines: Vec<SearchEngine>,
+    pub boards: Vec<(Board, Shares)>,
+}
+
+/// A user, as far as a document may say.
+#[derive(PartialEq)]
+pub(super) struct User {
+    pub id: Id,
+    pub name: String,
+    pub provider: Provider,
+    pub email: Option<String>,
+    pub email_verified: Option<Timestamp>,
+    pub image: Option<String>,
+    /// In the order of the groups.
+    pub groups: Vec<Id>,
+}
+
+impl Snapshot {
+    /// Reads it all. Users come provider by provider: see [`Snapshot::sort`].
+    pub async fn read(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
+        let groups = transaction.list_groups().await?;
+        let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
+        for group in &groups {
+            for member in &group.members {
+                memberships.entry(&member.id).or_default().push(group.id.clone());
+            }
+        }
+        let mut users = Vec::new();
+        for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
+            let filter = UserFilter {
+                provider: Some(provider),
+                name_contains: None,
+                email: None,
+                limit: None,
+            };
+            let of_provider = transaction.list_users(&filter).await?.into_iter();
+            users.extend(of_provider.map(|user| User {
+                groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
+                id: user.id,
+                name: user.name,
+                provider,
+                email: user.email,
+                email_verified: user.email_verified,
+                image: user.image,
+            }));
+        }
+        let everything = AppFilter {
+            name_contains: None,
+            offset: 0,
+            limit: None,
+        };
+        let apps = transaction.list_apps(&everything).await?;
+        let search_engines = transaction.list_search_engines().await?;
+        let mut boards = Vec::new();
+        for board in transaction.list_boards().await? {
+            let whole = transaction.get_board(&board.id).await?;
+            let shares = transaction.get_shares(&board.id).await?;
+            boards.extend(whole.zip(shares));
+        }
+        Ok(Self {
+            groups,
+            users,
+            apps,
+            search_engines,
+            boards,
+        })
+    }
+
+    /// Every name in it, to be compared.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let users = self.users.iter().map(|user| &user.name);
+        let apps = self.apps.iter().map(|app| &app.name);
+        let engines = self.search_engines.iter();
+        let engines = engines.flat_map(|engine| [&engine.name, &engine.short]);
+        let boards = self.boards.iter().map(|(board, _)| &board.board.name);
+        let groups = self.groups.iter().map(|group| &group.name);
+        users
+            .chain(apps)
+            .chain(engines)
+            .chain(boards)
+            .chain(groups)
+            .map(String::as_str)
+    }
+
+    /// Brings users, too, into the order of names.
+    pub fn sort(&mut self, keys: &Keys) {
+        self.users
+            .sort_by(|one, other| (keys.of(&one.name), &one.id).cmp(&(keys.of(&other.name), &other.id)));
+    }
+}
+
+/// The name-keys of names, by the component's rule.
+#[derive(Default)]
+pub(super) struct Keys(HashMap<String, String>);
+
+impl Keys {
+    /// The names whose keys are not known yet, each once.
+    pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let unknown = names.map(str::trim).filter(|name| !self.0.contains_key(*name));
+        let mut unknown: Vec<String> = unknown.map(ToOwned::to_owned).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown
+    }
+
+    pub fn learn(&mut self, names: Vec<String>, keys: Vec<String>) {
+        self.0.extend(names.into_iter().zip(keys));
+    }
+
+    /// The key of a name, trimmed. All names have been learned before they are compared; one that
+    /// has not is only equal to itself.
+    pub fn of<'a>(&'a self, name: &'a str) -> &'a str {
+        let name = name.trim();
+        self.0.get(name).map_or(name, String::as_str)
+    }
+}
+
+/// What the things of a snapshot go by, found by id.
+pub(super) struct Names<'a> {
+    /// The position by name, and the name.
+    groups: HashMap<&'a str, (usize, &'a str)>,
+    users: HashMap<&'a str, Of<'a, User>>,
+    apps: HashMap<&'a str, Of<'a, App>>,
+}
+
+struct Of<'a, T> {
+    place: usize,
+    record: &'a T,
+    is_alone: bool,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(snapshot: &'a Snapshot, keys: &'a Keys) -> Self {
+        let groups = snapshot.groups.iter().enumerate();
+        Self {
+            groups: groups
+                .map(|(place, group)| (&group.id[..], (place, &group.name[..])))
+                .collect(),
+            users: found_by_id(&snapshot.users, keys, |user| (&user.id, &user.name)),
+            apps: found_by_id(&snapshot.apps, keys, |app| (&app.id, &app.name)),
+        }
+    }
+
+    /// A group's position by name, and its name.
+    pub fn group(&self, id: &str) -> Option<(usize, &'a str)> {
+        self.groups.get(id).copied()
+    }
+
+    /// A user, and whether no other has the name.
+    pub fn user(&self, id: &str) -> Option<(&'a User, bool)> {
+        self.users.get(id).map(|user| (user.record, user.is_alone))
+    }
+
+    /// A user's position by name.
+    pub fn place_of_user(&self, id: &str) -> Option<usize> {
+        self.users.get(id).map(|user| user.place)
+    }
+
+    /// An app, and whether no other has the name.
+    pub fn app(&self, id: &str) -> Option<(&'a App, bool)> {
+        self.apps.get(id).map(|app| (app.record, app.is_alone))
+    }
+}
+
+fn found_by_id<'a, T>(
+    records: &'a [T],
+    keys: &'a Keys,
+    id_and_name: impl Fn(&'a T) -> (&'a String, &'a String),
+) -> HashMap<&'a str, Of<'a, T>> {
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for record in records {
+        *named.entry(keys.of(id_and_name(record).1)).or_default() += 1;
+    }
+    let found = records.iter().enumerate().map(|(place, record)| {
+        let (id, name) = id_and_name(record);
+        let is_alone = named[keys.of(name)] == 1;
+        let of = Of {
+            place,
+            record,
+            is_alone,
+        };
+        (id.as_str(), of)
+    });
+    found.collect()
+}

@@ -1,0 +1,19 @@
+//! The service: who calls, what there is to call and who may call it, how often, and what is kept of it.
+//!
+//! A transport finds out the [`identity`] behind a request, finds the procedure in the
+//! [`procedures::Table`], and has the [`service::Service`] run it.
+
+pub mod audit;
+mod dashboard;
+pub mod external;
+pub mod identity;
+pub mod json;
+pub mod live;
+pub mod procedures;
+pub mod service;
+pub mod sessions;
+pub mod shape;
+pub mod site;
+pub mod throttle;
+pub mod turns;
+pub mod words;

@@ -1,0 +1,183 @@
+//! The rows of `app.*`.
+
+use portico_model::{App, AppChange, AppDraft, AppInput, error::Code};
+use serde::{Deserialize, Serialize};
+
+use super::{ById, Row, Search, component, row};
+use crate::shape::{
+    Bound, Field, ID, NULLABLE_TEXT, SEARCH,
+    Shape::{self, Bounded, Integer, List, Named, Nothing, Nullable, Position, Record, Text},
+    optional, required,
+};
+
+// Bounds are the component's: here they are stated for the description, and a test holds them true.
+pub(crate) const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
+pub(crate) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
+pub(crate) const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
+const LINK: Shape = Bounded(&Text, Bound::Length(0, 8192));
+pub(crate) const HREF: Shape = Nullable(&LINK);
+pub(crate) const PING_URL: Shape = Nullable(&Bounded(
+    &LINK,
+    Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?\s*$"),
+));
+
+const APP_FIELDS: [Field; 6] = [
+    required("id", Text),
+    required("name", Text),
+    required("description", NULLABLE_TEXT),
+    required("iconUrl", Text),
+    required("href", NULLABLE_TEXT),
+    required("pingUrl", NULLABLE_TEXT),
+];
+
+pub(crate) const APP: Shape = Named("App", &Record(&APP_FIELDS));
+
+const CREATED: Shape = {
+    let [id, name, description, icon_url, href, ping_url] = APP_FIELDS;
+    let app_id = required("appId", Text).about("The id once more, where clients look for it.");
+    Named(
+        "CreatedApp",
+        &Record(&[app_id, id, name, description, icon_url, href, ping_url]),
+    )
+};
+
+const fn input(icon_url: Field) -> [Field; 5] {
+    [
+        required("name", NAME),
+        icon_url,
+        optional("description", DESCRIPTION),
+        optional("href", HREF),
+        optional("pingUrl", PING_URL),
+    ]
+}
+
+const APP_INPUT: Shape = Named("AppInput", &Record(&input(required("iconUrl", ICON_URL))));
+const APP_DRAFT: Shape = Named(
+    "AppDraft",
+    &Record(&input(optional("iconUrl", Nullable(&ICON_URL)))),
+);
+
+/// A new app says its id twice: clients of the reference system look for `appId`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    app_id: String,
+    #[serde(flatten)]
+    app: App,
+}
+
+impl From<App> for Created {
+    fn from(app: App) -> Self {
+        Self {
+            app_id: app.id.clone(),
+            app,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    page: i32,
+    page_size: i32,
+    #[serde(default)]
+    search: Option<String>,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    row(
+        "app.all",
+        Nothing,
+        List(&APP),
+        component!(portico_dashboard_apps.call_all()),
+    )
+    .at("GET", "/api/apps"),
+    row(
+        "app.getPaginated",
+        Record(&[
+            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many apps a page has."),
+            optional("search", Text).about("What the name contains, trimmed; an empty text fits every name."),
+        ]),
+        Named(
+            "AppPage",
+            &Record(&[
+                required("items", List(&APP)),
+                required("totalCount", Bounded(&Position, Bound::From(0))),
+            ]),
+        ),
+        component!(portico_dashboard_apps.call_get_paginated(input: Page =>
+            input.page, input.page_size, input.search.as_deref())),
+    )
+    .at("GET", "/api/apps/paginated"),
+    row(
+        "app.search",
+        SEARCH,
+        List(&APP),
+        component!(portico_dashboard_apps.call_search(input: Search => &input.query, input.limit)),
+    )
+    .at("GET", "/api/apps/search"),
+    row(
+        "app.selectable",
+        Nothing,
+        List(&APP),
+        component!(portico_dashboard_apps.call_selectable()),
+    )
+    .at("GET", "/api/apps/selectable"),
+    row(
+        "app.byId",
+        ID,
+        APP,
+        component!(portico_dashboard_apps.call_by_id(input: ById => &input.id)),
+    )
+    .at("GET", "/api/apps/{id}")
+    .refuses(&[Code::NotFound]),
+    row(
+        "app.byIds",
+        Bounded(&List(&Text), Bound::Count(0, 1000)),
+        List(&APP),
+        component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
+    ),
+    row(
+        "app.create",
+        APP_INPUT,
+        CREATED,
+        component!(portico_dashboard_apps.call_create(input: AppInput => &input), |app| Created::from(app)),
+    )
+    .at("POST", "/api/apps"),
+    row(
+        "app.createMany",
+        Bounded(&List(&APP_DRAFT), Bound::Count(1, 1000)),
+        List(&CREATED),
+        component!(
+            portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),
+            |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
+        ),
+    )
+    .large(),
+    row(
+        "app.update",
+        Named(
+            "AppChange",
+            &Record(&[
+                required("id", Text),
+                optional("name", NAME),
+                optional("iconUrl", ICON_URL),
+                optional("description", DESCRIPTION),
+                optional("href", HREF),
+                optional("pingUrl", PING_URL),
+            ]),
+        ),
+        Nothing,
+        component!(portico_dashboard_apps.call_update(input: AppChange => &input)),
+    )
+    .at("PATCH", "/api/apps/{id}")
+    .refuses(&[Code::NotFound]),
+    row(
+        "app.delete",
+        ID,
+        Nothing,
+        component!(portico_dashboard_apps.call_delete(input: ById => &input.id)),
+    )
+    .at("DELETE", "/api/apps/{id}"),
+];

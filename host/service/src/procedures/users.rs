@@ -1,0 +1,341 @@
+//! The rows of `user.*`.
+
+use portico_model::{
+    ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
+    error::Code,
+};
+use serde::Deserialize;
+
+use super::{Created, Row, Search, component, row};
+use crate::shape::{
+    Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+    Shape::{
+        self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
+    },
+    optional, required,
+};
+
+// Bounds are the component's: here they are stated for the description, and a test holds them true.
+pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
+pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
+pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
+/// The shortest is `a@b`.
+const REQUIRED_EMAIL: Shape = Bounded(
+    &Bounded(&Text, Bound::Length(3, 254)),
+    Bound::Pattern("^[^@]+@[^@]+$"),
+);
+/// A data URI, or where others vouch for the user a URL.
+pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::Length(0, 350_000));
+const IMAGE: Shape = Bounded(
+    &IMAGE_OR_URL,
+    Bound::Pattern(
+        r"^\s*[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*\s*$",
+    ),
+);
+const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));
+
+const WHOSE: Field = required("userId", Text).about("Whose: the user's id.");
+const WHOSE_ID: Field = required("id", Text).about("Whose: the user's id.");
+
+const USER_ID: Shape = Named("UserReference", &Record(&[WHOSE]));
+
+const USER: Shape = Named(
+    "User",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("emailVerified", NULLABLE_DATE),
+        required("image", NULLABLE_TEXT),
+        required("provider", PROVIDER),
+        required("homeBoardId", NULLABLE_TEXT),
+        required("mobileHomeBoardId", NULLABLE_TEXT),
+        required("firstDayOfWeek", DAY_OF_WEEK),
+        required("pingIconsEnabled", Boolean),
+        required("defaultSearchEngineId", NULLABLE_TEXT),
+        required("openSearchInNewTab", Boolean),
+    ]),
+);
+
+const SUMMARIES: Shape = List(&Named(
+    "UserSummary",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("emailVerified", NULLABLE_DATE),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
+
+const OPTIONS: Shape = List(&Named(
+    "UserOption",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
+
+const MATCHES: Shape = List(&Named(
+    "UserMatch",
+    &Record(&[
+        required("id", Text),
+        required("name", Text),
+        required("email", NULLABLE_TEXT),
+        required("image", NULLABLE_TEXT),
+    ]),
+));
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ForUser {
+    user_id: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Selectable {
+    #[serde(default)]
+    exclude_external_providers: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    #[serde(flatten)]
+    account: NewAccount,
+    group_ids: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetImage {
+    user_id: String,
+    image: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeHomeBoards {
+    user_id: String,
+    #[serde(flatten)]
+    boards: HomeBoards,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeSearchPreferences {
+    user_id: String,
+    #[serde(flatten)]
+    preferences: SearchPreferences,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeColorScheme {
+    color_scheme: ColorScheme,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangePingIcons {
+    id: String,
+    ping_icons_enabled: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeFirstDay {
+    id: String,
+    first_day_of_week: i32,
+}
+
+pub(super) static ROWS: &[Row] = &[
+    row(
+        "user.getAll",
+        Nothing,
+        SUMMARIES,
+        component!(portico_dashboard_users.call_get_all()),
+    )
+    .at("GET", "/api/users"),
+    row(
+        "user.selectable",
+        Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
+            "Whether to leave only users of the provider `credentials`; false if absent.",
+        )])),
+        OPTIONS,
+        component!(portico_dashboard_users.call_selectable(input: Option<Selectable> =>
+            input.unwrap_or_default().exclude_external_providers)),
+    )
+    .at("GET", "/api/users/selectable"),
+    row(
+        "user.search",
+        SEARCH,
+        MATCHES,
+        component!(portico_dashboard_users.call_search(input: Search => &input.query, input.limit)),
+    )
+    .at("POST", "/api/users/search"),
+    row(
+        "user.getById",
+        USER_ID,
+        USER,
+        component!(portico_dashboard_users.call_get_by_id(input: ForUser => &input.user_id)),
+    )
+    .at("GET", "/api/users/{userId}")
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.initUser",
+        Named(
+            "NewAccount",
+            &Record(&[
+                required("username", USERNAME),
+                required("password", PASSWORD),
+                optional("email", EMAIL),
+            ]),
+        ),
+        ID,
+        component!(portico_dashboard_users.call_init_user(input: NewAccount => &input), |id| Created { id }),
+    ),
+    row(
+        "user.register",
+        Named(
+            "Registration",
+            &Record(&[
+                required("username", USERNAME),
+                required("password", PASSWORD),
+                required("email", REQUIRED_EMAIL).about(
+                    "As HTML's email field accepts it, non-ASCII allowed, trimmed; at most 254 characters.",
+                ),
+                required("inviteId", Text),
+                required("token", Text),
+            ]),
+        ),
+        ID,
+        component!(portico_dashboard_users.call_register(input: Registration => &input), |id| Created { id }),
+    )
+    .refuses(&[Code::Forbidden, Code::Conflict]),
+    row(
+        "user.create",
+        Record(&[
+            required("username", USERNAME),
+            required("password", PASSWORD),
+            optional("email", EMAIL),
+            required("groupIds", Bounded(&List(&Text), Bound::Count(0, 1000)))
+                .about("The groups that the user is a member of: their ids."),
+        ]),
+        ID,
+        component!(
+            portico_dashboard_users.call_create(input: Create => &input.account, &input.group_ids),
+            |id| Created { id }
+        ),
+    )
+    .at("POST", "/api/users")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    row(
+        "user.setProfileImage",
+        Record(&[
+            WHOSE,
+            required("image", Nullable(&IMAGE)).about("The image as a data URI; null removes it."),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_set_profile_image(input: SetImage =>
+            &input.user_id, input.image.as_deref())),
+    )
+    .at("PUT", "/api/users/profileImage")
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.editProfile",
+        Named(
+            "ProfileChange",
+            &Record(&[
+                WHOSE_ID,
+                required("name", USERNAME),
+                optional("email", Nullable(&EMAIL)).about(
+                    "The email; null and an empty text remove it, absent leaves it as it was. One that \
+                            differs resets `emailVerified`.",
+                ),
+            ]),
+        ),
+        Nothing,
+        component!(portico_dashboard_users.call_edit_profile(input: ProfileChange => &input)),
+    )
+    .at("PUT", "/api/users/profile")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    row(
+        "user.changePassword",
+        Named(
+            "PasswordChange",
+            &Record(&[
+                WHOSE,
+                optional("previousPassword", Text),
+                required("password", PASSWORD),
+            ]),
+        ),
+        Nothing,
+        component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
+    )
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    row(
+        "user.changeHomeBoards",
+        Record(&[
+            WHOSE,
+            required("homeBoardId", NULLABLE_TEXT),
+            required("mobileHomeBoardId", NULLABLE_TEXT),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_change_home_boards(input: ChangeHomeBoards =>
+            &input.user_id, &input.boards)),
+    )
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.changeSearchPreferences",
+        Record(&[
+            WHOSE,
+            required("defaultSearchEngineId", NULLABLE_TEXT),
+            required("openInNewTab", Boolean),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_change_search_preferences(input: ChangeSearchPreferences =>
+            &input.user_id, &input.preferences)),
+    )
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.changeColorScheme",
+        Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
+        Nothing,
+        component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
+            input.color_scheme)),
+    )
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.changePingIconsEnabled",
+        Record(&[
+            WHOSE_ID,
+            required("pingIconsEnabled", Boolean).about("Whether apps show the state of their ping."),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_change_ping_icons_enabled(input: ChangePingIcons =>
+            &input.id, input.ping_icons_enabled)),
+    )
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.changeFirstDayOfWeek",
+        Record(&[
+            WHOSE_ID,
+            required("firstDayOfWeek", DAY_OF_WEEK).about("0 = Sunday to 6 = Saturday."),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_change_first_day_of_week(input: ChangeFirstDay =>
+            &input.id, input.first_day_of_week)),
+    )
+    .refuses(&[Code::NotFound]),
+    row(
+        "user.delete",
+        USER_ID,
+        Nothing,
+        component!(portico_dashboard_users.call_delete(input: ForUser => &input.user_id)),
+    )
+    .at("DELETE", "/api/users/{userId}")
+    .refuses(&[Code::Conflict]),
+];

@@ -1,0 +1,205 @@
+//! Reading inputs by their shapes.
+//!
+//! Nothing is coerced: `"5"` is no number and `2.5` no integer; `5.0` is 5, as JSON has one kind of
+//! number. Unknown keys are ignored.
+
+use portico_model::{Issue, PathSegment, error::Error, time};
+use serde_json::{Map, Number, Value};
+
+use super::{Field, Shape};
+
+/// After so many broken rules nobody reads on.
+const MOST_ISSUES: usize = 50;
+
+impl Shape {
+    /// Checks an input and brings it into the form that Rust's types are read from.
+    pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
+        let mut check = Check {
+            path: Vec::new(),
+            issues: Vec::new(),
+        };
+        let value = match (self.plain(), input) {
+            (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
+            (_, None) => {
+                check.refuse(format!("is required: {}", self.noun()));
+                Value::Null
+            }
+            (shape, Some(mut value)) => {
+                check.value(shape, &mut value);
+                value
+            }
+        };
+        if check.issues.is_empty() {
+            Ok(value)
+        } else {
+            Err(Error::invalid(check.issues))
+        }
+    }
+
+    /// Reads an input from the keys and values of a query string: numbers are decimal digits,
+    /// booleans `true` or `false`, and no key comes twice.
+    pub fn read_query(&self, pairs: Vec<(String, String)>) -> Result<Option<Value>, Error> {
+        let Some(fields) = self.fields() else {
+            return Ok(None);
+        };
+        let mut input = Map::new();
+        let mut issues = Vec::new();
+        for (key, text) in pairs {
+            let refusal = if input.contains_key(&key) {
+                Some("is there more than once".to_owned())
+            } else {
+                let shape = fields
+                    .iter()
+                    .find(|field| field.name == key)
+                    .map(|field| *field.shape.plain());
+                let value = match shape {
+                    Some(Self::Integer | Self::Position) => read_integer(&text),
+                    Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
+                    _ => Some(Value::String(text.clone())),
+                };
+                let refusal = value
+                    .is_none()
+                    .then(|| format!("must be {}, got another text", shape.unwrap_or(Self::Text).noun()));
+                input.insert(key.clone(), value.unwrap_or_default());
+                refusal
+            };
+            if let Some(message) = refusal
+                && issues.len() < MOST_ISSUES
+            {
+                issues.push(Issue {
+                    path: vec![PathSegment::Field(key)],
+                    message,
+                });
+            }
+        }
+        if issues.is_empty() {
+            Ok(Some(Value::Object(input)))
+        } else {
+            Err(Error::invalid(issues))
+        }
+    }
+}
+
+fn read_integer(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // More digits than fit are still a number: too large a one.
+    Some(
+        text.parse::<i64>()
+            .unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
+            .into(),
+    )
+}
+
+/// What kind of value it is. Never a text: it may be a secret in the wrong place.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+struct Check {
+    path: Vec<PathSegment>,
+    issues: Vec<Issue>,
+}
+
+impl Check {
+    fn refuse(&mut self, message: String) {
+        if self.issues.len() < MOST_ISSUES {
+            self.issues.push(Issue {
+                path: self.path.clone(),
+                message,
+            });
+        }
+    }
+
+    fn value(&mut self, shape: &Shape, value: &mut Value) {
+        let shape = shape.plain();
+        match (shape, &mut *value) {
+            (Shape::Text, Value::String(_))
+            | (Shape::Boolean, Value::Bool(_))
+            | (Shape::Nothing | Shape::Anything, _) => {}
+            (Shape::Either(one, other), _) => {
+                match [one, other].into_iter().find(|one| one.is_kind_of(value)) {
+                    Some(shape) => self.value(shape, value),
+                    None => self.mismatch(shape, value),
+                }
+            }
+            (Shape::Nullable(_), Value::Null) => {}
+            (Shape::Nullable(shape) | Shape::Optional(shape), _) => self.value(shape, value),
+            (Shape::Choice(choices), Value::String(text)) if choices.contains(&text.as_str()) => {}
+            (Shape::Date, Value::String(text)) if time::parse(text).is_some() => {}
+            (Shape::Integer | Shape::Position, Value::Number(number)) => {
+                let bounds = f64::from(i32::MIN)..=f64::from(i32::MAX);
+                match whole(number) {
+                    Some(whole) if bounds.contains(&whole) => *value = (whole as i32).into(),
+                    Some(whole) if matches!(shape, Shape::Position) => {
+                        *value = (whole.clamp(*bounds.start(), *bounds.end()) as i32).into();
+                    }
+                    Some(_) => {
+                        self.refuse(format!("must be from {} to {}, got {number}", i32::MIN, i32::MAX));
+                    }
+                    None => self.mismatch(shape, value),
+                }
+            }
+            (Shape::List(shape), Value::Array(items)) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.at(PathSegment::Index(index as u32), |check| check.value(shape, item));
+                }
+            }
+            (Shape::Record(fields), Value::Object(object)) => self.fields(fields, object),
+            (Shape::Tagged(kinds), Value::Object(object)) => {
+                let kind = object.get("kind").and_then(Value::as_str);
+                match kinds.iter().find(|(name, _)| Some(*name) == kind) {
+                    Some((_, fields)) => self.fields(fields, object),
+                    None => self.at(PathSegment::Field("kind".into()), |check| {
+                        let names: Vec<_> = kinds.iter().map(|(name, _)| format!("{name:?}")).collect();
+                        check.refuse(format!("must be one of {}", names.join("|")));
+                    }),
+                }
+            }
+            _ => self.mismatch(shape, value),
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field], object: &mut Map<String, Value>) {
+        for field in fields {
+            let segment = PathSegment::Field(field.name.into());
+            match object.get_mut(field.name) {
+                Some(item) => self.at(segment, |check| check.value(&field.shape, item)),
+                None if field.optional => {}
+                None => self.at(segment, |check| {
+                    check.refuse(format!("is required: {}", field.shape.noun()));
+                }),
+            }
+        }
+    }
+
+    fn at(&mut self, segment: PathSegment, check: impl FnOnce(&mut Self)) {
+        self.path.push(segment);
+        check(self);
+        self.path.pop();
+    }
+
+    fn mismatch(&mut self, shape: &Shape, value: &Value) {
+        let got = match (shape, value) {
+            (Shape::Choice(_) | Shape::Date, Value::String(_)) => "another text".to_owned(),
+            // A number is no secret.
+            (Shape::Integer | Shape::Position, Value::Number(number)) => number.to_string(),
+            _ => kind(value).to_owned(),
+        };
+        self.refuse(format!("must be {}, got {got}", shape.noun()));
+    }
+}
+
+/// The number, if it has no fraction. (Beyond 53 bits it may be rounded: it is out of bounds anyway.)
+fn whole(number: &Number) -> Option<f64> {
+    number.as_f64().filter(|number| number.fract() == 0.0)
+}

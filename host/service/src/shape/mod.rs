@@ -1,0 +1,312 @@
+//! The shapes of inputs and outputs: which keys there are, and what type each has.
+//!
+//! A shape says what JSON can say. Bounds and rules (how long, how many, which URLs) belong to
+//! whoever runs the procedure: a shape may state a bound, for the description, and does not check it.
+//! One shape serves every transport: it checks JSON bodies and reads query strings (`input.rs`), finds
+//! the dates that superjson marks, and describes a procedure to people and in OpenAPI.
+
+mod input;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// Nothing at all.
+    Nothing,
+    /// A text.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number of at most 32 bits.
+    Integer,
+    /// A whole number that counts up a list: one beyond 32 bits is as far beyond its end as any.
+    Position,
+    /// A date with time, RFC 3339.
+    Date,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// A list.
+    List(&'static Shape),
+    /// An object with these keys.
+    Record(&'static [Field]),
+    /// An object whose key `kind` says which keys it has.
+    Tagged(&'static [(&'static str, &'static [Field])]),
+    /// One of two, told apart by what they are in JSON: a text, an object, a list.
+    Either(&'static Shape, &'static Shape),
+    /// Anything that JSON can say.
+    Anything,
+    /// This or null.
+    Nullable(&'static Shape),
+    /// This or nothing.
+    Optional(&'static Shape),
+    /// This, which has a name of its own in the description.
+    Named(&'static str, &'static Shape),
+    /// This within a bound, which the procedure holds and not the shape.
+    Bounded(&'static Shape, Bound),
+}
+
+/// What a value keeps to beyond its type.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// So many characters (Unicode scalar values), from and to.
+    Length(u32, u32),
+    /// A number from and to.
+    Range(i32, i32),
+    /// A number of at least this.
+    From(i32),
+    /// So many entries, from and to.
+    Count(u32, u32),
+    /// A text in which this regular expression is found, in the form of ECMAScript.
+    Pattern(&'static str),
+}
+
+/// A key of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The key.
+    pub name: &'static str,
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// What it means. Where this is empty, the contract (`wit/`) says it.
+    pub about: &'static str,
+}
+
+impl Field {
+    /// The same with this as its meaning.
+    pub const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+}
+
+/// A key that must be there.
+pub const fn required(name: &'static str, shape: Shape) -> Field {
+    Field {
+        name,
+        shape,
+        optional: false,
+        about: "",
+    }
+}
+
+/// A key that may be absent.
+pub const fn optional(name: &'static str, shape: Shape) -> Field {
+    Field {
+        name,
+        shape,
+        optional: true,
+        about: "",
+    }
+}
+
+/// The key `id` of a record.
+pub const ID_FIELD: Field = required("id", Shape::Text).about("Which record: its id.");
+/// `{id}`.
+pub const ID: Shape = Shape::Named("Reference", &Shape::Record(&[ID_FIELD]));
+/// `{id, name}`.
+pub const NAMED: Shape = Shape::Named(
+    "Named",
+    &Shape::Record(&[
+        required("id", Shape::Text).about("The id."),
+        required("name", Shape::Text).about("The name."),
+    ]),
+);
+/// A text or null.
+pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
+/// Who vouches for a user.
+pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
+/// A date or null.
+pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
+/// `{query, limit?}`.
+pub const SEARCH: Shape = Shape::Named(
+    "Search",
+    &Shape::Record(&[
+        required("query", Shape::Text)
+            .about("What the name contains, trimmed; an empty text fits every name."),
+        optional("limit", Shape::Bounded(&Shape::Integer, Bound::Range(1, 100)))
+            .about("How many to answer at most; 10 if absent."),
+    ]),
+);
+
+impl Shape {
+    /// The shape without its name and its bounds.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.plain(),
+            shape => shape,
+        }
+    }
+
+    /// The keys of an object, also of one that may be absent.
+    pub fn fields(&self) -> Option<&'static [Field]> {
+        match self.plain() {
+            Self::Record(fields) => Some(fields),
+            Self::Optional(shape) => shape.fields(),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a list in it: then it has no length of its own.
+    pub fn holds_list(&self) -> bool {
+        match self {
+            Self::List(_) | Self::Anything => true,
+            Self::Record(fields) => fields.iter().any(|field| field.shape.holds_list()),
+            Self::Tagged(kinds) => {
+                let mut fields = kinds.iter().flat_map(|(_, fields)| *fields);
+                fields.any(|field| field.shape.holds_list())
+            }
+            Self::Either(one, other) => one.holds_list() || other.holds_list(),
+            Self::Nullable(shape) | Self::Optional(shape) => shape.holds_list(),
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.holds_list(),
+            Self::Nothing
+            | Self::Text
+            | Self::Boolean
+            | Self::Integer
+            | Self::Position
+            | Self::Date
+            | Self::Choice(_) => false,
+        }
+    }
+
+    /// Whether a value of this shape can hold a date.
+    pub fn has_dates(&self) -> bool {
+        match self.plain() {
+            Self::Date => true,
+            Self::List(shape) | Self::Nullable(shape) | Self::Optional(shape) => shape.has_dates(),
+            Self::Either(one, other) => one.has_dates() || other.has_dates(),
+            Self::Record(fields) => fields.iter().any(|field| field.shape.has_dates()),
+            Self::Tagged(kinds) => kinds
+                .iter()
+                .any(|(_, fields)| fields.iter().any(|field| field.shape.has_dates())),
+            _ => false,
+        }
+    }
+
+    /// Hands the path of every date in a value of this shape to `found`.
+    pub fn each_date(&self, value: &Value, path: &mut Vec<String>, found: &mut impl FnMut(&[String])) {
+        match (self.plain(), value) {
+            (Self::Date, Value::String(_)) => found(path),
+            (Self::List(shape), Value::Array(items)) if shape.has_dates() => {
+                for (index, item) in items.iter().enumerate() {
+                    path.push(index.to_string());
+                    shape.each_date(item, path, found);
+                    path.pop();
+                }
+            }
+            (Self::Record(fields), Value::Object(object)) => {
+                for field in *fields {
+                    if let Some(item) = object.get(field.name) {
+                        path.push(field.name.to_owned());
+                        field.shape.each_date(item, path, found);
+                        path.pop();
+                    }
+                }
+            }
+            (Self::Nullable(shape) | Self::Optional(shape), value) => shape.each_date(value, path, found),
+            (Self::Either(one, other), value) => {
+                let shape = if one.is_kind_of(value) { one } else { other };
+                shape.each_date(value, path, found);
+            }
+            _ => {}
+        }
+    }
+
+    /// The shape in one line, for people: `{query: text, limit?: integer}`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Nothing => "none".into(),
+            Self::Text => "text".into(),
+            Self::Boolean => "boolean".into(),
+            Self::Integer | Self::Position => "integer".into(),
+            Self::Date => "date".into(),
+            Self::Choice(choices) => choices
+                .iter()
+                .map(|choice| format!("{choice:?}"))
+                .collect::<Vec<_>>()
+                .join("|"),
+            Self::List(shape) => format!("[{}]", shape.describe()),
+            Self::Record(fields) => describe_fields(None, fields),
+            Self::Tagged(kinds) => kinds
+                .iter()
+                .map(|(kind, fields)| describe_fields(Some(kind), fields))
+                .collect::<Vec<_>>()
+                .join(" or "),
+            Self::Either(one, other) => format!("{}|{}", one.describe(), other.describe()),
+            Self::Anything => "anything".into(),
+            Self::Nullable(shape) => format!("{}|null", shape.describe()),
+            Self::Optional(shape) => format!("{} or none", shape.describe()),
+            Self::Named(_, shape) => shape.describe(),
+            Self::Bounded(shape, bound) => match bound {
+                Bound::Range(from, to) => format!("{from}..{to}"),
+                Bound::From(from) => format!("{from}.."),
+                Bound::Length(0, to) | Bound::Count(0, to) => format!("{} ..{to}", shape.describe()),
+                Bound::Length(from, to) => format!("{} {from}..{to}", shape.describe()),
+                Bound::Count(from, to) => format!("{} {from}..{to}", shape.describe()),
+                Bound::Pattern(_) => shape.describe(),
+            },
+        }
+    }
+
+    /// Whether a value is in JSON what this shape is.
+    fn is_kind_of(&self, value: &Value) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Anything => true,
+            Self::Text | Self::Date | Self::Choice(_) => value.is_string(),
+            Self::Boolean => value.is_boolean(),
+            Self::Integer | Self::Position => value.is_number(),
+            Self::List(_) => value.is_array(),
+            Self::Record(_) | Self::Tagged(_) => value.is_object(),
+            Self::Either(one, other) => one.is_kind_of(value) || other.is_kind_of(value),
+            Self::Nullable(shape) | Self::Optional(shape) => value.is_null() || shape.is_kind_of(value),
+            Self::Named(_, shape) | Self::Bounded(shape, _) => shape.is_kind_of(value),
+        }
+    }
+
+    fn noun(&self) -> String {
+        match self {
+            Self::Nothing => "nothing".into(),
+            Self::Text => "a text".into(),
+            Self::Boolean => "true or false".into(),
+            Self::Integer | Self::Position => "a whole number".into(),
+            Self::Date => "a date such as 2026-01-31T12:00:00.000Z".into(),
+            Self::Choice(_) => format!("one of {}", self.describe()),
+            Self::List(_) => "a list".into(),
+            Self::Record(_) | Self::Tagged(_) => "an object".into(),
+            Self::Either(one, other) => format!("{} or {}", one.noun(), other.noun()),
+            Self::Anything => "anything".into(),
+            Self::Nullable(shape) => format!("{} or null", shape.noun()),
+            Self::Optional(shape) | Self::Named(_, shape) | Self::Bounded(shape, _) => shape.noun(),
+        }
+    }
+}
+
+fn describe_fields(kind: Option<&str>, fields: &[Field]) -> String {
+    let kind = kind.map(|kind| format!("kind: {kind:?}"));
+    let fields = fields.iter().map(|field| {
+        format!(
+            "{}{}: {}",
+            field.name,
+            if field.optional { "?" } else { "" },
+            field.shape.describe()
+        )
+    });
+    format!(
+        "{{{}}}",
+        kind.into_iter().chain(fields).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// A text as an error shows it: in quotes, and not too much of it.
+pub fn quote(text: &str) -> String {
+    const SHOWN: usize = 40;
+    if text.chars().count() > SHOWN {
+        format!("{:?}…", text.chars().take(SHOWN).collect::<String>())
+    } else {
+        format!("{text:?}")
+    }
+}

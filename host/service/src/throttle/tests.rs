@@ -1,0 +1,381 @@
+//! What the throttle promises, over days and under attack, by a clock of the test's own.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
+use std::sync::Arc;
+
+use portico_model::error::Code;
+use portico_model::time::Clock;
+use portico_model::{Provider, Timestamp};
+
+use super::{Account, Outcome, Rules, Source, Throttle};
+
+const SECOND: Timestamp = 1000;
+const HOUR: Timestamp = 3600 * SECOND;
+const DAY: Timestamp = 24 * HOUR;
+
+fn account(name: &str) -> Account {
+    Account::new(Provider::Credentials, name)
+}
+
+fn source(address: &str) -> Source {
+    address.parse::<IpAddr>().unwrap().into()
+}
+
+fn numbered(number: u32) -> Source {
+    IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number)).into()
+}
+
+/// Tries, and ends at once.
+fn attempt(
+    rules: &mut Rules,
+    name: &str,
+    source: Source,
+    outcome: Outcome,
+    now: Timestamp,
+) -> Result<(), Timestamp> {
+    let begun = rules.begin(Some(account(name)), Some(source), now)?;
+    rules.end(begun, outcome, now);
+    Ok(())
+}
+
+fn fail(rules: &mut Rules, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
+    attempt(rules, name, source, Outcome::Failed, now)
+}
+
+fn succeed(rules: &mut Rules, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
+    attempt(rules, name, source, Outcome::Succeeded, now)
+}
+
+/// Chance that a seed decides.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn of(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.below(range.end - range.start)
+    }
+}
+
+#[test]
+fn a_network_of_ipv6_is_one_source_and_an_address_of_ipv4_another() {
+    assert_eq!(source("2001:db8:1:2::1"), source("2001:db8:1:2:ffff::9"));
+    assert_ne!(source("2001:db8:1:2::1"), source("2001:db8:1:3::1"));
+    assert_ne!(source("192.0.2.1"), source("192.0.2.2"));
+    assert_eq!(source("::ffff:192.0.2.1"), source("192.0.2.1"));
+}
+
+#[test]
+fn a_name_at_another_provider_is_another_account() {
+    let ldap = Account::new(Provider::Ldap, "ann");
+    assert_ne!(ldap, account("ann"));
+    assert_ne!(ldap, account("Ldap ann"));
+    assert_ne!(ldap, Account::new(Provider::Oidc, "ann"));
+}
+
+#[test]
+fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
+    let mut rules = Rules::default();
+    let mut now = 5;
+    for failures in 1..=100 {
+        // From everywhere: this is about the account.
+        assert_eq!(
+            fail(&mut rules, "ann", numbered(failures), now),
+            Ok(()),
+            "{failures}"
+        );
+        let wait = match failures {
+            1..=3 => SECOND,
+            4..=9 => 3 * SECOND,
+            10..=25 => 5 * SECOND,
+            26..=99 => 10 * SECOND,
+            _ => DAY,
+        };
+        let refused = fail(&mut rules, "ann", numbered(999), now + wait - 1);
+        assert_eq!(refused, Err(1), "after {failures} failures");
+        now += wait;
+    }
+    assert_eq!(fail(&mut rules, "ann", numbered(999), now), Ok(()));
+    assert_eq!(
+        fail(&mut rules, "ann", numbered(999), now),
+        Err(SECOND),
+        "from the beginning"
+    );
+    assert_eq!(
+        fail(&mut rules, "bob", numbered(999), now),
+        Ok(()),
+        "another account"
+    );
+}
+
+#[test]
+fn an_address_has_ten_tries_and_then_one_in_five_seconds() {
+    let mut rules = Rules::default();
+    let here = source("2001:db8::1");
+    for number in 0..10 {
+        assert_eq!(fail(&mut rules, &format!("name {number}"), here, 7), Ok(()));
+    }
+    assert_eq!(
+        fail(&mut rules, "another", source("2001:db8::2"), 7),
+        Err(5 * SECOND)
+    );
+    assert_eq!(fail(&mut rules, "another", source("2001:db9::2"), 7), Ok(()));
+    assert_eq!(fail(&mut rules, "one more", here, 7 + 5 * SECOND), Ok(()));
+    assert_eq!(
+        fail(&mut rules, "one too many", here, 7 + 5 * SECOND),
+        Err(5 * SECOND)
+    );
+    for number in 0..10 {
+        assert_eq!(fail(&mut rules, &format!("later {number}"), here, HOUR), Ok(()));
+    }
+}
+
+#[test]
+fn a_try_counts_from_its_beginning() {
+    let mut rules = Rules::default();
+    let (ann, here) = (Some(account("ann")), Some(numbered(1)));
+    let begun = rules.begin(ann, here, 1).unwrap();
+    assert_eq!(
+        rules.begin(ann, Some(numbered(2)), 1).unwrap_err(),
+        SECOND,
+        "one at a time"
+    );
+    rules.end(begun, Outcome::Void, 2);
+    let registers: Vec<_> = (0..256).map(|_| rules.begin(None, here, 3)).collect();
+    assert_eq!(registers.iter().filter(|begun| begun.is_ok()).count(), 10);
+    for begun in registers.into_iter().flatten() {
+        rules.end(begun, Outcome::Void, 4);
+    }
+    assert_eq!(
+        fail(&mut rules, "ann", numbered(1), 5),
+        Ok(()),
+        "what came to nothing cost nothing"
+    );
+}
+
+#[test]
+fn a_try_that_nobody_ends_has_failed() {
+    struct Still;
+    impl Clock for Still {
+        fn now(&self) -> Timestamp {
+            1
+        }
+    }
+    let throttle = Throttle::new(Arc::new(Still));
+    let here = Some([192, 0, 2, 1].into());
+    for _ in 0..10 {
+        drop(throttle.begin(None, here).expect("a try"));
+    }
+    let refused = throttle.begin(None, here).err().expect("no more tries");
+    assert_eq!(
+        (refused.code, refused.retry_after),
+        (Code::TooManyRequests, Some(5))
+    );
+    for _ in 0..100 {
+        assert!(Throttle::off().begin(Some(account("ann")), here).is_ok());
+    }
+}
+
+#[test]
+fn who_knows_the_password_is_not_limited() {
+    let mut rules = Rules::default();
+    for number in 0..1000 {
+        assert_eq!(succeed(&mut rules, "ann", numbered(1), 1), Ok(()));
+        assert_eq!(succeed(&mut rules, &format!("{number}"), numbered(2), 1), Ok(()));
+    }
+    // Known there, eight of them may sign in at once.
+    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(numbered(1)), 2);
+    let begun: Vec<_> = (0..9).map(|_| begin(&mut rules)).collect();
+    assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 8);
+}
+
+#[test]
+fn strangers_do_not_keep_the_owner_out() {
+    let mut rules = Rules::default();
+    let home = numbered(0);
+    succeed(&mut rules, "ann", home, 1).unwrap();
+    let mut tries = 0;
+    for now in (10 * SECOND..30 * DAY).step_by(10 * SECOND as usize) {
+        let second = now / SECOND;
+        // One attacker at every address, one behind the owner's own, who tries other names.
+        let stranger = numbered(1 + (second % 5000) as u32);
+        tries += u32::from(fail(&mut rules, "ann", stranger, now).is_ok());
+        let _ = fail(&mut rules, "bob", home, now);
+        if second.is_multiple_of(3600) {
+            let late = fail(&mut rules, "ann", home, now);
+            assert_eq!(late, Ok(()), "a mistake at home at {second}");
+            assert_eq!(
+                succeed(&mut rules, "ann", home, now + SECOND),
+                Ok(()),
+                "at {second}"
+            );
+        }
+    }
+    assert!(
+        (2000..=3000).contains(&tries),
+        "{tries} tries of strangers in 30 days"
+    );
+    // The attacker stops: within a day everyone may come from anywhere.
+    let calm = 30 * DAY + DAY;
+    assert_eq!(succeed(&mut rules, "ann", numbered(77), calm), Ok(()));
+}
+
+#[test]
+fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
+    let mut rules = Rules::default();
+    let home = numbered(0);
+    succeed(&mut rules, "ann", home, 1).unwrap();
+    let mut now = SECOND;
+    let mut tries = 0;
+    while now < DAY {
+        tries += u32::from(fail(&mut rules, "ann", home, now).is_ok());
+        now += SECOND;
+    }
+    assert_eq!(tries, 100, "a thief at home has no more tries than anyone");
+    assert_eq!(
+        fail(&mut rules, "ann", home, 2 * DAY),
+        Ok(()),
+        "and it opens again"
+    );
+    // Strangers have closed the account; home is open until it is forgotten.
+    for (at, known) in [(29 * DAY, true), (31 * DAY, false)] {
+        let mut rules = rules.clone();
+        let mut now = at - HOUR;
+        for number in 0..100 {
+            assert_eq!(fail(&mut rules, "ann", numbered(1 + number), now), Ok(()));
+            now += 10 * SECOND;
+        }
+        assert_eq!(succeed(&mut rules, "ann", home, at).is_ok(), known, "at {at}");
+    }
+}
+
+#[test]
+fn the_hundredth_failure_is_the_last_also_of_many_at_once() {
+    let mut rules = Rules::default();
+    let home = numbered(0);
+    succeed(&mut rules, "ann", home, 1).unwrap();
+    let mut now = SECOND;
+    for failures in 1..=97 {
+        assert_eq!(fail(&mut rules, "ann", home, now), Ok(()), "{failures}");
+        now += 10 * SECOND;
+    }
+    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(home), now);
+    let begun: Vec<_> = (0..8).filter_map(|_| begin(&mut rules).ok()).collect();
+    assert_eq!(begun.len(), 3);
+    for attempt in begun {
+        rules.end(attempt, Outcome::Failed, now);
+    }
+    assert_eq!(begin(&mut rules).unwrap_err(), DAY);
+}
+
+#[test]
+fn whatever_happens_the_limits_hold_and_every_wait_ends() {
+    for seed in 1..=8 {
+        let mut chance = Chance(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
+        let mut rules = Rules::default();
+        let mut now = chance.below(DAY);
+        let mut by_account: BTreeMap<u64, Vec<Timestamp>> = BTreeMap::new();
+        let mut by_source: BTreeMap<u64, Vec<Timestamp>> = BTreeMap::new();
+        let mut running = Vec::new();
+        for step in 0..20_000 {
+            now += match chance.below(100) {
+                0 => chance.of(HOUR..DAY),
+                1..10 => chance.of(SECOND..60 * SECOND),
+                10..60 => chance.below(3 * SECOND),
+                _ => 0,
+            };
+            let (name, place) = (chance.below(3), chance.below(40));
+            let account = account(&format!("name {name}"));
+            match rules.begin(Some(account), Some(numbered(place as u32)), now) {
+                Ok(begun) => running.push((begun, name, place)),
+                Err(wait) => {
+                    assert!((1..=DAY).contains(&wait), "seed {seed}, step {step}: {wait}");
+                    // With nobody else at it, that wait is enough.
+                    let mut later = rules.clone();
+                    for (begun, ..) in &running {
+                        later.end(*begun, Outcome::Void, now);
+                    }
+                    let again = later.begin(Some(account), Some(numbered(place as u32)), now + wait);
+                    assert!(again.is_ok(), "seed {seed}, step {step}: {again:?} after {wait}");
+                }
+            }
+            while running.len() > chance.below(12) as usize {
+                let (begun, name, place) = running.swap_remove(chance.below(running.len() as u64) as usize);
+                let outcome = match chance.below(50) {
+                    0 => Outcome::Void,
+                    1 if place == 0 => Outcome::Succeeded,
+                    _ => Outcome::Failed,
+                };
+                rules.end(begun, outcome, now);
+                if outcome == Outcome::Failed && place != 0 {
+                    by_account.entry(name).or_default().push(now);
+                    by_source.entry(place).or_default().push(now);
+                }
+            }
+        }
+        for times in by_account.values() {
+            assert_at_most(100, DAY, times, seed);
+        }
+        for times in by_source.values() {
+            // A try takes its place when it begins, and is noted here when it ends: hence the room.
+            assert_at_most(10 + 12 + 12, 60 * SECOND, times, seed);
+        }
+        assert!(
+            by_account.values().all(|times| times.len() > 200),
+            "seed {seed}: nothing happened"
+        );
+    }
+}
+
+/// Whether no span of time has more than so many of these.
+fn assert_at_most(most: usize, span: Timestamp, times: &[Timestamp], seed: u64) {
+    for (index, start) in times.iter().enumerate() {
+        let within = times[index..]
+            .iter()
+            .take_while(|time| **time < start + span)
+            .count();
+        assert!(within <= most, "seed {seed}: {within} from {start} on");
+    }
+}
+
+#[test]
+fn a_million_addresses_and_names_take_no_more_room_and_hide_no_attack() {
+    let mut rules = Rules::with_room_for(1000);
+    let mut now = 1;
+    for number in 0..50 {
+        assert_eq!(fail(&mut rules, "ann", numbered(number), now), Ok(()));
+        now += 10 * SECOND;
+    }
+    succeed(&mut rules, "owner", numbered(0), now).unwrap();
+    for number in 0..1_000_000 {
+        // Names for the first of them; more of those would only take longer.
+        let account = (number < 50_000).then(|| account(&format!("name {number}")));
+        if let Ok(begun) = rules.begin(account, Some(numbered(number)), now) {
+            rules.end(begun, Outcome::Failed, now);
+        }
+        now += u64::from(number % 10 == 0);
+    }
+    assert_eq!(
+        (rules.accounts.len(), rules.sources.len(), rules.known.len()),
+        (1000, 1000, 1)
+    );
+    // The count of fifty is still there: the next failure costs ten seconds.
+    assert_eq!(fail(&mut rules, "ann", numbered(5), now), Ok(()));
+    assert_eq!(fail(&mut rules, "ann", numbered(6), now), Err(10 * SECOND));
+    // A day later nothing of it is left to be counted.
+    now += DAY;
+    for number in 0..1000 {
+        assert_eq!(
+            fail(&mut rules, &format!("later {number}"), numbered(number), now),
+            Ok(())
+        );
+    }
+    assert_eq!(fail(&mut rules, "ann", numbered(7), now), Ok(()));
+}

@@ -1,0 +1,236 @@
+//! What an issuer says of somebody, in the words of users.
+
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_service::external::{External, Vouched};
+use serde_json::{Map, Value};
+use tracing::warn;
+
+use super::OidcSettings;
+
+const EMAIL: &str = "email";
+const EMAIL_VERIFIED: &str = "email_verified";
+const PICTURE: &str = "picture";
+
+/// The most characters of issuer and subject, as the contract has it.
+const LONGEST: usize = 1024;
+
+/// The claims of an ID token that holds, and of userinfo where that was asked.
+pub(super) struct Told {
+    issuer: String,
+    pub subject: String,
+    pub token: Map<String, Value>,
+    pub userinfo: Map<String, Value>,
+}
+
+impl Told {
+    pub fn new(issuer: String, subject: String, token: Map<String, Value>) -> Self {
+        Self {
+            issuer,
+            subject,
+            token,
+            userinfo: Map::new(),
+        }
+    }
+
+    fn text(&self, claim: &str) -> Option<String> {
+        text(&self.token, claim).or_else(|| text(&self.userinfo, claim))
+    }
+
+    /// The email, and whether it is verified: in the same document, or in one with the same email.
+    fn email(&self) -> (Option<String>, bool) {
+        let Some(email) = self.text(EMAIL) else {
+            return (None, false);
+        };
+        let is_about_it = |claims: &&Map<String, Value>| text(claims, EMAIL).as_ref() == Some(&email);
+        let documents = [&self.token, &self.userinfo];
+        let verified = documents.iter().filter(|claims| is_about_it(claims));
+        let verified = verified.filter_map(|claims| claims.get(EMAIL_VERIFIED));
+        let is_verified = verified.clone().count() > 0 && verified.clone().all(is_true);
+        (Some(email), is_verified)
+    }
+
+    /// The names of the groups; an issuer that knows the claim and says nothing says that there are none.
+    fn groups(&self, claim: &str) -> Vec<String> {
+        let value = self.token.get(claim).or_else(|| self.userinfo.get(claim));
+        match value {
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                names.map(ToOwned::to_owned).collect()
+            }
+            Some(Value::String(name)) => vec![name.clone()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Some issuers write truth values as text.
+fn is_true(value: &Value) -> bool {
+    matches!(value, Value::Bool(true)) || value.as_str() == Some("true")
+}
+
+fn text(claims: &Map<String, Value>, claim: &str) -> Option<String> {
+    let text = claims.get(claim)?.as_str()?;
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Whether an ID token leaves out what is wanted of it.
+pub(super) fn lacks(token: &Map<String, Value>, settings: &OidcSettings) -> bool {
+    let groups = settings.groups_claim.as_deref();
+    let wanted = [&settings.name_claim[..], EMAIL, PICTURE]
+        .into_iter()
+        .chain(groups);
+    wanted.into_iter().any(|claim| !token.contains_key(claim))
+}
+
+/// Whom the issuer vouches for.
+pub(super) fn external(told: Told, settings: &OidcSettings, request_id: &str) -> Result<External, Error> {
+    let unfit = |why: &str| {
+        warn!(
+            request = request_id,
+            "an OpenID Connect user cannot sign in: {why}"
+        );
+        let message =
+            "The provider's account does not fit here; ask an administrator, who finds the reason in the log";
+        Error::new(Code::Forbidden, message)
+    };
+    let claim = &settings.name_claim;
+    let name = told.text(claim);
+    let name = name.ok_or_else(|| unfit(&format!("there is no claim {claim} (the setting name-claim)")))?;
+    // A URL holds no space: no two pairs read the same.
+    let subject = format!("{} {}", told.issuer, told.subject);
+    if subject.chars().count() > LONGEST {
+        return Err(unfit("issuer and subject are longer than 1,024 characters"));
+    }
+    let (email, email_verified) = told.email();
+    Ok(External {
+        identity: Vouched {
+            provider: Provider::Oidc,
+            subject,
+            name,
+            email,
+            email_verified,
+            image: told.text(PICTURE),
+        },
+        groups: settings.groups_claim.as_deref().map(|claim| told.groups(claim)),
+        linking: settings.linking,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    fn told(token: Value, userinfo: Value) -> Told {
+        Told {
+            userinfo: object(userinfo),
+            ..Told::new(
+                "https://issuer.example".into(),
+                text(&object(token.clone()), "sub").unwrap_or_default(),
+                object(token),
+            )
+        }
+    }
+
+    fn settings(groups_claim: Option<&str>) -> OidcSettings {
+        OidcSettings {
+            groups_claim: groups_claim.map(Into::into),
+            ..OidcSettings::default()
+        }
+    }
+
+    #[test]
+    fn what_the_token_leaves_out_comes_from_userinfo() {
+        let token = json!({"sub": "7", "preferred_username": "ada", "email": ""});
+        let userinfo =
+            json!({"preferred_username": "eve", "email": "a@b", "email_verified": true, "picture": "p"});
+        let external = external(told(token, userinfo), &settings(None), "r")
+            .ok()
+            .unwrap();
+        let identity = external.identity;
+        assert_eq!(
+            (&identity.name[..], identity.email.as_deref()),
+            ("ada", Some("a@b"))
+        );
+        assert_eq!(
+            (identity.email_verified, identity.image.as_deref()),
+            (true, Some("p"))
+        );
+        assert_eq!(identity.subject, "https://issuer.example 7");
+        assert!(external.groups.is_none());
+    }
+
+    #[test]
+    fn an_email_is_verified_only_if_that_is_said_of_this_email() {
+        for (token, userinfo, verified) in [
+            (json!({"email": "a@b", "email_verified": true}), json!({}), true),
+            (
+                json!({"email": "a@b"}),
+                json!({"email": "a@b", "email_verified": true}),
+                true,
+            ),
+            (
+                json!({"email": "a@b"}),
+                json!({"email": "x@y", "email_verified": true}),
+                false,
+            ),
+            (json!({"email": "a@b"}), json!({"email_verified": true}), false),
+            (
+                json!({"email": "a@b", "email_verified": false}),
+                json!({"email": "a@b", "email_verified": true}),
+                false,
+            ),
+            (json!({"email_verified": true}), json!({"email": "x@y"}), false),
+            (json!({"email": "a@b", "email_verified": "true"}), json!({}), true),
+            (json!({"email": "a@b", "email_verified": "yes"}), json!({}), false),
+            (json!({"email": "a@b"}), json!({}), false),
+        ] {
+            let told = told(token, userinfo);
+            assert_eq!(told.email().1, verified, "{:?} {:?}", told.token, told.userinfo);
+        }
+    }
+
+    #[test]
+    fn groups_are_texts_and_none_where_the_claim_is_not_there() {
+        for (claims, names) in [
+            (json!({"groups": ["a", 1, "b", null]}), vec!["a", "b"]),
+            (json!({"groups": "a"}), vec!["a"]),
+            (json!({"groups": {"a": true}}), vec![]),
+            (json!({}), vec![]),
+        ] {
+            assert_eq!(told(claims, json!({})).groups("groups"), names);
+        }
+        let told = told(json!({"preferred_username": "ada"}), json!({"groups": ["a"]}));
+        let external = external(told, &settings(Some("groups")), "r").ok().unwrap();
+        assert_eq!(external.groups, Some(vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn nobody_signs_in_without_a_name_or_with_a_subject_without_end() {
+        let nameless = told(json!({"sub": "7", "preferred_username": 7}), json!({}));
+        let endless = told(
+            json!({"sub": "7".repeat(1003), "preferred_username": "ada"}),
+            json!({}),
+        );
+        for told in [nameless, endless] {
+            let error = external(told, &settings(None), "r").unwrap_err();
+            assert_eq!(error.code, Code::Forbidden);
+        }
+    }
+
+    #[test]
+    fn userinfo_is_asked_for_what_is_wanted_and_not_there() {
+        let all = json!({"preferred_username": "ada", "email": "a@b", "picture": "p"});
+        assert!(!lacks(&object(all.clone()), &settings(None)));
+        assert!(lacks(&object(all), &settings(Some("groups"))));
+        assert!(lacks(&object(json!({"email": "a@b"})), &settings(None)));
+    }
+}

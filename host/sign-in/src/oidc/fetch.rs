@@ -1,0 +1,101 @@
+//! How the issuer is asked: over HTTP, on threads of its own, as many at once as there are places.
+
+use std::{fmt, pin::Pin, sync::Arc, thread, time::Duration};
+
+use anyhow::ensure;
+use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
+use tokio::sync::{Semaphore, oneshot};
+use ureq::{
+    Agent,
+    tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem},
+};
+
+/// Requests at once. More wait, and their time runs.
+const AT_ONCE: usize = 16;
+/// How large an answer may be, in bytes.
+const MOST: u64 = 1 << 20;
+
+pub(super) struct Fetch {
+    agent: Agent,
+    places: Arc<Semaphore>,
+}
+
+/// Why there was no answer.
+#[derive(Debug)]
+pub(super) struct Failed(String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+fn failed(error: impl fmt::Display) -> Failed {
+    Failed(error.to_string())
+}
+
+impl Fetch {
+    /// Each request may take this long.
+    pub fn new(time_limit: Duration, ca: Option<&str>) -> anyhow::Result<Self> {
+        let mut config = Agent::config_builder()
+            .timeout_global(Some(time_limit))
+            // An issuer has its addresses from its discovery document and from nowhere else.
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")));
+        if let Some(ca) = ca {
+            let roots = RootCerts::Specific(Arc::new(certificates(ca)?));
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        Ok(Self {
+            agent: config.build().into(),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+        })
+    }
+}
+
+fn certificates(pem: &str) -> anyhow::Result<Vec<Certificate<'static>>> {
+    let mut certificates = Vec::new();
+    for item in parse_pem(pem.as_bytes()) {
+        if let PemItem::Certificate(certificate) = item? {
+            certificates.push(certificate);
+        }
+    }
+    ensure!(!certificates.is_empty(), "there is no certificate in PEM");
+    Ok(certificates)
+}
+
+impl<'c> AsyncHttpClient<'c> for Fetch {
+    type Error = Failed;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Failed>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(async move {
+            let place = self.places.clone().acquire_owned().await.map_err(failed)?;
+            let (agent, (tell, told)) = (self.agent.clone(), oneshot::channel());
+            // Not one of the runtime's threads: the runtime would wait for them when the host stops.
+            let thread = thread::Builder::new().name("oidc".to_owned());
+            let spawned = thread.spawn(move || {
+                let _place = place;
+                // Nobody may be waiting any more.
+                let _ = tell.send(send(&agent, request));
+            });
+            spawned.map_err(failed)?;
+            told.await.map_err(failed)?
+        })
+    }
+}
+
+fn send(agent: &Agent, request: HttpRequest) -> Result<HttpResponse, Failed> {
+    let (parts, body) = request.into_parts();
+    let response = if body.is_empty() {
+        agent.run(http::Request::from_parts(parts, ()))
+    } else {
+        agent.run(http::Request::from_parts(parts, body))
+    };
+    let (parts, mut body) = response.map_err(failed)?.into_parts();
+    let body = body.with_config().limit(MOST).read_to_vec().map_err(failed)?;
+    Ok(HttpResponse::from_parts(parts, body))
+}

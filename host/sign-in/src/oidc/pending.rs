@@ -1,0 +1,173 @@
+//! Who is on the way to the issuer.
+//!
+//! Invariants:
+//! - A sign-in is found by its state, by the browser that began it, within ten minutes, and once.
+//! - Memory is bounded: where there is no more room, the oldest goes.
+//! - States and browsers are kept as their hashes, and found by those.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use portico_model::Timestamp;
+use portico_service::external::PATIENCE_SECONDS;
+use portico_service::throttle::Try;
+use portico_storage::{SecretHash, secrets};
+
+/// Sign-ins at once: some megabytes.
+const MOST: usize = 8192;
+/// How long one may take.
+const PATIENCE: Timestamp = PATIENCE_SECONDS * 1000;
+
+/// A sign-in that began.
+pub(super) struct Entry {
+    /// The browser that began it.
+    pub browser: SecretHash,
+    /// What the ID token must hold.
+    pub nonce: String,
+    /// What PKCE proves.
+    pub verifier: String,
+    /// Where the browser goes in the end.
+    pub return_to: String,
+    /// When it began.
+    pub began: Timestamp,
+    /// Counts as failed unless it is settled.
+    pub attempt: Try,
+}
+
+#[derive(Default)]
+pub(super) struct Pending(Mutex<Entries>);
+
+#[derive(Default)]
+struct Entries {
+    by_state: HashMap<SecretHash, Entry>,
+    /// In the order in which they began; of some there is nothing left.
+    order: VecDeque<(Timestamp, SecretHash)>,
+}
+
+impl Pending {
+    pub fn keep(&self, state: SecretHash, entry: Entry) {
+        let mut entries = self.entries(entry.began);
+        if entries.order.len() >= MOST {
+            entries.forget_oldest();
+        }
+        entries.order.push_back((entry.began, state));
+        entries.by_state.insert(state, entry);
+    }
+
+    /// Fails with the reason, which is for the log.
+    pub fn take(
+        &self,
+        state: &SecretHash,
+        browser: &SecretHash,
+        now: Timestamp,
+    ) -> Result<Entry, &'static str> {
+        const UNKNOWN: &str = "the state is unknown: made up, used before, or older than ten minutes";
+        let mut entries = self.entries(now);
+        let entry = entries.by_state.get(state).ok_or(UNKNOWN)?;
+        if !secrets::same(&entry.browser, browser) {
+            return Err("the state belongs to another browser, or this one sends no cookie");
+        }
+        entries.by_state.remove(state).ok_or(UNKNOWN)
+    }
+
+    pub fn knows(&self, browser: &SecretHash, now: Timestamp) -> bool {
+        let entries = self.entries(now);
+        let mut known = entries.by_state.values();
+        known.any(|entry| secrets::same(&entry.browser, browser))
+    }
+
+    /// Those that still count.
+    fn entries(&self, now: Timestamp) -> MutexGuard<'_, Entries> {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((began, _)) = entries.order.front()
+            && now.saturating_sub(*began) >= PATIENCE
+        {
+            entries.forget_oldest();
+        }
+        entries
+    }
+}
+
+impl Entries {
+    fn forget_oldest(&mut self) {
+        if let Some((_, state)) = self.order.pop_front() {
+            self.by_state.remove(&state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_service::throttle::Throttle;
+
+    const ADA: SecretHash = [1; 32];
+    const EVE: SecretHash = [2; 32];
+
+    fn hash(number: u64) -> SecretHash {
+        let mut hash = [0; 32];
+        hash[..8].copy_from_slice(&number.to_be_bytes());
+        hash
+    }
+
+    fn keep(pending: &Pending, state: u64, browser: SecretHash, began: Timestamp) {
+        let entry = Entry {
+            browser,
+            nonce: String::new(),
+            verifier: String::new(),
+            return_to: state.to_string(),
+            began,
+            attempt: Throttle::off().begin(None, None).ok().unwrap(),
+        };
+        pending.keep(hash(state), entry);
+    }
+
+    fn take(pending: &Pending, state: u64, browser: SecretHash, now: Timestamp) -> Option<String> {
+        pending
+            .take(&hash(state), &browser, now)
+            .ok()
+            .map(|entry| entry.return_to)
+    }
+
+    #[test]
+    fn one_is_taken_once_by_the_browser_that_began_it() {
+        let pending = Pending::default();
+        keep(&pending, 1, ADA, 0);
+        keep(&pending, 2, ADA, 0);
+        assert_eq!(take(&pending, 3, ADA, 1), None);
+        assert_eq!(take(&pending, 1, EVE, 1), None);
+        assert_eq!(take(&pending, 1, ADA, 1).as_deref(), Some("1"));
+        assert_eq!(take(&pending, 1, ADA, 1), None);
+        assert!(pending.knows(&ADA, 1) && !pending.knows(&EVE, 1));
+        assert_eq!(take(&pending, 2, ADA, 1).as_deref(), Some("2"));
+        assert!(!pending.knows(&ADA, 1));
+    }
+
+    #[test]
+    fn after_ten_minutes_it_is_too_late() {
+        let pending = Pending::default();
+        keep(&pending, 1, ADA, 0);
+        keep(&pending, 2, ADA, 1);
+        assert_eq!(take(&pending, 1, ADA, 600_000), None);
+        assert_eq!(take(&pending, 2, ADA, 600_000).as_deref(), Some("2"));
+        keep(&pending, 3, ADA, 700_000);
+        assert!(!pending.knows(&ADA, 1_300_000));
+        assert_eq!(pending.0.lock().unwrap().order.len(), 0);
+    }
+
+    #[test]
+    fn a_flood_takes_no_more_room_and_the_oldest_goes_first() {
+        let pending = Pending::default();
+        for state in 0..3 * MOST as u64 {
+            keep(&pending, state, EVE, state);
+        }
+        let entries = pending.0.lock().unwrap();
+        assert_eq!((entries.by_state.len(), entries.order.len()), (MOST, MOST));
+        drop(entries);
+        let now = 3 * MOST as u64;
+        assert_eq!(take(&pending, now - 1 - MOST as u64, EVE, now), None);
+        assert!(take(&pending, now - MOST as u64, EVE, now).is_some());
+    }
+}
