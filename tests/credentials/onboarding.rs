@@ -192,7 +192,7 @@ async fn that_there_is_an_administrator_is_read_once() {
     // A user who is no administrator may go again, and the first user is still to come then.
     let bob = user("bob", Provider::Credentials, None);
     write(&*storage, async |transaction| {
-        transaction.insert_user(&bob).await.unwrap()
+        transaction.insert_user(&bob).await.unwrap();
     })
     .await;
     for _ in 0..2 {

@@ -372,7 +372,7 @@ fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
                 _ => world.admin.mutate(procedure, input),
             };
             for value in within {
-                assert_taken(&send, procedure, &bound, &put(&input, &bound.path, value));
+                assert_taken(send, procedure, &bound, &put(&input, &bound.path, value));
             }
             assert_beyond(&send(&put(&input, &bound.path, beyond)), &bound);
             tried += 1;

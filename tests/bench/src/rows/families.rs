@@ -64,14 +64,14 @@ async fn measure(storage: &SqliteStorage, pairs: usize) -> anyhow::Result<Vec<Ro
         let cost = cost(storage, &context, &names, &text).await?;
         costs.push((cost, family, kind, text));
     }
-    costs.sort_by(|one, other| other.0.cmp(&one.0));
+    costs.sort_by_key(|cost| std::cmp::Reverse(cost.0));
     let (most, often) = AGAIN;
     for (least, _, _, text) in costs.iter_mut().take(most) {
         for _ in 0..often {
             *least = cost(storage, &context, &names, text).await?.min(*least);
         }
     }
-    costs.sort_by(|one, other| other.0.cmp(&one.0));
+    costs.sort_by_key(|cost| std::cmp::Reverse(cost.0));
     for (cost, family, kind, text) in costs.iter().take(3) {
         eprintln!("  {cost:?}: family {family}, kind {kind}, {text:?}");
     }
