@@ -15,6 +15,7 @@ pub(crate) mod health;
 mod linger;
 mod outgoing;
 mod pace;
+mod pieces;
 pub(crate) mod providers;
 mod request;
 mod rest;
