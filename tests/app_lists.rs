@@ -1,5 +1,7 @@
 //! Apps found: lists, searches, pages, and many by their ids.
 
+use std::time::{Duration, Instant};
+
 use portico_tests::{Client, Fixtures, MISSING, Portico, administrator};
 use serde_json::{Value, json};
 
@@ -24,6 +26,8 @@ fn lists_of_apps_are_in_the_order_of_names_and_found_by_any_part_of_it() {
     };
     let search = |query: &str| names_of(admin.query("app.search", &json!({"query": query})).data());
     assert_eq!(search("ALPHA"), [first, second]);
+    assert_eq!(search(" \tALPHA\r\n"), [first, second], "trimmed as every text");
+    assert_eq!(search(" \n"), sorted);
     assert_eq!(
         search("e\u{301}C"),
         ["\u{c9}cole"],
@@ -85,6 +89,49 @@ fn lists_of_apps_are_in_the_order_of_names_and_found_by_any_part_of_it() {
     }
     let answer = admin.query("app.getPaginated", &json!({}));
     answer.assert_bad_field("page").assert_bad_field("pageSize");
+}
+
+#[test]
+fn a_text_longer_than_any_name_is_in_none_and_costs_nothing() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let longest = "a".repeat(64);
+    let apps = vec![json!({"name": longest, "iconUrl": "/a.svg"}); 1000];
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    let total = |text: &str| {
+        let input = json!({"page": 1, "pageSize": 10, "search": text});
+        let page = admin.query("app.getPaginated", &input).data();
+        let items = page["items"].as_array().expect("a list").len();
+        (items, page["totalCount"].clone())
+    };
+    assert_eq!(total(&longest), (10, json!(1000)));
+    assert_eq!(total(&"a".repeat(65)), (0, json!(0)));
+
+    let began = Instant::now();
+    for length in [300, 20_000] {
+        let long = "a".repeat(length);
+        for path in ["/api/apps/search", "/api/apps/paginated"] {
+            let (query, rest) = match path {
+                "/api/apps/search" => ("query", ""),
+                _ => ("search", "&page=1&pageSize=10"),
+            };
+            let answer = admin.get(&format!("{path}?{query}={long}{rest}"));
+            answer.assert_status(200);
+            let apps = answer.json();
+            let apps = apps.get("items").unwrap_or(&apps).as_array().map(Vec::len);
+            assert_eq!(apps, Some(0));
+        }
+        assert_eq!(
+            admin.query("app.search", &json!({"query": long})).data(),
+            json!([])
+        );
+        assert_eq!(total(&long), (0, json!(0)));
+        assert_eq!(
+            admin.query("user.search", &json!({"query": long})).data(),
+            json!([])
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[test]

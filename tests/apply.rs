@@ -1,9 +1,12 @@
 //! `portico apply` and `portico export`: a dashboard as a file, on the data directory and on a
 //! running host.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use portico_tests::{Client, Finished, Fixtures, PASSWORD, Portico, administrator, command, run};
+use portico_tests::{
+    Client, Finished, Fixtures, PASSWORD, Portico, administrator, command, run, under_limit,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -220,6 +223,118 @@ fn what_is_wrong_with_a_document_is_said_with_its_line() {
         &["odd.yaml:6: app\n", "odd.yaml:9: apps[0].hfer"],
     );
     finished.succeeded();
+}
+
+#[test]
+fn an_export_never_takes_the_place_of_the_database() {
+    let home = Home::new();
+    home.apply(&["home.yaml"]).succeeded();
+    let before = home.export("data");
+    let path = |name: &str| home.folder.path().join(name);
+    std::os::unix::fs::symlink("data/portico.db", path("link.yaml")).expect("a link");
+    std::os::unix::fs::symlink("data", path("also-data")).expect("a link");
+    for file in [
+        "data/portico.db",
+        "data/portico.db-wal",
+        "data/lock",
+        "also-data/../data/portico.db",
+        "also-data/portico.db",
+        "link.yaml",
+    ] {
+        for data in ["data", "other"] {
+            let said = home.portico(data, &["export", "-o", file], "").failed();
+            assert_says(&said, &["belongs to the data directory", file]);
+        }
+    }
+    let said = home.portico("data", &["export", "-o", "data"], "").failed();
+    assert_says(&said, &["it is a folder"]);
+    let said = home
+        .portico("data", &["export", "-o", "none/home.yaml"], "")
+        .failed();
+    assert_says(&said, &["there is no folder", "make it first"]);
+    assert_eq!(home.export("data"), before);
+}
+
+#[test]
+fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let key = admin.key_of(&admin.user_id).key;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("home.yaml");
+    std::fs::write(&file, "what was there").expect("write it");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).expect("its mode");
+    let mut export = command();
+    export
+        .args([
+            "export",
+            "--url",
+            &format!("http://{}", server.address()),
+            "-o",
+            text(&file),
+        ])
+        .env("PORTICO_KEY", &key);
+    // Less than the document takes.
+    let said = run(&mut under_limit(&export, "--fsize=10"), "").failed();
+    assert_says(&said, &["cannot write", "home.yaml"]);
+    let content = || std::fs::read_to_string(&file).expect("the file");
+    assert_eq!(content(), "what was there");
+    // What a killed export has left goes, too.
+    std::fs::write(folder.path().join(".portico-export-aB3xYz"), "half").expect("write it");
+    run(&mut export, "").succeeded();
+    assert!(content().contains("name: root"), "{}", content());
+    let mode = std::fs::metadata(&file).expect("the file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1);
+}
+
+#[test]
+fn what_a_document_says_does_not_reach_the_terminal_as_its_commands() {
+    let home = Home::new();
+    home.apply(&["home.yaml"]).succeeded();
+    // Letters in the order of right to left; with red letters, also by C1, where the rules allow any text.
+    let allowed = "a \u{202e}b \u{2066}c";
+    let odd = &format!("\u{1b}[31m \u{9b}31m {allowed}");
+    let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}']);
+    let document = json!({"apps": [{"id": "nas", "name": "Storage", "description": allowed, (odd): 1}]});
+    home.write("odd.json", &document.to_string());
+    let said = home.apply(&["odd.json"]);
+    assert!(is_plain(&said.text()), "{}", said.text());
+    assert_says(
+        &said.stderr,
+        &["nothing reads these keys", "\\u{1b}[31m \\u{9b}31m a \\u{202e}b"],
+    );
+    assert_says(&said.succeeded(), &["~ app Storage", "a \\u{202e}b \\u{2066}c"]);
+
+    // In what programs read it is escaped so that it means the same.
+    let called = home
+        .portico("data", &["call", "app.byId", "{\"id\": \"nas\"}"], "")
+        .succeeded();
+    let export = home.export("data");
+    let json_export = home
+        .portico("data", &["export", "--format", "json"], "")
+        .succeeded();
+    for text in [&called, &export, &json_export] {
+        assert!(is_plain(text), "{text}");
+    }
+    let called: Value = serde_json::from_str(&called).expect("JSON");
+    assert_eq!(called["description"], allowed);
+    for (name, text) in [("export.yaml", &export), ("export.json", &json_export)] {
+        home.write(name, text);
+        assert_says(&home.apply(&[name]).succeeded(), &["Nothing to change"]);
+    }
+
+    // What is refused.
+    home.write("odd.yaml", "apps:\n  - {\"a\\e[31m\": 1, \"a\\e[31m\": 2}");
+    let twice = home.apply(&["odd.yaml"]).failed();
+    assert_says(&twice, &["stands twice", "\\u{1b}[31m"]);
+    let nobody = home
+        .portico("data", &["call", "app.all", "--user", odd], "")
+        .failed();
+    let missing = home.portico("data", &["call", odd], "").failed();
+    for text in [&twice, &nobody, &missing] {
+        assert!(is_plain(text), "{text}");
+    }
 }
 
 #[test]

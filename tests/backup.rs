@@ -211,6 +211,47 @@ fn a_restored_backup_is_the_same_dashboard() {
     assert_eq!(portico(&["export"], &data).succeeded(), export);
 }
 
+fn files_in(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).expect("the folder");
+    files
+        .map(|file| file.expect("a file").file_name().into_string().expect("a text"))
+        .collect()
+}
+
+#[test]
+fn a_backup_that_a_signal_ends_leaves_nothing_and_a_killed_one_leaves_it_to_the_next() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (data, backups) = (folder.path().join("data"), folder.path().join("backups"));
+    portico(&["call", "app.all"], &data).succeeded();
+    std::fs::create_dir(&backups).expect("a folder");
+    let copy = backups.join("copy.db");
+    for signal in ["-HUP", "-QUIT", "-KILL"] {
+        // While it is held, a backup has its temporary file and waits for the database.
+        let held = rusqlite::Connection::open(data.join("portico.db")).expect("the database");
+        held.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+            .expect("hold it");
+        let mut backup = command();
+        backup.args(["backup", text(&copy), "--data"]).arg(&data);
+        let mut backup = backup.stderr(Stdio::null()).spawn().expect("start it");
+        let begun = Instant::now();
+        while files_in(&backups).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it does not begin");
+            thread::sleep(Duration::from_millis(1));
+        }
+        let id = backup.id().to_string();
+        run(Command::new("kill").args([signal, &id]), "").succeeded();
+        let status = backup.wait().expect("it ended");
+        let left = files_in(&backups);
+        if signal == "-KILL" {
+            assert_eq!(left.len(), 1, "{left:?}");
+        } else {
+            assert_eq!((status.code(), left), (Some(1), Vec::new()), "{signal}: {status}");
+        }
+    }
+    portico(&["backup", text(&copy)], &data).succeeded();
+    assert_eq!(files_in(&backups), ["copy.db"]);
+}
+
 /// The name of the only kind of app in a database that must be whole.
 #[track_caller]
 fn state(database: &Path) -> (String, i64) {

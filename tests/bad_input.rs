@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use portico_tests::{
-    Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, raw, run,
+    Answer, Builder, Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, escape, raw, run,
 };
 use serde_json::json;
 
@@ -92,6 +92,102 @@ fn a_tab_does_not_hide_a_script() {
 }
 
 #[test]
+fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
+    let server = Portico::start();
+    let account =
+        |name: &str| json!({"username": name, "password": "long enough", "email": "a@b", "groupIds": []});
+    let nobody = server.anonymous();
+    nobody
+        .mutate("user.initUser", &account("ro\u{202e}ot"))
+        .assert_bad_field("username");
+    let admin = administrator(&server);
+    for hidden in ["\u{202e}", "\u{200b}", "\u{115f}", "\u{2066}", "\u{200d}"] {
+        let name = format!("al{hidden}ice");
+        let answer = admin.mutate("user.create", &account(&name));
+        let error = answer.assert_bad_field("username").text();
+        let found = format!("found U+{:04X}", u32::from(hidden.chars().next().expect("one")));
+        assert!(error.contains(&found), "it says which: {error}");
+        admin
+            .post("/api/users", &account(&name))
+            .assert_bad_field("username");
+        let profile = json!({"id": admin.user_id, "name": name});
+        admin
+            .mutate("user.editProfile", &profile)
+            .assert_bad_field("name");
+        let document = json!({"users": [{"name": name, "provider": "ldap"}], "dryRun": true});
+        let error = admin
+            .mutate("state.apply", &document)
+            .assert_refused(400, "BAD_REQUEST")
+            .text();
+        assert!(
+            error.contains("users[0].name must not contain invisible"),
+            "{error}"
+        );
+        let mut registration = account(&name);
+        registration["inviteId"] = "any".into();
+        registration["token"] = "any".into();
+        nobody
+            .mutate("user.register", &registration)
+            .assert_bad_field("username");
+    }
+    assert_eq!(admin.user_names(), ["root"]);
+
+    let family = "\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f} می\u{200c}خواهم";
+    let app = json!({"name": family, "iconUrl": "/icon.svg"});
+    assert_eq!(admin.mutate("app.create", &app).data()["name"], family);
+}
+
+#[test]
+fn an_icon_is_no_script_and_no_page() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let id = admin.app("An app");
+    let engine = |icon: &str| json!({"name": "Wiki", "short": "w", "urlTemplate": "https://x.example/%s", "iconUrl": icon});
+    for icon in [
+        "javascript:alert(1)",
+        "  JavaScript:alert(1)",
+        "\u{feff}vbscript:x",
+        "java\tscript:alert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        "Data:Text/HTML;base64,AAAA",
+        "data:,x",
+    ] {
+        let app = json!({"name": "Another app", "iconUrl": icon});
+        admin.mutate("app.create", &app).assert_bad_field("iconUrl");
+        admin.post("/api/apps", &app).assert_bad_field("iconUrl");
+        let many = json!([{"name": "Good"}, app]);
+        let error = admin
+            .mutate("app.createMany", &many)
+            .assert_refused(400, "BAD_REQUEST")
+            .text();
+        assert!(error.contains("[1].iconUrl"), "{error}");
+        let change = json!({"id": id, "iconUrl": icon});
+        admin.mutate("app.update", &change).assert_bad_field("iconUrl");
+        admin
+            .mutate("searchEngine.create", &engine(icon))
+            .assert_bad_field("iconUrl");
+        for (list, entry) in [("apps", app), ("searchEngines", engine(icon))] {
+            let error = admin
+                .mutate("state.apply", &json!({list: [entry]}))
+                .assert_refused(400, "BAD_REQUEST")
+                .text();
+            assert!(error.contains(&format!("{list}[0].iconUrl")), "{error}");
+        }
+    }
+    assert_eq!(admin.app_names(), ["An app"]);
+    let image = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>";
+    for icon in [image, "icons/relative.svg", "mdi:home"] {
+        let change = json!({"id": id, "iconUrl": icon});
+        admin.mutate("app.update", &change).assert_done();
+        assert_eq!(
+            admin.query("app.byId", &json!({"id": id})).data()["iconUrl"],
+            icon
+        );
+    }
+    admin.mutate("searchEngine.create", &engine(image)).data();
+}
+
+#[test]
 fn a_description_of_a_million_characters_is_refused_by_its_rule() {
     let server = Portico::start();
     let admin = administrator(&server);
@@ -140,6 +236,126 @@ fn a_batch_of_a_thousand_calls_is_refused_as_a_whole() {
     answer.assert_refused(400, "BAD_REQUEST");
     assert!(answer.json().is_object(), "one error for all of them");
     assert!(admin.app_names().is_empty(), "none of them ran");
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_refused_by_its_name() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let app = r#"{"name": "One", "iconUrl": "/icon.svg", "n\u0061me": "Two"}"#;
+    for path in ["/api/apps", "/api/trpc/app.create"] {
+        let answer = admin.send_text("POST", path, app);
+        let issues = answer.assert_bad_field("name").error()["issues"].clone();
+        assert_eq!(
+            issues,
+            json!([{"path": ["name"], "message": "is there more than once"}])
+        );
+    }
+    let named = |answer: &Answer, place: &str| {
+        let message = answer.assert_refused(400, "BAD_REQUEST").error()["message"].to_string();
+        assert!(
+            message.contains(&format!("{place} is there more than once")),
+            "{answer}"
+        );
+    };
+    named(
+        &admin.send_text("POST", "/api/trpc/app.createMany", &format!("[{app}]")),
+        "[0].name",
+    );
+    let wrapped = format!(r#"{{"json": {app}}}"#);
+    named(
+        &admin.send_text("POST", "/api/trpc/app.create", &wrapped),
+        "json.name",
+    );
+    // Keys that no procedure reads count as well: what reads them may stand in front.
+    let unknown = r#"{"name": "One", "iconUrl": "/icon.svg", "more": {"x": 1, "x": 1}}"#;
+    named(&admin.send_text("POST", "/api/apps", unknown), "more.x");
+    let sign_in = r#"{"username": "root", "password": "x", "password": "y"}"#;
+    named(
+        &server.anonymous().send_text("POST", "/api/auth/sign-in", sign_in),
+        "password",
+    );
+    let query = escape(r#"{"query": "", "query": ""}"#);
+    named(
+        &admin.get(&format!("/api/trpc/app.search?input={query}")),
+        "query",
+    );
+
+    // In a batch it is the whole text that cannot be read.
+    let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
+    let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);
+    answer.assert_status(400);
+    for error in answer.json().as_array().expect("a list") {
+        let error = &error["error"];
+        assert_eq!(error["data"]["code"], "BAD_REQUEST", "{answer}");
+        assert_eq!(error["issues"][0]["path"], json!(["0", "name"]), "{answer}");
+    }
+    let inputs = escape(r#"{"0": {"query": ""}, "0": {"query": "x"}}"#);
+    let answer = admin.get(&format!("/api/trpc/app.search,app.search?batch=1&input={inputs}"));
+    assert_eq!(
+        answer.assert_status(400).json()[1]["error"]["issues"][0]["path"],
+        json!(["0"])
+    );
+    assert!(admin.app_names().is_empty());
+
+    server.stop().succeeded();
+    let mut call = command();
+    call.args(["call", "app.create", app, "--data"])
+        .arg(server.data());
+    let text = run(&mut call, "").failed();
+    assert!(text.contains("name is there more than once"), "{text}");
+}
+
+#[test]
+fn a_body_that_is_encoded_is_refused() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = br#"{"name": "An app", "iconUrl": "/icon.svg"}"#;
+    let ask = |path: &str, encoding: &str| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("content-encoding", encoding),
+        ];
+        admin.send("POST", path, &headers, Some(app))
+    };
+    for path in [
+        "/api/apps",
+        "/api/trpc/app.create",
+        "/api/trpc/app.create?batch=1",
+        "/api/auth/sign-in",
+    ] {
+        for encoding in ["gzip", "br", "identity, deflate", "x"] {
+            let answer = ask(path, encoding);
+            answer.assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            assert_eq!(answer.header("accept-encoding"), Some("identity"));
+            assert!(answer.text().contains("Content-Encoding"), "{answer}");
+        }
+    }
+    assert!(admin.app_names().is_empty());
+    ask("/api/apps", "identity").assert_status(200);
+}
+
+#[test]
+fn a_request_of_http_1_1_names_one_host() {
+    let server = Portico::start();
+    let ask = |line: &str, hosts: &str| {
+        let request = format!("{line}\r\n{hosts}connection: close\r\n\r\n");
+        raw::send(&server.address(), request.as_bytes())
+    };
+    for path in ["/api/health/live", "/api/trpc/app.all", "/api/none"] {
+        for hosts in [
+            "",
+            "host: localhost\r\nhost: localhost\r\n",
+            "host: a\r\nhost: b\r\n",
+        ] {
+            let answer = ask(&format!("GET {path} HTTP/1.1"), hosts);
+            answer.assert_refused(400, "BAD_REQUEST");
+            assert!(answer.text().contains("header Host"), "{answer}");
+        }
+    }
+    ask("GET /api/health/live HTTP/1.1", "host: anything\r\n").assert_status(200);
+    // Before 1.1 there was none.
+    ask("GET /api/health/live HTTP/1.0", "").assert_status(200);
 }
 
 #[test]

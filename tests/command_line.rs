@@ -289,6 +289,20 @@ fn an_open_onboarding_beyond_this_machine_is_warned_of() {
 }
 
 #[test]
+fn as_many_files_may_be_open_as_the_system_allows() {
+    let server = Builder::default().limit("--nofile=64:").start();
+    let limits = format!("/proc/{}/limits", server.process_id());
+    let limits = std::fs::read_to_string(limits).expect("its limits");
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))
+        .expect("the limit of open files");
+    let limit: Vec<_> = limit.split_whitespace().collect();
+    assert_eq!(limit[0], limit[1], "soft and hard: {limit:?}");
+    assert_ne!(limit[0], "64");
+}
+
+#[test]
 fn one_line_says_where_it_listens() {
     let mut server = Portico::start();
     server.anonymous().get("/api/health/ready").assert_status(200);
@@ -306,6 +320,7 @@ fn one_line_says_where_it_listens() {
 fn a_lost_password_is_recovered_on_the_data_directory() {
     let mut server = Portico::start();
     let session = administrator(&server);
+    let key = session.key_of(&session.user_id);
     server.stop().succeeded();
     let data = server.data().to_str().expect("a text").to_owned();
     let text = portico(&["recover", "ROOT", "--data", &data], "").succeeded();
@@ -321,9 +336,12 @@ fn a_lost_password_is_recovered_on_the_data_directory() {
         server.anonymous().post("/api/auth/sign-in", &body).status
     };
     assert_eq!(sign_in(PASSWORD), 401, "the old password is gone");
-    session
-        .get("/api/auth/session")
-        .assert_refused(401, "UNAUTHORIZED");
+    for client in [&session as &dyn Client, &key] {
+        client
+            .get("/api/auth/session")
+            .assert_refused(401, "UNAUTHORIZED");
+    }
+    assert!(text.contains("API keys of root have ended"), "{text}");
     let new = text
         .split_whitespace()
         .filter(|word| word.len() >= 8)

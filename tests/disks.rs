@@ -1,12 +1,14 @@
-//! Disks that are full or cannot be written: a message that says what to do, at start and while
-//! running, and nothing lost.
+//! Disks that are full or cannot be written, and files that may not grow: a message that says what to
+//! do, at start and while running, and nothing lost.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, Portico, administrator, can_mount, command, mount_namespace, run,
+    Answer, Builder, Client, Fixtures, Portico, administrator, can_mount, command, mount_namespace, raw, run,
+    set_limit, under_limit,
 };
 use serde_json::json;
 
@@ -119,6 +121,106 @@ fn a_disk_that_fills_up_stops_changes_until_there_is_room() {
     let advice = format!("cannot use the database {file}: the disk that holds it is full; free some space");
     assert!(log.contains(&advice), "what to do:\n{log}");
     assert!(log.contains(&id), "the request {id}:\n{log}");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_stops_changes_until_it_is_raised() {
+    let mut server = Portico::start();
+    let admin = administrator(&server).bearer();
+    let ready = || {
+        server
+            .anonymous()
+            .send_to_ailing("GET", "/api/health/ready", None)
+    };
+    let size = |name: &str| fs::metadata(server.data().join(name)).expect("a file").len();
+    // Room for a few apps in the log.
+    let limit = size("portico.db").max(size("portico.db-wal")) + 200_000;
+    set_limit(server.process_id(), &format!("--fsize={limit}:"));
+    let mut names = Vec::new();
+    let refused = loop {
+        let name = format!("app {:03}", names.len());
+        let answer = create_app(&admin, &name);
+        if answer.status != 200 {
+            break answer;
+        }
+        names.push(name);
+        assert!(names.len() < 500, "there is no limit");
+    };
+    refused.assert_unavailable();
+    assert!(!names.is_empty());
+    assert_eq!(admin.app_names(), names);
+    ready().assert_unavailable();
+    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
+
+    set_limit(server.process_id(), "--fsize=unlimited:");
+    ready().assert_status(200);
+    create_app(&admin, "later").assert_status(200);
+    names.push("later".to_owned());
+    assert_eq!(admin.app_names(), names);
+    let stopped = server.stop();
+    let log = stopped.text();
+    assert!(stopped.status.success(), "{log}");
+    assert!(
+        log.contains("portico.db") && log.contains("ulimit -f"),
+        "what to do:\n{log}"
+    );
+}
+
+#[test]
+fn a_start_under_a_limit_on_the_size_of_files_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut serve = command();
+    serve
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(folder.path());
+    for limit in ["--fsize=100", "--fsize=65536"] {
+        let finished = run(&mut under_limit(&serve, limit), "");
+        assert_eq!(finished.status.code(), Some(1), "{limit}: {}", finished.text());
+        let text = finished.failed();
+        assert!(
+            text.contains("ulimit -f") && text.contains("portico.db"),
+            "{limit}:\n{text}"
+        );
+    }
+}
+
+/// Ends a process with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_log_that_takes_no_more_costs_no_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let mut serve = command();
+    serve
+        .args(["serve", "--listen", "127.0.0.1:0", "--log", "debug", "--data"])
+        .arg(folder.path().join("data"))
+        .stdout(Stdio::piped())
+        .stderr(File::create(&log).expect("a file"));
+    let mut serve = Ended(serve.spawn().expect("start it"));
+    let mut line = String::new();
+    let stdout = serve.0.stdout.take().expect("its standard output");
+    BufReader::new(stdout).read_line(&mut line).expect("a line");
+    let address = line.split(['/', ' ']).find(|word| word.starts_with("127.0.0.1:"));
+    let address = address.expect("where it listens");
+    let live = || {
+        let request = raw::head("GET", "/api/health/live", &[]);
+        raw::send(address, request.as_bytes()).assert_status(200);
+        fs::metadata(&log).expect("the log").len()
+    };
+    let before = live();
+    assert!(live() > before, "requests are not logged");
+    set_limit(serve.0.id(), "--fsize=1:");
+    let full = live();
+    assert_eq!(live(), full);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
 
 /// The most memory that the service ever had, in MiB.
@@ -276,6 +276,26 @@ fn a_wrong_method_names_the_right_one_also_for_a_batch() {
 }
 
 #[test]
+fn connections_that_find_no_room_fill_no_log() {
+    let server = Builder::default().limit("--nofile=100").start();
+    let connections: Vec<_> = (0..120).map(|_| raw::connect(&server.address())).collect();
+    let complaints = || server.log().matches("cannot accept a connection").count();
+    let start = Instant::now();
+    while complaints() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "there is room for all");
+        thread::yield_now();
+    }
+    // It tries twenty times a second.
+    let first = Instant::now();
+    thread::sleep(Duration::from_millis(2500));
+    let most = first.elapsed().as_secs() as usize + 2;
+    assert!(complaints() <= most, "{} in {:?}", complaints(), first.elapsed());
+    assert!(complaints() > 1, "it was said once only");
+    drop(connections);
+    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
+}
+
+#[test]
 fn a_date_at_the_end_of_time_is_a_bad_date() {
     let server = Portico::start();
     let admin = administrator(&server);
@@ -307,5 +327,50 @@ fn whoever_sends_a_large_body_first_and_looks_then_gets_the_refusal() {
         let mut answer = String::new();
         client.read_to_string(&mut answer).expect("an answer");
         assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    }
+}
+
+#[test]
+fn lists_without_end_hold_up_nobody_else_and_end_when_their_clients_leave() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = admin.app("App");
+    let key = admin.key_of(&admin.user_id);
+    server.make_lists_of_invites_endless();
+    // More than there are threads for lists. Half of them stay, the others leave.
+    let stay: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let leave: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let quickly = |what: &str, ask: &dyn Fn()| {
+        let began = Instant::now();
+        ask();
+        let passed = began.elapsed();
+        assert!(passed < Duration::from_secs(3), "{what} took {passed:?}");
+    };
+    let others_are_answered = || {
+        quickly("health", &|| {
+            server.anonymous().get("/api/health/live").assert_status(200);
+        });
+        quickly("an app by its id", &|| {
+            admin.get(&format!("/api/apps/{app}")).assert_status(200);
+        });
+        quickly("a write", &|| drop(admin.app("Another")));
+    };
+    others_are_answered();
+    drop(leave);
+    others_are_answered();
+    drop(stay);
+    quickly("a list", &|| assert!(admin.app_names().len() >= 3));
+    // Nothing goes on for those who left.
+    let began = Instant::now();
+    loop {
+        let before = server.processor_time();
+        thread::sleep(Duration::from_millis(500));
+        if server.processor_time() - before < Duration::from_millis(100) {
+            break;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it still works on something"
+        );
     }
 }

@@ -74,8 +74,11 @@ fn a_password_is_changed_with_the_previous_one_or_by_an_administrator() {
     change(&session, &alice.id, Some(PASSWORD), "short").assert_bad_field("password");
     server.sign_in("alice", PASSWORD);
 
-    change(&session, &alice.id, Some(PASSWORD), "second password").assert_done();
-    session.get("/api/auth/session").assert_status(200);
+    let answer = change(&session, &alice.id, Some(PASSWORD), "second password");
+    let renewed = session.renewed(answer.assert_done()).expect("a new cookie");
+    session.get("/api/auth/session").assert_status(401);
+    renewed.get("/api/auth/session").assert_status(200);
+    alice.get("/api/auth/session").assert_status(200);
     other_session.get("/api/auth/session").assert_status(401);
     let old = json!({"username": "alice", "password": PASSWORD});
     server
@@ -85,7 +88,8 @@ fn a_password_is_changed_with_the_previous_one_or_by_an_administrator() {
     let third_session = server.sign_in("alice", "second password");
 
     change(&admin, &alice.id, None, "third password").assert_done();
-    session.get("/api/auth/session").assert_status(401);
+    renewed.get("/api/auth/session").assert_status(401);
+    alice.get("/api/auth/session").assert_status(401);
     third_session.get("/api/auth/session").assert_status(401);
     server.sign_in("alice", "third password");
     change(&admin, MISSING, None, "third password").assert_refused(404, "NOT_FOUND");
@@ -121,6 +125,10 @@ fn a_profile_image_is_a_small_image_of_a_known_format() {
         image()
     );
     set(json!(PNG)).assert_done();
+
+    // What writes base64 ends it with a line end.
+    set(json!(format!(" {PNG}\r\n"))).assert_done();
+    assert_eq!(image(), PNG);
 
     // 22 characters stand before the base64, which comes in groups of four.
     let of_length = |length: usize| json!(format!("{PNG}{}", "A".repeat(length - PNG.len())));

@@ -87,3 +87,26 @@ fn a_second_signal_does_not_wait() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     drop(stream);
 }
+
+#[test]
+fn a_statement_without_end_does_not_keep_it_from_stopping() {
+    for client_leaves in [true, false] {
+        let mut server = Portico::start();
+        let admin = administrator(&server);
+        let key = admin.key_of(&admin.user_id);
+        server.make_lists_of_invites_endless();
+        let waiting = server.begin_endless_list(&key.key);
+        let start = Instant::now();
+        server.terminate();
+        wait_until_closed(&server.address());
+        // One who stays is waited for as long as the call may take, unless one insists.
+        if client_leaves {
+            drop(waiting);
+        } else {
+            server.terminate();
+        }
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}

@@ -66,6 +66,7 @@ fn lists_of_users_carry_their_own_fields_in_the_order_of_names() {
         found(json!({"query": "OB"})),
         json!([{"id": bob.id, "name": "bob_1", "email": null, "image": null}])
     );
+    assert_eq!(found(json!({"query": " OB\n"})), found(json!({"query": "OB"})));
     assert_eq!(found(json!({"query": ""})).as_array().map(Vec::len), Some(3));
     assert_eq!(found(json!({"query": "", "limit": 2}))[1]["name"], "bob_1");
     assert_eq!(

@@ -49,6 +49,11 @@ pub fn log_error(message: &str) {
     log::write(Level::Error, message);
 }
 
+/// Tells the host's log of what an operator may have to look into. Never a secret.
+pub fn log_warning(message: &str) {
+    log::write(Level::Warn, message);
+}
+
 fn id_of(now: Timestamp, random: &[u8; 10]) -> String {
     Builder::from_unix_timestamp_millis(now, random)
         .into_uuid()

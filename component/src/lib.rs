@@ -1,8 +1,9 @@
 //! The rules of users and apps: who may do what, and what they may write.
 //!
 //! A component of the world `plugin` in `wit/`, where every function, type and error is described.
-//! It has no I/O of its own: data comes from and goes to the imported `storage`, inside one
-//! transaction for each call. It knows nothing of HTTP, JSON or SQL.
+//! It has no I/O of its own: data comes from and goes to the imported `storage`, in one transaction
+//! at a time. Most calls need one; those that hash look in a first one and write in a second, and a
+//! transaction that collides with another is tried again. It knows nothing of HTTP, JSON or SQL.
 //!
 //! Each procedure takes the same steps in the same order: **authorise** (the table in
 //! `procedures`), **validate** (all broken rules at once), **look** (a short read that refuses

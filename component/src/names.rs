@@ -20,6 +20,23 @@ pub fn key(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
+/// A character decomposes into at most so many. So the key of a name has at most so many times the
+/// characters of the name, and at least one for so many of them: a test measures both over all of
+/// Unicode.
+const MOST_DECOMPOSED: usize = 4;
+
+/// The name-key of a text to search for, unless it is longer than the key of any name of at most
+/// `longest` characters: then no such name contains it.
+pub fn key_to_find(text: &str, longest: usize) -> Option<String> {
+    let longest_key = longest * MOST_DECOMPOSED;
+    // Computing the key of a long text for nothing would take longer than all of the rest.
+    if text.chars().nth(longest_key * MOST_DECOMPOSED).is_some() {
+        return None;
+    }
+    let key = key(text);
+    key.chars().nth(longest_key).is_none().then_some(key)
+}
+
 impl contract::Guest for Plugin {
     fn keys(names: Vec<String>) -> Vec<String> {
         names.iter().map(|name| key(name)).collect()
@@ -84,5 +101,54 @@ mod tests {
     #[test]
     fn the_turkish_dotted_capital_keeps_its_dot() {
         assert_eq!(key("İ"), "i\u{307}");
+    }
+
+    fn decomposed(text: impl Iterator<Item = char>) -> usize {
+        text.nfd().count()
+    }
+
+    #[test]
+    fn a_key_is_at_most_four_times_as_long_as_its_name_and_at_least_a_quarter_as_long() {
+        // NFC never has more characters than NFD, and NFD of a text is that of its characters in
+        // another order. So it is enough to look at each character by itself.
+        let mut longest_key = 0;
+        for character in '\0'..=char::MAX {
+            let parts: Vec<char> = [character].into_iter().nfd().collect();
+            assert!(parts.len() <= MOST_DECOMPOSED, "{character:?}");
+            // Lower case makes it neither longer nor shorter, composed or not.
+            assert_eq!(decomposed(character.to_lowercase()), parts.len(), "{character:?}");
+            for part in parts {
+                assert_eq!(decomposed(part.to_lowercase()), 1, "{part:?} of {character:?}");
+            }
+            longest_key = longest_key.max(key(character.encode_utf8(&mut [0; 4])).chars().count());
+        }
+        // What there really is; a text may reach more than its characters alone.
+        assert_eq!(longest_key, 3);
+    }
+
+    #[test]
+    fn the_key_of_every_name_can_be_found() {
+        // U+FB2C has three characters in NFC, U+1F82 has four in NFD, U+0130 two in lower case.
+        for character in [
+            'a',
+            '\u{fb2c}',
+            '\u{1f82}',
+            '\u{130}',
+            '\u{1d160}',
+            '\u{ac01}',
+            '😀',
+        ] {
+            let name: String = core::iter::repeat_n(character, 64).collect();
+            assert_eq!(key_to_find(&name, 64), Some(key(&name)), "{character:?}");
+            let typed: String = name.nfd().collect();
+            assert_eq!(key_to_find(&typed, 64), Some(key(&name)), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_every_key_is_not_looked_for() {
+        assert_eq!(key_to_find(&"a".repeat(256), 64), Some("a".repeat(256)));
+        assert_eq!(key_to_find(&"a".repeat(257), 64), None);
+        assert_eq!(key_to_find(&"\u{301}".repeat(1_000_000), 64), None);
     }
 }

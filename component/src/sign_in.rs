@@ -12,7 +12,7 @@ use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
 use crate::validate::password::MAX as PASSWORD_MAX;
-use crate::validate::username::{MAX as USERNAME_MAX, username};
+use crate::validate::username::{MAX as USERNAME_MAX, username, visible};
 use crate::validate::{self, Checked, Issues, image, text};
 use crate::{environment, error, names, password};
 use contract::{Identity, Linking, SignedIn};
@@ -124,9 +124,7 @@ impl Known {
                 .email
                 .and_then(|email| validate::email::email(&email).ok()),
             email_verified: identity.email_verified,
-            image: identity
-                .image
-                .and_then(|picture| image::external(picture.trim()).ok()),
+            image: identity.image.and_then(|picture| image::external(&picture).ok()),
         })
     }
 
@@ -170,6 +168,7 @@ impl Known {
     }
 
     fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<Id, Failure> {
+        validate::field("name", visible(&self.name))?;
         let id = environment::new_id();
         let user = User {
             email: self.email.clone(),
@@ -198,6 +197,9 @@ impl Known {
         let Some(user) = transaction.get_user(&id)? else {
             return Err(StorageError::Retry.into());
         };
+        if self.name != names::key(&user.name) {
+            validate::field("name", visible(&self.name))?;
+        }
         let profile = Profile {
             name: self.name.clone(),
             name_key: names::key(&self.name),

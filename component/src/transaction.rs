@@ -1,5 +1,8 @@
-//! How procedures reach storage: a piece of work in one transaction, tried again where storage
-//! says that somebody else won.
+//! How procedures reach storage: a piece of work in one transaction, which is tried again where
+//! storage answers `retry`.
+//!
+//! There is no wait between two tries in here, because a component cannot sleep. The host waits: in
+//! the `begin` that follows a `retry` (`wit/storage.wit`).
 
 use alloc::format;
 
@@ -32,37 +35,51 @@ impl From<Error> for Failure {
 
 /// Runs work that reads, on one state of storage. It may run several times.
 pub fn read<T>(work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
-    retrying(|| work(&storage::begin(Access::Read)?))
+    answered(retrying(|| work(&storage::begin(Access::Read)?)))
 }
 
 /// Runs work that writes and commits it: all of it or nothing. It may run several times.
 pub fn write<T>(work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
-    retrying(|| {
+    answered(retrying(|| {
         let transaction = storage::begin(Access::Write)?;
         let answer = work(&transaction)?;
         Transaction::commit(transaction)?;
         Ok(answer)
-    })
+    }))
 }
 
-fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Error> {
-    for _ in 0..=RETRIES {
+/// The last try's result, whatever it is.
+fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+    for _ in 0..RETRIES {
         match attempt() {
-            Ok(answer) => return Ok(answer),
             Err(Failure::Storage(StorageError::Retry)) => {}
-            Err(Failure::Refused(refusal)) => return Err(refusal),
-            Err(Failure::Storage(StorageError::Unavailable(text))) => {
-                environment::log_error(&format!("storage is unavailable: {text}"));
-                return Err(error::unavailable());
-            }
-            // The procedures translate the rules that they can break; this is another one.
-            Err(Failure::Storage(StorageError::Constraint(constraint))) => {
-                environment::log_error(&format!("storage refused an unexpected change: {constraint:?}"));
-                return Err(error::internal());
-            }
+            result => return result,
         }
     }
-    Err(error::unavailable())
+    attempt()
+}
+
+/// What the caller sees of a failure; the log learns the reason.
+fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
+    result.map_err(|failure| match failure {
+        Failure::Refused(refusal) => refusal,
+        Failure::Storage(StorageError::Retry) => {
+            let tries = RETRIES + 1;
+            environment::log_warning(&format!(
+                "gave up: a transaction collided with others in each of {tries} tries"
+            ));
+            error::unavailable()
+        }
+        Failure::Storage(StorageError::Unavailable(text)) => {
+            environment::log_error(&format!("storage is unavailable: {text}"));
+            error::unavailable()
+        }
+        // The procedures translate the rules that they can break; this is another one.
+        Failure::Storage(StorageError::Constraint(constraint)) => {
+            environment::log_error(&format!("storage refused an unexpected change: {constraint:?}"));
+            error::internal()
+        }
+    })
 }
 
 #[cfg(test)]
@@ -73,7 +90,7 @@ mod tests {
     use crate::bindings::types::ErrorCode;
 
     /// Work that fails so often with `retry` before it succeeds, and how often it ran.
-    fn run(failures: u32) -> (Result<(), Error>, u32) {
+    fn run(failures: u32) -> (Result<(), Failure>, u32) {
         let runs = Cell::new(0);
         let result = retrying(|| {
             runs.set(runs.get() + 1);
@@ -94,18 +111,18 @@ mod tests {
             assert_eq!(runs, failures + 1);
         }
         let (result, runs) = run(100);
-        assert_eq!(result.unwrap_err().code, ErrorCode::Unavailable);
+        assert!(matches!(result, Err(Failure::Storage(StorageError::Retry))));
         assert_eq!(runs, 6);
     }
 
     #[test]
     fn a_refusal_is_final() {
         let runs = Cell::new(0);
-        let result: Result<(), Error> = retrying(|| {
+        let result: Result<(), Failure> = retrying(|| {
             runs.set(runs.get() + 1);
             Err(error::not_found("App").into())
         });
-        assert_eq!(result.unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(answered(result).unwrap_err().code, ErrorCode::NotFound);
         assert_eq!(runs.get(), 1);
     }
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createTables, Database, hash } from "./src/database.js";
 import { colorScheme, Refusal, Transaction } from "./src/portico/storage.js";
+import { begin, passwordsSet } from "./src/sessions.js";
 
 const folder = mkdtempSync(join(tmpdir(), "node-dashboard-"));
 const file = join(folder, "dashboard.db");
@@ -91,6 +92,9 @@ const numberOf = (table, uid) => db.first(`SELECT number FROM ${table} WHERE uid
 /** @param {string} sql @param {string} id */
 const uids = (sql, id) => db.all(sql, id).map((row) => row.uid);
 
+/** How many passwords had been set when a sign-in began. @type {Map<string, number>} */
+const signIns = new Map();
+
 /** What is outside the contract. @type {Record<string, (parameters: any) => unknown>} */
 const own = {
   hello: () => ({ name: "node-dashboard" }),
@@ -171,6 +175,9 @@ const own = {
     db.run(sql, id, hash(id), numberOf("accounts", user), Date.now() + 3_600_000);
   },
   "get-sessions": ({ user }) => uids("SELECT logins.uid FROM logins JOIN accounts ON number = account WHERE accounts.uid = ? ORDER BY logins.uid", user),
+
+  "begin-sign-in": ({ id }) => void signIns.set(id, passwordsSet(database)),
+  "end-sign-in": ({ id, user }) => begin(database, user, id, signIns.get(id) ?? 0),
 
   "get-color-scheme": ({ user }) => {
     const row = db.first("SELECT theme FROM accounts WHERE uid = ?", user);

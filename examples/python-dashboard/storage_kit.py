@@ -15,6 +15,7 @@ from typing import Any
 from dashboard.database import Database, create_tables, hash_of
 from dashboard.portico.storage import COLOR_SCHEMES, Refusal, Transaction
 from dashboard.portico.values import Record, Variant
+from dashboard.sessions import begin, passwords_set
 
 #: Parameters and fields of the contract that are variants.
 VARIANTS = {"key", "change"}
@@ -56,6 +57,8 @@ class Bridge:
         self.database = Database(file)
         self.db = self.database.writer
         self.transactions: dict[str, Transaction] = {}
+        #: How many passwords had been set when a sign-in began.
+        self.sign_ins: dict[str, int] = {}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request."""
@@ -213,6 +216,14 @@ class Own:
             SELECT logins.uid FROM logins JOIN accounts ON number = account
             WHERE accounts.uid = ? ORDER BY logins.uid"""
         return on.column(sql, user)
+
+    @staticmethod
+    def begin_sign_in(on: Bridge, id: str, user: str) -> None:
+        on.sign_ins[id] = passwords_set(on.database)
+
+    @staticmethod
+    def end_sign_in(on: Bridge, id: str, user: str) -> bool:
+        return begin(on.database, user, id, on.sign_ins.pop(id))
 
     @staticmethod
     def get_color_scheme(on: Bridge, user: str) -> str | None:

@@ -1,15 +1,18 @@
 //! The folder that holds all data, for one host at a time.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
     io,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, bail};
 
-use crate::disk;
+use portico_sqlite::disk;
+
+/// The mode of the file `lock`.
+const OWNER_ONLY: u32 = 0o600;
 
 /// A data directory that nobody else works on, as long as this value lives.
 pub struct DataDir {
@@ -33,8 +36,14 @@ impl DataDir {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(OWNER_ONLY)
             .open(&lock_file)
             .map_err(|error| refusal(error, &format!("cannot write to the data directory {shown}")))?;
+        // Whoever can open it can lock it, and keep every host out. Earlier versions made it 0644; the
+        // file of another user cannot be changed, and no other file of theirs can be used either.
+        if lock.metadata()?.permissions().mode() & 0o777 != OWNER_ONLY {
+            let _ = lock.set_permissions(Permissions::from_mode(OWNER_ONLY));
+        }
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => bail!(
@@ -95,6 +104,20 @@ mod tests {
         assert!(refusal.contains("another portico"), "{refusal}");
         drop(first);
         DataDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn other_users_cannot_open_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let lock = folder.path().join("lock");
+        let mode = || fs::metadata(&lock).unwrap().permissions().mode() & 0o777;
+        drop(DataDir::open(folder.path()).unwrap());
+        assert_eq!(mode(), 0o600);
+        // As earlier versions made it.
+        fs::set_permissions(&lock, Permissions::from_mode(0o644)).unwrap();
+        drop(DataDir::open(folder.path()).unwrap());
+        assert_eq!(mode(), 0o600);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! - Permissions are read from storage with each request, so that whoever loses one loses it at once.
 //! - What a browser sends by itself (the cookie) authorises no change that another site asked for.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
 use axum::http::{HeaderMap, HeaderName, header, request::Parts};
@@ -16,10 +16,11 @@ use crate::{
     error::{Code, Error},
     model::{Caller, Timestamp, UserCaller},
     sandbox::{Access, Kind},
-    secrets,
+    secrets::{self, Secrets},
+    site::is_cross_site,
     storage::{
-        self, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, SecretHash,
-        SharedSnapshot,
+        self, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage, NewToken,
+        SecretHash, SharedSnapshot,
     },
 };
 
@@ -57,6 +58,10 @@ pub struct Identity {
     pub expires_at: Option<Timestamp>,
     /// Whether a browser sent the cookie because another site asked it to.
     pub cross_site: bool,
+    /// Whether they are known by the cookie of a session that this service keeps.
+    from_cookie: bool,
+    /// What their session is to be known by once they have a new password.
+    new_token: Option<Arc<NewToken>>,
     /// What they showed, to look again.
     proof: Option<(CredentialKey, SecretHash)>,
 }
@@ -70,6 +75,8 @@ impl Identity {
             address: None,
             expires_at: None,
             cross_site: false,
+            from_cookie: false,
+            new_token: None,
             proof: None,
         }
     }
@@ -120,8 +127,23 @@ impl Identity {
             authentication: self.authentication.clone(),
             request_id: request_id.into(),
             audit: None,
+            new_token: self.new_token.clone(),
             snapshot: SharedSnapshot::default(),
         }
+    }
+
+    /// Lets a new password give the session a new token, if the session came by the cookie: then the
+    /// answer can bring the new one. Says whether it did.
+    pub(crate) fn renew_token(&mut self, secrets: &Secrets) -> bool {
+        if self.from_cookie && matches!(self.authentication, Authentication::Session(_)) {
+            self.new_token = Some(Arc::new(NewToken::new(secrets.clone())));
+        }
+        self.new_token.is_some()
+    }
+
+    /// The token that the session has got since its request came.
+    pub(crate) fn renewed_token(&self) -> Option<&str> {
+        self.new_token.as_ref()?.kept()
     }
 
     /// Refuses a call that its access forbids, as far as that can be told without its input.
@@ -214,7 +236,8 @@ pub async fn authenticate(
 ) -> Result<(Identity, Option<Credential>), Error> {
     let proof = shown.as_ref().and_then(|shown| secrets::parse(&shown.text));
     let (mut identity, credential) = look_up(storage, proof, context, now).await?;
-    identity.cross_site = shown.is_some_and(|shown| shown.from_cookie) && is_cross_site(headers);
+    identity.from_cookie = shown.is_some_and(|shown| shown.from_cookie);
+    identity.cross_site = identity.from_cookie && is_cross_site(headers);
     Ok((identity, credential))
 }
 
@@ -229,10 +252,21 @@ pub async fn renew(
         return Ok(identity.clone());
     }
     let context = Identity::anonymous().context(request_id);
-    let (mut renewed, _) = look_up(storage, identity.proof.clone(), &context, now).await?;
-    renewed.cross_site = identity.cross_site;
-    renewed.address = identity.address;
-    Ok(renewed)
+    let (mut found, credential) = look_up(storage, identity.proof.clone(), &context, now).await?;
+    // Another call of the same batch may have set a password, and the session has its new token.
+    if credential.is_none()
+        && let Some(hash) = identity.new_token.as_ref().and_then(|token| token.issued())
+    {
+        let proof = Some((CredentialKey::Session(hash), hash));
+        (found, _) = look_up(storage, proof, &context, now).await?;
+    }
+    Ok(Identity {
+        cross_site: identity.cross_site,
+        address: identity.address,
+        from_cookie: identity.from_cookie,
+        new_token: identity.new_token.clone(),
+        ..found
+    })
 }
 
 async fn look_up(
@@ -262,25 +296,6 @@ async fn look_up(
     identity.expires_at = credential.expires_at;
     identity.proof = Some((key, secret));
     Ok((identity, Some(credential)))
-}
-
-/// Whether a browser says that another site made it send this request. Browsers say so in
-/// `Sec-Fetch-Site`; older ones only name the `Origin`. What is no browser says neither.
-fn is_cross_site(headers: &HeaderMap) -> bool {
-    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    match (
-        text(HeaderName::from_static("sec-fetch-site")),
-        text(header::ORIGIN),
-    ) {
-        (Some(site), _) => !matches!(site, "same-origin" | "none"),
-        (None, Some(origin)) => {
-            let host = text(header::HOST).unwrap_or_default();
-            origin
-                .split_once("://")
-                .is_none_or(|(_, origin)| !origin.eq_ignore_ascii_case(host))
-        }
-        (None, None) => false,
-    }
 }
 
 #[cfg(test)]
@@ -324,28 +339,5 @@ mod tests {
         let shown = |cookie: &str| shown(&headers, cookie).map(|shown| shown.text);
         assert_eq!(shown(PLAIN_COOKIE).as_deref(), Some("c"));
         assert_eq!(shown(SECURE_COOKIE), None);
-    }
-
-    #[test]
-    fn another_site_is_known_by_what_the_browser_says() {
-        for (pairs, cross_site) in [
-            (&[][..], false),
-            (&[("sec-fetch-site", "same-origin")], false),
-            (&[("sec-fetch-site", "none")], false),
-            (&[("sec-fetch-site", "same-site")], true),
-            (
-                &[
-                    ("sec-fetch-site", "cross-site"),
-                    ("origin", "http://a"),
-                    ("host", "a"),
-                ],
-                true,
-            ),
-            (&[("origin", "http://a:1"), ("host", "A:1")], false),
-            (&[("origin", "http://a:1"), ("host", "a:2")], true),
-            (&[("origin", "null"), ("host", "a")], true),
-        ] {
-            assert_eq!(is_cross_site(&headers(pairs)), cross_site, "{pairs:?}");
-        }
     }
 }

@@ -85,27 +85,28 @@
 pub mod audit;
 mod dashboard;
 pub mod data_dir;
-mod disk;
 pub mod embed;
-pub mod error;
 pub mod http;
 pub mod icons;
 pub mod identity;
+pub mod json;
 pub mod live;
-pub mod model;
 pub mod openapi;
-mod priority;
 pub mod procedures;
 pub mod providers;
-pub mod sandbox;
-pub mod secrets;
 pub mod service;
 pub mod sessions;
 pub mod shape;
-pub mod storage;
+mod site;
 pub mod throttle;
-pub mod time;
 pub mod turns;
 
-/// The component that this host was built with, as a file of WebAssembly.
-pub static COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));
+pub use portico_model::{self as model, error, time};
+pub use portico_sandbox::{self as sandbox, COMPONENT};
+pub use portico_storage::secrets;
+
+/// Where users and apps live, and the drivers that there are.
+pub mod storage {
+    pub use portico_sqlite as sqlite;
+    pub use portico_storage::*;
+}

@@ -4,8 +4,8 @@
 //! procedure's own.
 
 use std::{
+    io,
     net::IpAddr,
-    panic::resume_unwind,
     pin::pin,
     sync::Arc,
     thread,
@@ -19,17 +19,16 @@ use tracing::{debug, error, warn};
 
 use crate::{
     audit::{Audit, AuditSettings},
-    error::{Code, Error},
+    error::{Code, Collided, Error},
     identity::{self, Identity},
     model::Provider,
-    priority,
     procedures::{Call, Output, Procedure, Table},
     sandbox::{Access, Sandbox},
     secrets::Secrets,
     shape::Shape,
     storage::{
         self, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, SharedSnapshot, Storage,
-        WithoutDashboard,
+        WithoutDashboard, priority,
     },
     throttle::{Source, Throttle},
     time::Clock,
@@ -377,7 +376,8 @@ impl Service {
         if procedure.hashes {
             hash(turn, run(call)).await
         } else {
-            apart(turn, run(call), |work| work()).await
+            let thread = thread::Builder::new().name("portico-long".into());
+            apart(turn, run(call), thread, || ()).await
         }
     }
 
@@ -450,64 +450,66 @@ where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    apart(turn, running, giving_way).await
+    let thread = thread::Builder::new().name("portico-hash".into());
+    apart(turn, running, thread, priority::give_way).await
 }
 
 fn too_long() -> Error {
     Error::new(Code::Timeout, "The call took too long")
 }
 
-/// Runs what takes long on a thread of its own. If nobody waits for it any more it is dropped at
+/// Runs what takes long on this thread of its own. If nobody waits for it any more it is dropped at
 /// its next wait, and with it its transaction.
-async fn apart<T, F>(turn: WaitedTurn, running: F, on_thread: OnThread<Result<T, Error>>) -> Result<T, Error>
+///
+/// Not on one of the runtime's threads for blocking work: where the system has no thread left, the
+/// runtime panics or lets the work wait for ever.
+async fn apart<T, F>(turn: WaitedTurn, running: F, thread: thread::Builder, prepare: fn()) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let runtime = Handle::current();
     let (waiting, nobody_waits) = oneshot::channel::<()>();
-    let ran = spawn_blocking(move || {
-        let _turn = turn;
-        on_thread(Box::new(|| {
-            runtime.block_on(async {
-                select! {
-                    biased;
-                    answer = running => answer,
-                    _ = nobody_waits => Err(too_long()),
-                }
-            })
-        }))
+    let (tell, told) = oneshot::channel();
+    let started = thread.spawn(move || {
+        prepare();
+        let answer = runtime.block_on(async {
+            select! {
+                biased;
+                answer = running => answer,
+                _ = nobody_waits => Err(too_long()),
+            }
+        });
+        drop(turn);
+        let _ = tell.send(answer);
     });
-    let answer = ran.await.map_err(Error::internal)?;
+    started.map_err(no_thread)?;
+    // It ends without an answer if it panics.
+    let answer = told.await.map_err(Error::internal)?;
     drop(waiting);
     answer
 }
 
-/// What a thread does.
-type Work<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
-
-/// On which thread it does so.
-type OnThread<T> = fn(Work<'_, T>) -> T;
-
-/// Does something on a thread that ends with it, and gives way to all others until then.
-fn giving_way<T: Send>(work: Work<'_, T>) -> T {
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().name("portico-hash".into());
-        let thread = thread.spawn_scoped(scope, move || {
-            priority::give_way();
-            work()
-        });
-        let done = thread.expect("a thread can be started").join();
-        done.unwrap_or_else(|panic| resume_unwind(panic))
-    })
+/// The system has no thread left: processes or memory are limited.
+fn no_thread(error: io::Error) -> Error {
+    let message = "Too much to do at once; try again in a moment";
+    Error {
+        cause: Some(anyhow::Error::new(error).context("cannot start a thread")),
+        ..Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
+    }
 }
 
 /// Tells the log what really happened, and the client no more than it may know.
 pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     let cause = error.cause.take();
     if let Some(cause) = &cause {
-        let cause = format!("{cause:#}");
-        error!(procedure, request = request_id, code = error.code.name(), cause);
+        let text = format!("{cause:#}");
+        let code = error.code.name();
+        if cause.is::<Collided>() {
+            warn!(procedure, request = request_id, code, cause = text);
+        } else {
+            error!(procedure, request = request_id, code, cause = text);
+        }
     } else if error.code == Code::Timeout {
         warn!(procedure, request = request_id, "{}", error.message);
     }
@@ -522,4 +524,29 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
         _ => {}
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn where_no_thread_can_be_started_the_call_is_refused_and_its_turn_is_free() {
+        let turns = Turns::new(1);
+        // No address space has room for this stack: the system refuses the thread.
+        let impossible = thread::Builder::new().stack_size(1 << 60);
+        let refused = apart(turns.take(None).await, async { Ok(()) }, impossible, || ()).await;
+        let refusal = refused.unwrap_err();
+        assert_eq!(refusal.code, Code::ServiceUnavailable);
+        assert_eq!(refusal.retry_after, Some(10));
+        assert!(refusal.cause.is_some(), "the log says why");
+        let answer = apart(
+            turns.take(None).await,
+            async { Ok(7) },
+            thread::Builder::new(),
+            || (),
+        )
+        .await;
+        assert_eq!(answer.unwrap(), 7);
+    }
 }

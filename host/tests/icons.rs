@@ -38,6 +38,8 @@ enum Reply {
     Late(Duration, String),
     /// Sends the client to the same place again, for ever.
     Circle,
+    /// Sends the client there.
+    Redirect(String),
     /// So many bytes of blanks, then a good index.
     Padded(usize),
     /// Promises more than it sends.
@@ -111,6 +113,7 @@ fn answer(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
         Reply::Body(body) => send("200 OK", body.len(), &body),
         Reply::Status(status) => send(&format!("{status} Refused"), 2, "{}"),
         Reply::Circle => send("302 Found\r\nLocation: /index", 0, ""),
+        Reply::Redirect(url) => send(&format!("302 Found\r\nLocation: {url}"), 0, ""),
         Reply::Cut => send("200 OK", TREE.len() + 1_000, TREE),
         Reply::Late(delay, body) => {
             thread::sleep(delay);
@@ -212,6 +215,16 @@ async fn icons_come_from_both_forms_of_an_index_in_the_order_of_the_names() {
     );
     let agent = format!("portico/{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(*tree.agents.lock().unwrap(), [agent]);
+}
+
+#[tokio::test]
+async fn a_source_in_the_own_network_may_redirect_within_it() {
+    let there = Server::start(Reply::Body(TREE.into()));
+    let here = Server::start(Reply::Redirect(there.url.replace("127.0.0.1", "localhost")));
+    let cache = TempDir::new().unwrap();
+    let icons = icons(&[&here], cache.path(), &TestClock::new());
+    assert_eq!(find_jellyfin(&icons).await, jellyfin());
+    assert_eq!((here.hits(), there.hits()), (1, 1));
 }
 
 #[tokio::test]

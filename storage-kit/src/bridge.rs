@@ -21,7 +21,8 @@ pub enum BridgeError {
     Failed(String),
 }
 
-/// The calls of the bridge's own; README.md describes them.
+/// The calls of the bridge's own; README.md describes them. There may be more in a later version:
+/// answer those with [`BridgeError::Unsupported`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     tag = "call",
@@ -30,6 +31,7 @@ pub enum BridgeError {
     rename_all_fields = "kebab-case"
 )]
 #[allow(missing_docs, reason = "README.md describes each")]
+#[non_exhaustive]
 pub enum BridgeCall {
     Hello {},
     PutGroup(Group),
@@ -70,6 +72,14 @@ pub enum BridgeCall {
         user: String,
     },
     GetSessions {
+        user: String,
+    },
+    BeginSignIn {
+        id: String,
+        user: String,
+    },
+    EndSignIn {
+        id: String,
         user: String,
     },
     PutKey {

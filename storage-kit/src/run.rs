@@ -165,7 +165,7 @@ impl Rehearsal<'_, '_> {
 }
 
 fn begin(access: &str) -> Value {
-    json!({"access": access, "session": null})
+    json!({"access": access, "session": null, "user": null})
 }
 
 /// Requests on their way to an implementation, and the answers that have come.
@@ -191,6 +191,7 @@ impl<'a> Line<'a> {
             && let Some(members) = arguments.as_object_mut()
         {
             members.entry("session").or_insert(Value::Null);
+            members.entry("user").or_insert(Value::Null);
         }
         let id = self.next;
         self.next += 1;

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use portico::storage::DashboardStorage;
+use portico_storage::DashboardStorage;
 use portico_storage_kit::{InProcess, Report, all, run};
 use support::Dashboard;
 
@@ -12,7 +12,7 @@ use support::Dashboard;
 #[track_caller]
 fn assert_kept(storage: Arc<dyn DashboardStorage>) {
     for _ in 0..2 {
-        let mut target = InProcess::new(storage.clone(), Dashboard(storage.clone()));
+        let mut target = InProcess::new(storage.clone(), Dashboard::new(storage.clone()));
         let report: Report = run(&mut target, &all(), |_| {});
         assert!(report.is_kept(), "{report}");
         assert_eq!(report.outcomes.len(), all().len());

@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run};
+use portico_tests::{
+    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run,
+};
 use serde_json::{Value, json};
 
 use crate::harness::{last_number, new_rows, rows, rows_where};
@@ -230,7 +232,10 @@ fn rows_outlive_whom_they_are_about() {
 
 #[test]
 fn an_id_that_is_none_of_ours_is_not_repeated() {
-    let server = Portico::start();
+    // What a trusted proxy says of a request's id is taken if it is a plain one.
+    let server = Builder::default()
+        .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.1")
+        .start();
     let root = administrator(&server);
     let key = root.key_of(&root.user_id).key;
     let token = root.invite().token;
@@ -276,6 +281,34 @@ fn an_id_that_is_none_of_ours_is_not_repeated() {
             .bytes()
             .all(|byte| byte.is_ascii_hexdigit())
     );
+}
+
+#[test]
+fn a_requests_id_is_what_a_trusted_proxy_says_and_no_other_client() {
+    let given = "00000000-0000-7000-8000-000000000000";
+    for (proxies, is_taken) in [
+        (None, false),
+        (Some("192.0.2.1"), false),
+        (Some("127.0.0.0/8"), true),
+    ] {
+        let mut builder = Builder::default();
+        if let Some(proxies) = proxies {
+            builder = builder.environment("PORTICO_TRUSTED_PROXIES", proxies);
+        }
+        let server = builder.start();
+        let root = administrator(&server);
+        let before = last_number(&root);
+        let headers = [("x-request-id", given), ("content-type", "application/json")];
+        let app = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
+        let answer = root.send("POST", "/api/apps", &headers, Some(app.as_bytes()));
+        let id = answer
+            .assert_status(200)
+            .header("x-request-id")
+            .expect("an id")
+            .to_owned();
+        assert_eq!(id == given, is_taken, "{proxies:?}: {id}");
+        assert_eq!(new_rows(&root, before)[0]["requestId"], id.as_str());
+    }
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
 async fn all_26_procedures_are_described_and_exported() {
     let harness = Harness::new();
     let mut instance = harness.enter().await;
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts().unwrap();
     let described = plugin
         .portico_dashboard_procedures()
         .call_describe(store)
@@ -135,7 +135,7 @@ async fn all_26_procedures_are_described_and_exported() {
 async fn queries_are_told_from_mutations_and_what_implies_what_is_spelled_out() {
     let harness = Harness::new();
     let mut instance = harness.enter().await;
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts().unwrap();
     let described = plugin
         .portico_dashboard_procedures()
         .call_describe(store)

@@ -1,9 +1,12 @@
 //! The component by itself: in the sandbox, on storage in memory, with a clock and icons that the
 //! test sets.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -79,13 +82,12 @@ impl Harness {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
         };
-        let sandbox = Sandbox::new(
-            COMPONENT,
-            Some(portico_tests::cache()),
-            Limits::default(),
-            imports,
-        )
-        .unwrap();
+        let limits = Limits {
+            // Where storage refuses here, there is nobody to wait for.
+            retry_wait: Duration::ZERO,
+            ..Limits::default()
+        };
+        let sandbox = Sandbox::new(COMPONENT, Some(portico_tests::cache()), limits, imports).unwrap();
         Self {
             sandbox,
             storage,
@@ -131,7 +133,7 @@ impl Harness {
 macro_rules! call {
     ($harness:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {{
         let mut instance = $harness.enter().await;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let answer = plugin.$interface().$function(store, $($argument),*).await;
         instance.answer(answer)
     }};

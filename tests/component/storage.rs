@@ -1,4 +1,4 @@
-//! What the component makes of a storage that refuses.
+//! What the component makes of a storage that refuses, or that others change meanwhile.
 
 use std::sync::{
     Arc,
@@ -8,11 +8,14 @@ use std::sync::{
 use async_trait::async_trait;
 use portico::{
     error::Code,
-    model::AppInput,
-    storage::{Access, CallContext, Error, Result, Storage, Transaction, memory::MemoryStorage},
+    model::{AppInput, Caller, ColorScheme, PasswordChange},
+    storage::{
+        Access, AccountKey, CallContext, Error, Result, Storage, Transaction, UserFilter,
+        memory::MemoryStorage,
+    },
 };
 
-use crate::harness::{Harness, admin, call};
+use crate::harness::{Harness, account, admin, call, user};
 
 /// Refuses to begin so many times, then does as it is told.
 struct Refusing {
@@ -79,4 +82,76 @@ async fn what_storage_says_when_it_fails_stays_in_the_log() {
     let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);
     assert!(!refusal.message.contains("sda1"), "{}", refusal.message);
+}
+
+/// While the component does something else between looking and writing, everyone's password is
+/// replaced.
+struct Meanwhile(Arc<MemoryStorage>);
+
+#[async_trait]
+impl Storage for Meanwhile {
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
+        let mut transaction = self.0.begin(access, context).await?;
+        if access == Access::Read {
+            return Ok(transaction);
+        }
+        let everyone = UserFilter {
+            provider: None,
+            name_contains: None,
+            email: None,
+            limit: None,
+        };
+        for user in transaction.list_users(&everyone).await? {
+            let found = transaction.find_account(&AccountKey::Id(user.id)).await?;
+            let account = found.expect("the user");
+            let old = account.password_hash.as_deref();
+            transaction
+                .set_password_if(&account.id, old, "another hash")
+                .await?;
+        }
+        transaction.commit().await?;
+        self.0.begin(access, context).await
+    }
+}
+
+#[tokio::test]
+async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
+    let storage = Arc::new(MemoryStorage::new());
+    let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage)));
+    let id = call!(
+        harness,
+        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+    )
+    .unwrap();
+    let change = PasswordChange {
+        user_id: id.clone(),
+        previous_password: Some("correct horse".into()),
+        password: "battery staple".into(),
+    };
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_change_password(&user(&id, &[]), &change)
+    )
+    .unwrap_err();
+    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert!(refusal.message.contains("meanwhile"), "{refusal}");
+    let account = harness
+        .dashboard()
+        .await
+        .find_account(&AccountKey::Id(id))
+        .await
+        .unwrap();
+    let kept = account.unwrap().password_hash;
+    assert_eq!(kept.as_deref(), Some("another hash"), "the earlier one stays");
+}
+
+#[tokio::test]
+async fn a_user_who_was_deleted_meanwhile_has_no_color_scheme_to_change() {
+    let harness = Harness::new();
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_change_color_scheme(&user("gone", &[]), ColorScheme::Light)
+    )
+    .unwrap_err();
+    assert_eq!(refusal.code, Code::NotFound, "{refusal}");
 }

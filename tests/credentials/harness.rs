@@ -218,7 +218,7 @@ pub fn user(name: &str, provider: Provider, hash: Option<&str>) -> NewUser {
 }
 
 /// Where the compiled component is kept for all tests, each of which runs in a process of its own.
-fn cache() -> std::path::PathBuf {
+pub fn cache() -> std::path::PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().with_file_name("portico-test-cache")
 }

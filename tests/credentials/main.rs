@@ -5,5 +5,7 @@ mod cookies;
 mod harness;
 mod hashes;
 mod keys;
+mod onboarding;
+mod passwords;
 mod sessions;
 mod throttling;

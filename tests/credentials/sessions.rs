@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{DAY, Host, MINUTE, NEW_YEAR, SECOND};
 
-fn is_open(session: &Session) -> bool {
+pub fn is_open(session: &Session) -> bool {
     // Not by the session itself: that would be a use of it.
     session.get("/api/auth/session").status == 200
 }
@@ -189,27 +189,30 @@ fn a_new_password_ends_all_other_sessions_and_a_deleted_user_has_none() {
     let root = administrator_of(&host.client);
     let alice = root.user("alice");
     let sessions: Vec<_> = (0..3).map(|_| host.client.sign_in("alice", PASSWORD)).collect();
-    let change = json!({"userId": alice.id, "previousPassword": PASSWORD, "password": "another horse"});
-    sessions[1].mutate("user.changePassword", &change).assert_done();
-    let open: Vec<_> = sessions.iter().map(is_open).collect();
-    assert_eq!(open, [false, true, false]);
-    // By an administrator, and by a key: no session of the user made that call.
-    let change = json!({"userId": alice.id, "password": PASSWORD});
-    root.mutate("user.changePassword", &change).assert_done();
-    assert!(!is_open(&sessions[1]) && is_open(&root));
-    let session = host.client.sign_in("alice", PASSWORD);
-    let change = json!({"userId": alice.id, "previousPassword": PASSWORD, "password": "another horse"});
-    alice.mutate("user.changePassword", &change).assert_done();
-    assert!(!is_open(&session));
+    let change = |previous: &str, password: &str| json!({"userId": alice.id, "previousPassword": previous, "password": password});
+    let answer = sessions[1].mutate("user.changePassword", &change(PASSWORD, "another horse"));
+    let stays = sessions[1].renewed(answer.assert_done()).expect("a new cookie");
+    assert!(is_open(&stays) && !sessions.iter().any(is_open));
+    // By a key: no session of the user made that call.
+    alice
+        .mutate("user.changePassword", &change("another horse", "a third horse"))
+        .assert_done();
+    assert!(!is_open(&stays));
+    // By an administrator.
+    let session = host.client.sign_in("alice", "a third horse");
+    let reset = json!({"userId": alice.id, "password": PASSWORD});
+    let answer = root.mutate("user.changePassword", &reset);
+    assert!(answer.assert_done().header("set-cookie").is_none());
+    assert!(!is_open(&session) && is_open(&root));
 
-    let session = host.client.sign_in("alice", "another horse");
+    let session = host.client.sign_in("alice", PASSWORD);
+    let key = root.key_of(&alice.id);
     root.mutate("user.delete", &json!({"userId": alice.id}))
         .assert_done();
     assert!(!is_open(&session));
-    alice
-        .query("app.all", &NO_INPUT)
+    key.query("app.all", &NO_INPUT)
         .assert_refused(401, "UNAUTHORIZED");
-    let left = host.store(async |transaction| transaction.list_sessions(&alice.id).await.unwrap());
+    let left = host.store(async |transaction| transaction.list_sessions(&session.user_id).await.unwrap());
     assert!(left.is_empty());
 }
 

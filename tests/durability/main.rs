@@ -96,7 +96,7 @@ fn a_first_start_that_is_killed_is_begun_anew() {
 
 /// A database as the first version left it.
 const FIRST_VERSION: [&str; 2] = [
-    include_str!("../../host/src/storage/sqlite/migrations/0001_initial.sql"),
+    include_str!("../../host/sqlite/src/migrations/0001_initial.sql"),
     "
     INSERT INTO user VALUES ('u', 'credentials', 'root', 'root', 'root@example.com', NULL, NULL, 'dark', NULL, NULL,
         1, 0, NULL, 1, NULL);

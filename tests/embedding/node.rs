@@ -91,6 +91,13 @@ fn its_storage_keeps_every_rule() {
 }
 
 #[test]
+fn in_node_a_call_that_collided_waits_and_tries_again() {
+    let judge = node::client("embedding");
+    example();
+    node::succeed(Command::new("node").arg("collisions.mjs").current_dir(judge));
+}
+
+#[test]
 fn it_fits_the_types_that_are_made_of_the_contract() {
     node::succeed(Command::new("npm").args(["run", "check"]).current_dir(example()));
 }

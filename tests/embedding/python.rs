@@ -77,6 +77,13 @@ fn its_storage_in_python_keeps_every_rule() {
 
 #[test]
 #[ignore = "make test-all"]
+fn in_python_a_call_that_collided_waits_and_tries_again() {
+    let script = repository().join("tests/embedding/collisions.py");
+    node::succeed(python().arg(script));
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn its_types_in_python_fit() {
     node::succeed(python().args(["-m", "mypy"]));
 }

@@ -77,6 +77,9 @@ fn in_rust_what_another_site_asks_the_browser_for_changes_nothing() {
             .try_send("POST", path, headers, Some(body))
             .expect("an answer")
     };
+    let foreign = [json, ("sec-fetch-site", "cross-site")];
+    let refused = send("/portico/api/trpc/user.initUser", &foreign, account);
+    assert_eq!(refused.code(), "FORBIDDEN", "{refused}");
     send("/portico/api/trpc/user.initUser", &[json], account).assert_status(200);
     let signed_in = send("/session", &[json], account);
     let cookie = signed_in

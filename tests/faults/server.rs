@@ -136,7 +136,12 @@ impl Server {
             random: Arc::new(SystemRandom),
         };
         let cache = Some(portico_tests::cache());
-        let sandbox = Sandbox::new(COMPONENT, cache, Limits::default(), imports).unwrap();
+        // Storage collides with nobody here: to wait before another try would only take time.
+        let limits = Limits {
+            retry_wait: Duration::ZERO,
+            ..Limits::default()
+        };
+        let sandbox = Sandbox::new(COMPONENT, cache, limits, imports).unwrap();
         let (service, listener) = runtime.block_on(async {
             let secrets = Secrets::new(Arc::new(SystemRandom));
             let clock = Arc::new(StillClock(SystemClock.now()));

@@ -16,7 +16,7 @@ use portico_tests::{Answer, Client, PASSWORD as LOCAL_PASSWORD};
 use crate::{assert_logged, at, sign_in, start};
 
 /// Listens, does this with every connection, and counts them.
-fn listen(work: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
+pub fn listen(work: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("ldap://{}", listener.local_addr().expect("its address"));
     let (connections, work) = (Arc::new(AtomicUsize::new(0)), Arc::new(work));

@@ -1,7 +1,9 @@
 //! Sign-in by a directory (LDAP): against a real slapd, and against servers that are no good.
 
 mod ailing;
+mod diagnostics;
 mod groups;
+mod policy;
 mod refusals;
 mod settings;
 mod sign_in;

@@ -108,6 +108,64 @@ member: uid=ada,ou=people,dc=example
 member: cn=bob (home)\\2C \\2A,ou=people,dc=example
 ";
 
+/// What a policy for passwords adds to the configuration of the database.
+const POLICY: &str = "overlay ppolicy
+ppolicy_default cn=policy,dc=example
+ppolicy_use_lockout";
+
+/// What it adds to the entries.
+const POLICY_ENTRIES: &str = "
+dn: cn=policy,dc=example
+objectClass: organizationalRole
+objectClass: pwdPolicy
+cn: policy
+pwdAttribute: userPassword
+pwdMustChange: TRUE
+pwdLockout: TRUE
+pwdMaxAge: 86400
+
+dn: cn=gracious,dc=example
+objectClass: organizationalRole
+objectClass: pwdPolicy
+cn: gracious
+pwdAttribute: userPassword
+pwdMaxAge: 86400
+pwdGraceAuthNLimit: 5
+
+dn: uid=reset,ou=people,dc=example
+objectClass: inetOrgPerson
+uid: reset
+cn: Reset
+sn: By an administrator
+userPassword: PASSWORD
+pwdReset: TRUE
+
+dn: uid=expired,ou=people,dc=example
+objectClass: inetOrgPerson
+uid: expired
+cn: Expired
+sn: Years ago
+userPassword: PASSWORD
+pwdChangedTime: 20200101000000Z
+
+dn: uid=grace,ou=people,dc=example
+objectClass: inetOrgPerson
+uid: grace
+cn: Grace
+sn: Expired
+userPassword: PASSWORD
+pwdChangedTime: 20200101000000Z
+pwdPolicySubentry: cn=gracious,dc=example
+
+dn: uid=locked-out,ou=people,dc=example
+objectClass: inetOrgPerson
+uid: locked-out
+cn: Locked
+sn: For good
+userPassword: PASSWORD
+pwdAccountLockedTime: 000001010000Z
+";
+
 /// A running directory. Dropping it ends it.
 pub struct Slapd {
     folder: TempDir,
@@ -123,15 +181,26 @@ struct Process {
 impl Slapd {
     #[track_caller]
     pub fn start() -> Self {
+        Self::start_with("", ENTRIES)
+    }
+
+    /// With accounts that a policy for passwords keeps out.
+    #[track_caller]
+    pub fn start_with_policy() -> Self {
+        Self::start_with(POLICY, &[ENTRIES, POLICY_ENTRIES].concat())
+    }
+
+    #[track_caller]
+    fn start_with(overlay: &str, entries: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let slapd = Self {
             ports: free_ports(),
             process: None,
             folder,
         };
-        slapd.write_configuration();
+        slapd.write_configuration(overlay);
         certificates(slapd.folder.path());
-        slapd.fill();
+        slapd.fill(entries);
         slapd.started()
     }
 
@@ -206,7 +275,7 @@ impl Slapd {
         run(&mut command, &[ldif.trim_start(), "\n"].concat());
     }
 
-    fn write_configuration(&self) {
+    fn write_configuration(&self, overlay: &str) {
         // Where AppArmor ties slapd to the folders of the system, it does so by the program's path.
         let program = ["/usr/sbin/slapd", "/usr/local/libexec/slapd"]
             .into_iter()
@@ -221,6 +290,7 @@ impl Slapd {
              include /etc/ldap/schema/inetorgperson.schema
              modulepath /usr/lib/ldap
              moduleload back_mdb
+             moduleload ppolicy
              TLSCertificateFile {folder}/server.pem
              TLSCertificateKeyFile {folder}/server.key
              database mdb
@@ -228,6 +298,7 @@ impl Slapd {
              directory {folder}/db
              rootdn cn=root,dc=example
              rootpw root
+             {overlay}
              access to attrs=userPassword by anonymous auth by * none
              access to * by dn.exact=cn=portico,dc=example read by * none
             "
@@ -237,8 +308,8 @@ impl Slapd {
         fs::write(self.file("slapd.conf"), lines.join("\n")).expect("a file");
     }
 
-    fn fill(&self) {
-        let entries = ENTRIES
+    fn fill(&self, entries: &str) {
+        let entries = entries
             .replace("userPassword: PASSWORD", &format!("userPassword: {PASSWORD}"))
             .replace(
                 "userPassword: SERVICE",

@@ -4,7 +4,7 @@ use portico_tests::Client;
 
 use crate::{
     browser::{Browser, Page, with_parameter},
-    harness::{Issuer, settings, signed_in, start, start_url, users},
+    harness::{Issuer, assert_logged, settings, signed_in, start, start_url, users},
 };
 
 /// A refusal like all others, and nobody was let in.
@@ -103,6 +103,80 @@ fn whoever_is_refused_at_the_issuer_or_comes_from_another_one_is_refused() {
 }
 
 #[test]
+fn the_log_says_why_a_callback_is_refused() {
+    let (_issuer, server, _) = start(&[]);
+    let browser = Browser::new();
+    let other = Browser::new();
+    for (change, stranger, reason) in [
+        ("state=made-up", false, "the state is unknown"),
+        (
+            "state=made-up&error=invalid_scope",
+            false,
+            r#"answers "invalid_scope""#,
+        ),
+        ("", true, "the state belongs to another browser"),
+        (
+            "iss=https://evil.example",
+            false,
+            r#"iss of the callback is "https://evil.example""#,
+        ),
+        (
+            "error=access_denied&error_description=Not%20today%0Aforged",
+            false,
+            r#"the issuer answers "access_denied": "Not today\nforged""#,
+        ),
+        (
+            "state=a&state=b",
+            false,
+            "the query of the callback cannot be read",
+        ),
+    ] {
+        let callback = browser.at_issuer(&start_url(&server), "1");
+        let (path, query) = callback.split_once('?').expect("a query");
+        let names: Vec<_> = change
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .collect();
+        let kept = query.split('&').filter(|pair| {
+            let (name, _) = pair.split_once('=').expect("a pair");
+            !names.iter().any(|(changed, _)| *changed == name)
+        });
+        let query: Vec<_> = kept.chain([change]).filter(|pair| !pair.is_empty()).collect();
+        let url = format!("{path}?{}", query.join("&"));
+        let said = server.log().len();
+        let browser = if stranger { &other } else { &browser };
+        assert_out(browser, &browser.get(&url));
+        assert_logged(&server, said, "a sign-in by OpenID Connect failed: ");
+        assert_logged(&server, said, reason);
+        let code = crate::browser::parameter(&callback, "code").expect("a code");
+        let state = crate::browser::parameter(&callback, "state").expect("a state");
+        let log = server.log();
+        assert!(!log.contains(&code) && !log.contains(&state), "{log}");
+    }
+}
+
+#[test]
+fn head_neither_begins_nor_ends_a_sign_in() {
+    let issuer = Issuer::start();
+    let server = settings(&issuer, &[("PORTICO_SIGN_IN_THROTTLE", "on")]).start();
+    portico_tests::administrator(&server);
+    let browser = Browser::new();
+    let callback = browser.at_issuer(&start_url(&server), "1");
+    for url in [&start_url(&server), &callback, &format!("{callback}&a=b")] {
+        for _ in 0..12 {
+            let page = browser.head(url);
+            assert_eq!(page.status, 405, "{page:?}");
+            assert!(page.cookies.is_empty() && page.location.is_none(), "{page:?}");
+        }
+    }
+    let answer = server
+        .anonymous()
+        .send("HEAD", "/api/auth/oidc/callback", &[], None);
+    assert_eq!(answer.header("allow"), Some("GET"));
+    browser.get(&callback).assert_redirect("/");
+}
+
+#[test]
 fn nobody_is_sent_to_another_host_afterwards() {
     let (_issuer, server, _) = start(&[]);
     for path in [
@@ -180,6 +254,29 @@ fn a_page_of_another_site_that_only_fetches_is_refused_and_uses_up_no_tries() {
                 answer.expect("an answer").assert_refused(403, "FORBIDDEN");
             }
         }
+    }
+    for frame in ["iframe", "frame", "embed", "object", "fencedframe"] {
+        for path in ["/api/auth/oidc/start", "/api/auth/oidc/callback?state=a&code=b"] {
+            let headers = [
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-site", "cross-site"),
+                ("sec-fetch-dest", frame),
+            ];
+            for _ in 0..15 {
+                let answer = visitor.try_send("GET", path, &headers, None);
+                answer.expect("an answer").assert_refused(403, "FORBIDDEN");
+            }
+        }
+    }
+    // Whoever comes by a link from another site, and a frame of the dashboard's own.
+    for (site, destination) in [("cross-site", "document"), ("same-origin", "iframe")] {
+        let headers = [
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-site", site),
+            ("sec-fetch-dest", destination),
+        ];
+        let answer = visitor.try_send("GET", "/api/auth/oidc/start", &headers, None);
+        answer.expect("an answer").assert_status(303);
     }
     let opened = visitor.try_send(
         "GET",

@@ -90,6 +90,11 @@ impl Browser {
     }
 
     #[track_caller]
+    pub fn head(&self, url: &str) -> Page {
+        self.send("HEAD", url, "")
+    }
+
+    #[track_caller]
     pub fn post(&self, url: &str, body: &str) -> Page {
         self.send("POST", url, body)
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, parameter},
-    harness::{Issuer, assert_logged, start_url},
+    harness::{Issuer, assert_logged, settings, sign_in, signed_in, start_url},
 };
 
 fn oidc(server: &Portico) -> Value {
@@ -34,7 +34,7 @@ fn without_settings_it_is_off_and_nobody_is_told_of_it() {
 
 #[test]
 fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
-    let wrong: [(&str, &str, &str); 8] = [
+    let wrong: [(&str, &str, &str); 9] = [
         ("PORTICO_OIDC_ISSUER", "", "oidc-issuer"),
         ("PORTICO_OIDC_ISSUER", "http://id.example", "oidc-issuer"),
         ("PORTICO_OIDC_ISSUER", "id.example", "oidc-issuer"),
@@ -45,6 +45,7 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
             "oidc-client-secret-file",
         ),
         ("PORTICO_OIDC_LINKING", "always", "oidc-linking"),
+        ("PORTICO_OIDC_CLIENT_AUTH", "jwt", "oidc-client-auth"),
         ("PORTICO_OIDC_TIME_LIMIT", "0", "oidc-time-limit"),
         ("PORTICO_OIDC_CA_FILE", "/nowhere/ca.pem", "oidc-ca-file"),
     ];
@@ -69,13 +70,38 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
 }
 
 #[test]
+fn the_secret_is_sent_as_the_settings_say() {
+    let issuer = Issuer::start();
+    let start = |way: &str| {
+        let server = settings(&issuer, &[("PORTICO_OIDC_CLIENT_AUTH", way)]).start();
+        administrator(&server);
+        server
+    };
+    let (post, basic, unset) = (start("post"), start("basic"), start(""));
+    for (accepted, servers, refused) in [
+        ("post", vec![&post], vec![&basic, &unset]),
+        ("basic", vec![&basic, &unset], vec![&post]),
+    ] {
+        issuer.behaves(json!({ "clientAuth": accepted }));
+        for server in servers {
+            signed_in(server, "1");
+        }
+        for server in refused {
+            let (_, page) = sign_in(server, "1");
+            page.assert_refused(401, "UNAUTHORIZED");
+            assert_logged(server, 0, "invalid_client");
+        }
+    }
+}
+
+#[test]
 fn the_file_says_what_flags_and_the_environment_do_not() {
     let issuer = Issuer::start();
     let folder = tempfile::tempdir().expect("a folder");
     let (file, secret) = (folder.path().join("portico.toml"), folder.path().join("secret"));
     std::fs::write(&secret, "a secret of the client\n").expect("write it");
     let text = format!(
-        "[oidc]\nissuer = {:?}\nclient-id = \"portico\"\nclient-secret-file = {secret:?}\nscopes = \"profile\"\ntime-limit = 20\nlabel = \"File\"\n",
+        "[oidc]\nissuer = {:?}\nclient-id = \"portico\"\nclient-secret-file = {secret:?}\nclient-auth = \"post\"\ntrusted-audiences = 312909075212468632\nscopes = \"profile\"\ntime-limit = 20\nlabel = \"File\"\n",
         issuer.url
     );
     std::fs::write(&file, text).expect("write it");
@@ -94,6 +120,11 @@ fn the_file_says_what_flags_and_the_environment_do_not() {
         .location
         .expect("the issuer");
     assert_eq!(parameter(&way, "scope").as_deref(), Some("openid profile"));
-    let token = crate::harness::signed_in(&server, "1");
+    // The issuer offers both ways, and takes this client's secret in the body only.
+    issuer.behaves(json!({
+        "clientAuth": "post",
+        "claims": {"aud": ["portico", "312909075212468632"]},
+    }));
+    let token = signed_in(&server, "1");
     assert_eq!(crate::harness::user(&server, &token)["email"], json!(null));
 }

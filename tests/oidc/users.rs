@@ -3,7 +3,7 @@
 use portico_tests::{Client, PASSWORD};
 use serde_json::json;
 
-use crate::harness::{signed_in, start, user};
+use crate::harness::{Issuer, ada, assert_logged, sign_in, signed_in, start, user, users};
 
 #[test]
 fn nobody_changes_an_external_users_name_email_or_password() {
@@ -66,4 +66,28 @@ fn a_password_for_an_external_user_is_refused_as_for_nobody_byte_for_byte() {
         (headers, answer.body.clone())
     });
     assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn an_issuer_that_moves_keeps_its_users_out_and_makes_no_new_ones() {
+    let (before, mut server, administrator) = start(&[]);
+    signed_in(&server, "1");
+    let after = Issuer::start();
+    after.knows(json!({"1": ada(), "2": {"preferred_username": "grace"}}));
+    drop(before);
+    assert!(server.stop().status.success());
+    server.start_again_with(&["--oidc-issuer", &after.url]);
+    let said = server.log().len();
+    let (_, page) = sign_in(&server, "1");
+    page.assert_refused(403, "FORBIDDEN");
+    assert_logged(&server, said, "a provider's user cannot sign in");
+    assert_eq!(users(&administrator), ["ada", "root"]);
+    // Whose name nobody has is a user as ever; ada is again once the old user is deleted.
+    signed_in(&server, "2");
+    let listed = administrator.get("/api/users").json();
+    let mut listed = listed.as_array().expect("users").iter();
+    let old = listed.find(|user| user["name"] == "ada").expect("ada");
+    let id = old["id"].as_str().expect("an id");
+    administrator.send("DELETE", &format!("/api/users/{id}"), &[], None);
+    signed_in(&server, "1");
 }

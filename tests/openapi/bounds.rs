@@ -1,6 +1,8 @@
 //! Every bound that the document states is true: what is just within is taken, what is just beyond is
 //! refused with an error that names the field.
 
+use std::collections::BTreeSet;
+
 use portico_tests::{Answer, Client, Fixtures, Key, MISSING, PASSWORD, Portico, administrator, escape};
 use serde_json::{Value, json};
 
@@ -268,14 +270,10 @@ fn assert_within(answer: &Answer, bound: &Bound) {
     }
 }
 
-#[test]
-fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
-    let server = Portico::start();
-    let document = document(&server);
-    let world = World::new(&server);
-    let untouched = Portico::start();
-    let mut tried = 0;
-    for (method, path, operation) in operations(&document) {
+/// Every procedure with how it is called and the bounds of its input.
+fn bounds_of_procedures(document: &Value) -> Vec<(String, String, Vec<Bound>)> {
+    let mut all = Vec::new();
+    for (method, path, operation) in operations(document) {
         let Some(procedure) = path.strip_prefix("/api/trpc/") else {
             continue;
         };
@@ -285,32 +283,96 @@ fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
             "/parameters/0/content/application~1json/schema",
         ] {
             if let Some(schema) = operation.pointer(schema) {
-                bounds(&document, schema, &mut Vec::new(), &mut found);
+                bounds(document, schema, &mut Vec::new(), &mut found);
             }
         }
+        all.push((method.to_owned(), procedure.to_owned(), found));
+    }
+    all
+}
+
+/// Checks that an input breaks no rule of this value.
+#[track_caller]
+fn assert_taken(send: impl Fn(&Value) -> Answer, procedure: &str, bound: &Bound, input: &Value) {
+    let Some((place, wrong)) = other_fault(procedure, &bound.path) else {
+        assert_within(&send(input), bound);
+        return;
+    };
+    let answer = send(&put(input, &place, wrong));
+    answer.assert_bad_field(&place[0]);
+    assert_eq!(
+        answer.error()["data"]["zodError"]["fieldErrors"]
+            .as_object()
+            .map(|all| all.len()),
+        Some(1),
+        "{answer}"
+    );
+}
+
+#[test]
+fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
+    let server = Portico::start();
+    let document = document(&server);
+    let world = World::new(&server);
+    let untouched = Portico::start();
+    let mut trimmed = BTreeSet::new();
+    for (_, procedure, found) in bounds_of_procedures(&document) {
+        let send = |input: &Value| match &*procedure {
+            "user.initUser" => untouched.anonymous().mutate(&procedure, input),
+            _ => world.admin.mutate(&procedure, input),
+        };
+        for bound in found {
+            let field = bound.path.last().map_or("", String::as_str).to_owned();
+            let is_of_text = ["maxLength", "pattern"].contains(&&*bound.rule);
+            if !is_of_text || is_never_good(&field, &bound.rule) {
+                continue;
+            }
+            let input = world.input(&procedure);
+            let (within, _) = values(&bound, get(&input, &bound.path));
+            let text = within[0].as_str().expect("a text");
+            let input = put(&input, &bound.path, json!(format!(" \t\u{2003}{text}\u{a0}\r\n")));
+            if ["password", "id"].contains(&&*field) {
+                assert_beyond(&send(&input), &bound);
+            } else {
+                assert_taken(send, &procedure, &bound, &input);
+                trimmed.insert(field);
+            }
+        }
+    }
+    let fields = [
+        "description",
+        "email",
+        "href",
+        "iconUrl",
+        "image",
+        "name",
+        "pingUrl",
+        "short",
+        "urlTemplate",
+        "username",
+    ];
+    assert_eq!(trimmed, BTreeSet::from(fields.map(String::from)));
+}
+
+#[test]
+fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
+    let server = Portico::start();
+    let document = document(&server);
+    let world = World::new(&server);
+    let untouched = Portico::start();
+    let mut tried = 0;
+    for (method, procedure, found) in bounds_of_procedures(&document) {
+        let procedure = &procedure;
         for bound in found {
             let input = world.input(procedure);
             let (within, beyond) = values(&bound, get(&input, &bound.path));
-            let send = |input: &Value| match (procedure, method) {
+            let send = |input: &Value| match (&**procedure, &*method) {
                 ("user.initUser", _) => untouched.anonymous().mutate(procedure, input),
                 (_, "get") => world.admin.query(procedure, input),
                 _ => world.admin.mutate(procedure, input),
             };
             for value in within {
-                let input = put(&input, &bound.path, value);
-                let Some((place, wrong)) = other_fault(procedure, &bound.path) else {
-                    assert_within(&send(&input), &bound);
-                    continue;
-                };
-                let answer = send(&put(&input, &place, wrong));
-                answer.assert_bad_field(&place[0]);
-                assert_eq!(
-                    answer.error()["data"]["zodError"]["fieldErrors"]
-                        .as_object()
-                        .map(|all| all.len()),
-                    Some(1),
-                    "{answer}"
-                );
+                assert_taken(&send, procedure, &bound, &put(&input, &bound.path, value));
             }
             assert_beyond(&send(&put(&input, &bound.path, beyond)), &bound);
             tried += 1;

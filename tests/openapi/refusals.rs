@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::{document, operations};
 
 /// Refusals that take two requests at the same moment: a user who is deleted, or a password that is
-/// changed, between two steps of a call. `races.rs` is about such.
+/// changed, between two steps of a call. The requests of this test come one after the other, so these
+/// are taken as had.
 const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
 
 /// Refusals of what is tried too often, which no server of these tests is told to count.

@@ -336,6 +336,8 @@ impl Inputs<'_> {
             input["iconUrl"] = Value::Null;
         } else if self.rng.u8(..50) == 0 {
             input["iconUrl"] = json!(texts::at_bound(self.rng, 1, 65_536));
+        } else if self.rng.u8(..20) == 0 {
+            input["iconUrl"] = json!(texts::icon(self.rng));
         }
         self.maybe(&mut input, "description", |rng| match rng.u8(..30) {
             0 => texts::at_bound(rng, 0, 512),
@@ -361,6 +363,8 @@ impl Inputs<'_> {
         }
         if self.rng.u8(..3) == 0 {
             input["iconUrl"] = json!(texts::name(self.rng));
+        } else if self.rng.u8(..20) == 0 {
+            input["iconUrl"] = json!(texts::icon(self.rng));
         }
         self.maybe(&mut input, "description", texts::name);
         self.links(&mut input);

@@ -1,6 +1,7 @@
 //! One of the two that are compared: a whole service in this process, on one storage driver.
 
 use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -12,6 +13,7 @@ use std::{
 use axum::{
     Router,
     body::{Body, to_bytes},
+    extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, header},
 };
 use portico::{
@@ -34,6 +36,9 @@ use tempfile::TempDir;
 use tower::ServiceExt;
 
 use crate::steps::{Action, Caller, External, Step};
+
+/// From where requests come.
+const HERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 /// What a step came to. Two sides gave the same answer if theirs are equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,8 +133,13 @@ impl Side {
             audit,
         );
         let service = service.await.expect("the service");
+        // Ids of requests are the same on both sides: they come from a proxy that is trusted.
+        let settings = HttpSettings {
+            trusted_proxies: HERE.ip().to_string().parse().expect("an address"),
+            ..HttpSettings::default()
+        };
         Self {
-            router: http::router(service.clone(), HttpSettings::default()),
+            router: http::router(service.clone(), settings),
             service,
             clock,
             random,
@@ -249,6 +259,8 @@ impl Side {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
+            .extension(ConnectInfo(HERE))
+            .header(header::HOST, "localhost")
             .header("x-request-id", id);
         if let Caller::Shows(text) = caller {
             request.headers_mut().expect("headers").extend(bearer(text));
@@ -284,7 +296,7 @@ impl Side {
         };
         let context = Identity::anonymous().context(id);
         let mut instance = self.service.sandbox.enter(context).await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let answer = plugin
             .portico_dashboard_sign_in()
             .call_external(store, &identity, sign_in::Linking::Off)

@@ -146,6 +146,18 @@ pub fn url(rng: &mut Rng) -> String {
     }
 }
 
+/// Where an icon is, or what may not be one.
+pub fn icon(rng: &mut Rng) -> String {
+    const ICONS: &[&str] = &[
+        " icons/relative.svg\r\n",
+        "data:image/svg+xml,<svg/>",
+        "data:text/html,x",
+        "JavaScript:alert(1)",
+        "\u{feff}vbscript:x",
+    ];
+    ICONS[rng.usize(..ICONS.len())].to_owned()
+}
+
 /// An image, or nearly one.
 pub fn image(rng: &mut Rng) -> String {
     const PNG: &str = "data:image/png;base64,iVBORw0KGgo";

@@ -203,6 +203,9 @@ impl World {
             }
             "user.changePassword" => {
                 let user_id = text(&input["userId"]);
+                if self.user_of(caller) != Some(&user_id) {
+                    self.keys.remove_where(|key| key.user_id == user_id);
+                }
                 let users = self.users.there.iter_mut();
                 for user in users.filter(|user| user.id == user_id) {
                     user.password = Some(text(&input["password"]));

@@ -81,7 +81,7 @@ pub async fn by_id(sandbox: &Sandbox, user: Option<&str>, id: &str) -> Result<Ap
 
 /// Calls `apps.by-id` in this instance.
 pub async fn by_id_in(instance: &mut Instance, id: &str) -> Result<App, Error> {
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts().unwrap();
     let apps = plugin.portico_dashboard_apps();
     let answer = apps.call_by_id(store, &Caller::Anonymous, &id.to_owned()).await;
     instance.answer(answer)

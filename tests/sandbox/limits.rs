@@ -70,7 +70,7 @@ async fn waiting_for_the_turn_to_write_keeps_nobody_from_writing() {
     };
     let deleting = async {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts().unwrap();
         let apps = plugin.portico_dashboard_apps();
         let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
         instance.answer(answer)
@@ -79,6 +79,48 @@ async fn waiting_for_the_turn_to_write_keeps_nobody_from_writing() {
     let (deleted, ()) = tokio::join!(deleting, holder);
     deleted.unwrap();
     assert!(began.elapsed() >= Duration::from_millis(600), "it did not wait");
+}
+
+#[tokio::test]
+async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portico.db");
+    let storage = Arc::new(SqliteStorage::open(&path).unwrap());
+    // A list of apps without end.
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let endless = "
+        DROP TABLE app;
+        CREATE VIEW app (number, id, name, name_key, description, icon_url, href, ping_url) AS
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            SELECT i, 'id', 'name', 'name', NULL, 'icon', NULL, NULL FROM n WHERE i < 0;";
+    database.execute_batch(endless).unwrap();
+    let limits = Limits {
+        duration: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
+    let ada = Caller::User(UserCaller {
+        id: "ada".into(),
+        permissions: vec![],
+    });
+    let began = Instant::now();
+    // More than storage has connections and threads.
+    for _ in 0..20 {
+        let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
+        let (plugin, store) = instance.parts().unwrap();
+        let answer = plugin.portico_dashboard_apps().call_all(store, &ada).await;
+        let error = instance.answer(answer).unwrap_err();
+        assert_eq!(
+            (error.code, &*error.message),
+            (Code::Timeout, "The call took too long")
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let mut reading = storage
+        .begin_dashboard(Access::Read, &context(None))
+        .await
+        .unwrap();
+    assert_eq!(reading.list_groups().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -130,7 +172,7 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
         email: None,
     };
     let mut instance = sandbox.enter(context(None)).await.unwrap();
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts().unwrap();
     let users = plugin.portico_dashboard_users();
     let answer = users.call_init_user(store, &Caller::Anonymous, &account).await;
     assert_eq!(

@@ -42,6 +42,7 @@ fn the_page_has_every_limit_with_its_number() {
         warm,
         warm_time,
         wait,
+        retry_wait,
         memory,
         small,
         medium,
@@ -68,6 +69,10 @@ fn the_page_has_every_limit_with_its_number() {
         ),
         ("how long they wait", seconds(warm_time)),
         ("waiting for a turn or for memory", seconds(wait)),
+        (
+            "waits of one call after collisions, together",
+            seconds(retry_wait),
+        ),
         ("memory of one call", mebibytes(memory)),
         ("memory without asking", mebibytes(small)),
         ("calls at once that hash a password", "one for each core".into()),

@@ -3,7 +3,7 @@
 use portico_tests::{Client, Fixtures, Portico, administrator, command, data_in, run};
 use serde_json::{Value, json};
 
-use crate::{apply, assert_nothing_changed, export, named};
+use crate::{apply, assert_nothing_changed, export, named, places};
 
 /// The beginning of a PNG.
 const IMAGE: &str = "data:image/png;base64,iVBORw0KGgo=";
@@ -45,6 +45,47 @@ fn fill(server: &Portico) -> impl Client {
     admin.mutate("board.share", &share).assert_done();
     admin.board("Zweites", true);
     admin
+}
+
+#[test]
+fn a_document_leaves_what_is_older_than_its_rule_and_adds_no_more_of_it() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    admin.app("An app");
+    admin.search_engine("Wiki", "w");
+    admin.user("grace");
+    // As a release without these rules left them.
+    server.stop();
+    let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
+    let sql = "UPDATE app SET icon_url = 'javascript:1'; UPDATE search_engine SET icon_url = 'javascript:2';
+        UPDATE user SET name = 'gr' || char(0x200b) || 'ace', name_key = 'gr' || char(0x200b) || 'ace' WHERE name = 'grace'";
+    database.execute_batch(sql).expect("the values");
+    drop(database);
+    server.start_again();
+
+    let state = export(&admin);
+    assert_eq!(state["apps"][0]["iconUrl"], "javascript:1");
+    assert_nothing_changed(&apply(&admin, &state));
+    for (pointer, value, place) in [
+        ("/apps/0/iconUrl", "javascript:3", "apps[0].iconUrl"),
+        (
+            "/searchEngines/0/iconUrl",
+            "javascript:3",
+            "searchEngines[0].iconUrl",
+        ),
+        ("/searchEngines/0/name", "Another", "searchEngines[0].iconUrl"),
+        ("/users/0/name", "gr\u{200c}ace", "users[0].name"),
+    ] {
+        let mut document = state.clone();
+        document["prune"] = false.into();
+        *document.pointer_mut(pointer).expect("a field") = value.into();
+        assert_eq!(
+            places(&admin.mutate("state.apply", &document)),
+            [place],
+            "{pointer}"
+        );
+    }
+    assert_nothing_changed(&apply(&admin, &state));
 }
 
 #[test]

@@ -247,6 +247,17 @@ pub struct Session {
 }
 
 impl Session {
+    /// The session after this answer, which has set another cookie; none if it has not.
+    pub fn renewed(&self, answer: &Answer) -> Option<Self> {
+        let cookie = answer.header("set-cookie")?.split(';').next()?;
+        let (_, token) = cookie.split_once('=')?;
+        Some(Self {
+            cookie: cookie.to_owned(),
+            token: token.to_owned(),
+            ..self.clone()
+        })
+    }
+
     /// The same session through its token: `Authorization: Bearer`.
     pub fn bearer(&self) -> Key {
         Key::new(&self.door, &self.token)

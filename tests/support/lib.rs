@@ -20,7 +20,7 @@ mod stream;
 pub use answer::{Answer, keys};
 pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
-pub use namespace::{can_mount, mount_namespace};
+pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
 pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, run};
 pub use random::Random;
 pub use stream::decode_stream;

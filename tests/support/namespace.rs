@@ -1,4 +1,5 @@
-//! File systems that only one process sees: small disks and disks that cannot be written.
+//! File systems that only one process sees: small disks and disks that cannot be written. And limits of
+//! the system for one process.
 
 use std::process::Command;
 
@@ -25,18 +26,41 @@ pub fn can_mount() -> bool {
 /// The same command in a namespace of its own, after this script of the shell has mounted things.
 pub fn mount_namespace(command: &Command, script: &str) -> Command {
     let mut inside = Command::new("unshare");
-    inside
-        .args(unshare().expect("see `can_mount`"))
-        .args(["sh", "-euc", &format!("{script}\nexec \"$@\""), "sh"])
-        .arg(command.get_program())
-        .args(command.get_args());
+    inside.args(unshare().expect("see `can_mount`")).args([
+        "sh",
+        "-euc",
+        &format!("{script}\nexec \"$@\""),
+        "sh",
+    ]);
+    started_by(inside, command)
+}
+
+/// The same command with a limit of the system, as an option of `prlimit` (`--fsize=SOFT:HARD`).
+pub fn under_limit(command: &Command, limit: &str) -> Command {
+    let mut prlimit = Command::new("prlimit");
+    prlimit.arg(limit);
+    started_by(prlimit, command)
+}
+
+/// Changes a limit of a process that runs.
+#[track_caller]
+pub fn set_limit(process: u32, limit: &str) {
+    let status = Command::new("prlimit")
+        .args(["--pid", &process.to_string(), limit])
+        .status();
+    assert!(status.expect("the command prlimit").success(), "{limit}");
+}
+
+/// The command as the last arguments of another one, which starts it.
+fn started_by(mut starter: Command, command: &Command) -> Command {
+    starter.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => inside.env(name, value),
-            None => inside.env_remove(name),
+            Some(value) => starter.env(name, value),
+            None => starter.env_remove(name),
         };
     }
-    inside
+    starter
 }
 
 /// How `unshare` has to be called: as root of a new user namespace, or as root that one is.

@@ -1,6 +1,7 @@
 //! The service as a child process.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Anonymous, Door, Key, Session, mount_namespace};
+use crate::{Anonymous, Door, Key, Session, mount_namespace, raw, under_limit};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -75,6 +76,7 @@ pub struct Builder {
     listen: Option<String>,
     no_flags: bool,
     before: Option<String>,
+    limit: Option<String>,
 }
 
 impl Builder {
@@ -100,6 +102,12 @@ impl Builder {
     /// directory (an empty folder).
     pub fn in_namespace(mut self, script: &str) -> Self {
         self.before = Some(script.to_owned());
+        self
+    }
+
+    /// Runs with this limit of the system, see [`under_limit`].
+    pub fn limit(mut self, limit: &str) -> Self {
+        self.limit = Some(limit.to_owned());
         self
     }
 
@@ -238,6 +246,44 @@ impl Portico {
         count.and_then(|count| count.parse().ok()).expect("a number")
     }
 
+    /// The processor time that its process has had.
+    pub fn processor_time(&self) -> Duration {
+        let stat = format!("/proc/{}/stat", self.process_id());
+        let stat = std::fs::read_to_string(stat).expect("the state of the process");
+        // After the name, which may hold anything: fields 14 and 15 of proc(5), in ticks of 10 ms.
+        let fields = stat.rsplit_once(')').expect("a name").1;
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        let ticks = ticks.map(|ticks| ticks.parse::<u64>().expect("a number"));
+        Duration::from_millis(10 * ticks.sum::<u64>())
+    }
+
+    /// From now on a list of invites takes without end: it reads numbers, and finds none that fits.
+    /// Stands for everything that takes longer the more there is.
+    pub fn make_lists_of_invites_endless(&self) {
+        let database = rusqlite::Connection::open(self.data().join("portico.db")).expect("the database");
+        let view = "
+            DROP TABLE invite;
+            CREATE VIEW invite (id, token_hash, expires_at, creator_id) AS
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                SELECT i, x'', i, NULL FROM n WHERE i < 0;";
+        database.execute_batch(view).expect("a view");
+    }
+
+    /// Asks for a list of invites on a connection of its own, and waits until the service works on it.
+    #[track_caller]
+    pub fn begin_endless_list(&self, token: &str) -> TcpStream {
+        let (before, began) = (self.processor_time(), Instant::now());
+        let mut stream = raw::connect(&self.address());
+        let bearer = format!("Bearer {token}");
+        let request = raw::head("GET", "/api/invites", &[("authorization", &bearer)]);
+        stream.write_all(request.as_bytes()).expect("send");
+        while self.processor_time() < before + Duration::from_millis(100) {
+            assert!(began.elapsed() < START, "it does not work on it");
+            thread::sleep(Duration::from_millis(5));
+        }
+        stream
+    }
+
     /// Asks it to stop (SIGTERM).
     pub fn terminate(&self) {
         self.process.signal("-TERM");
@@ -357,6 +403,9 @@ impl Process {
         command
             .args(&builder.arguments)
             .envs(builder.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(limit) = &builder.limit {
+            command = under_limit(&command, limit);
+        }
         if let Some(script) = &builder.before {
             std::fs::create_dir_all(data).expect("a place to mount something");
             command = mount_namespace(&command, script);

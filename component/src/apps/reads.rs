@@ -8,6 +8,7 @@ use crate::access::authorise;
 use crate::bindings::storage::AppFilter;
 use crate::bindings::types::{App, AppPage, Caller, Error, Id};
 use crate::procedures::Procedure;
+use crate::validate::text::APP_NAME_MAX;
 use crate::validate::{self, Issues, field, number};
 use crate::{names, transaction};
 
@@ -44,7 +45,13 @@ pub fn get_paginated(
     let page = issues.check("page", number::page(page));
     let page_size = issues.check("pageSize", number::page_size(page_size));
     issues.finish()?;
-    let name_contains = names::key(search.unwrap_or("").trim());
+    let searched = names::key_to_find(search.unwrap_or("").trim(), APP_NAME_MAX);
+    let Some(name_contains) = searched else {
+        return Ok(AppPage {
+            items: Vec::new(),
+            total_count: 0,
+        });
+    };
     let filter = AppFilter {
         name_contains: Some(name_contains.clone()),
         offset: (page - 1).saturating_mul(page_size),
@@ -63,8 +70,11 @@ pub fn get_paginated(
 pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppSearch)?;
     let limit = field("limit", number::limit(limit))?;
+    let Some(name_contains) = names::key_to_find(query.trim(), APP_NAME_MAX) else {
+        return Ok(Vec::new());
+    };
     list(&AppFilter {
-        name_contains: Some(names::key(query)),
+        name_contains: Some(name_contains),
         limit: Some(limit),
         ..EVERYTHING
     })

@@ -37,6 +37,13 @@ pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
     transaction::write(|transaction| {
         let present = transaction.get_apps(&ids)?;
         let mut present: BTreeMap<Id, App> = present.into_iter().map(|app| (app.id.clone(), app)).collect();
+        let mut issues = Issues::default();
+        for (index, (id, edit)) in ids.iter().zip(&edits).enumerate() {
+            issues.enter_item(index);
+            let icon_url = present.get(id).map_or("", |app| &app.icon_url);
+            issues.check("iconUrl", edit.check_icon(icon_url));
+        }
+        issues.finish()?;
         let mut new = Vec::new();
         for (id, edit) in ids.iter().zip(&edits) {
             let Some(before) = present.remove(id) else {

@@ -10,7 +10,7 @@ use crate::bindings::storage::StoredApp;
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error, TextChange};
 use crate::procedures::Procedure;
 use crate::validate::change::OptionalText;
-use crate::validate::{self, Issues, number, text, url};
+use crate::validate::{self, Checked, Issues, field, icon, number, text, url};
 use crate::{environment, names, transaction};
 
 /// The most apps of one call of `app.createMany`.
@@ -27,7 +27,7 @@ pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
         &input.href,
         &input.ping_url,
     );
-    app.icon_url = issues.check("iconUrl", text::icon_url(&input.icon_url));
+    app.icon_url = issues.check("iconUrl", icon::icon_url(&input.icon_url));
     issues.finish()?;
 
     app.id = environment::new_id();
@@ -53,7 +53,7 @@ pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Err
             &input.ping_url,
         );
         if let Some(icon_url) = &input.icon_url {
-            app.icon_url = issues.check("iconUrl", text::icon_url(icon_url));
+            app.icon_url = issues.check("iconUrl", icon::icon_url(icon_url));
         }
         apps.push(app);
     }
@@ -84,6 +84,7 @@ pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
 
     transaction::write(|transaction| {
         let app = transaction.get_app(&change.id)?.ok_or_else(app_not_found)?;
+        field("iconUrl", edit.check_icon(&app.icon_url))?;
         if !transaction.update_app(&stored(edit.applied_to(app)))? {
             return Err(app_not_found().into());
         }
@@ -119,7 +120,8 @@ fn check(
     }
 }
 
-/// A change of an app that keeps all rules.
+/// A change of an app that keeps all rules, except that its icon has to pass
+/// [`AppEdit::check_icon`].
 pub(super) struct AppEdit {
     name: Option<String>,
     icon_url: Option<String>,
@@ -139,10 +141,19 @@ impl AppEdit {
     ) -> Self {
         Self {
             name: issues.check("name", name.map(text::app_name).transpose()),
-            icon_url: issues.check("iconUrl", icon_url.map(text::icon_url).transpose()),
+            icon_url: issues.check("iconUrl", icon_url.map(icon::line).transpose()),
             description: issues.check("description", description.checked(text::description)),
             href: issues.check("href", href.checked(url::href)),
             ping_url: issues.check("pingUrl", ping_url.checked(url::ping_url)),
+        }
+    }
+
+    /// Refuses an icon that is not safe, unless the app has it already: it may be older than the
+    /// rule.
+    pub fn check_icon(&self, present: &str) -> Checked<()> {
+        match &self.icon_url {
+            Some(icon_url) if icon_url != present => icon::safe(icon_url),
+            _ => Ok(()),
         }
     }
 

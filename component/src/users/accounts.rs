@@ -13,7 +13,7 @@ use crate::bindings::storage::{AccountKey, NewUser, Transaction};
 use crate::bindings::types::{Caller, Error, Id, NewAccount, Provider, Registration, User};
 use crate::procedures::Procedure;
 use crate::transaction::{self, Failure};
-use crate::validate::{self, Issues, number, username::username};
+use crate::validate::{self, Issues, number, username::new_username};
 use crate::{environment, error, names, password};
 
 /// The most groups that a new user can be put into at once.
@@ -99,7 +99,7 @@ enum Email {
 
 impl Account {
     fn check(issues: &mut Issues, account: &NewAccount, needs: Email) -> Self {
-        let username = issues.check("username", username(&account.username));
+        let username = issues.check("username", new_username(&account.username));
         issues.check("password", validate::password::password(&account.password));
         let email = account.email.as_deref().unwrap_or("");
         let email = match needs {

@@ -6,7 +6,7 @@ use crate::bindings::storage::{Profile, UserChange};
 use crate::bindings::types::{Caller, Error, ProfileChange, TextChange, User};
 use crate::procedures::Procedure;
 use crate::validate::email::optional_email;
-use crate::validate::{self, Issues, field, username::username};
+use crate::validate::{self, Issues, field, username};
 use crate::{names, transaction};
 
 /// `user.setProfileImage`
@@ -22,7 +22,7 @@ pub fn set_image(caller: &Caller, user_id: &str, image: Option<&str>) -> Result<
 pub fn edit(caller: &Caller, change: &ProfileChange) -> Result<(), Error> {
     let caller = authorise(caller, Procedure::UserEditProfile)?;
     let mut issues = Issues::default();
-    let name = issues.check("name", username(&change.name));
+    let name = issues.check("name", username::username(&change.name));
     let email = issues.check("email", change.email.checked(optional_email));
     issues.finish()?;
     caller.require_own_user_or_permission(&change.id)?;
@@ -30,6 +30,9 @@ pub fn edit(caller: &Caller, change: &ProfileChange) -> Result<(), Error> {
     transaction::write(|transaction| {
         let user = require_user(transaction, &change.id)?;
         require_credentials(user.provider)?;
+        if name != names::key(&user.name) {
+            field("name", username::visible(&name))?;
+        }
         let profile = UserChange::Profile(profile_after(&name, &email, &user));
         if !transaction
             .update_user(&change.id, &profile)

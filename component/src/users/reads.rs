@@ -7,7 +7,7 @@ use crate::access::authorise;
 use crate::bindings::storage::UserFilter;
 use crate::bindings::types::{Caller, Error, Provider, User, UserMatch, UserOption, UserSummary};
 use crate::procedures::Procedure;
-use crate::validate::{field, number};
+use crate::validate::{field, number, username};
 use crate::{names, transaction};
 
 const EVERYONE: UserFilter = UserFilter {
@@ -42,8 +42,11 @@ pub fn selectable(caller: &Caller, only_credentials: bool) -> Result<Vec<UserOpt
 pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<UserMatch>, Error> {
     authorise(caller, Procedure::UserSearch)?;
     let limit = field("limit", number::limit(limit))?;
+    let Some(name_contains) = names::key_to_find(query.trim(), username::MAX) else {
+        return Ok(Vec::new());
+    };
     let users = list(&UserFilter {
-        name_contains: Some(names::key(query)),
+        name_contains: Some(name_contains),
         limit: Some(limit),
         ..EVERYONE
     })?;

@@ -13,7 +13,7 @@ use crate::bindings::types::{Error, Id, Issue, PathSegment, Provider, TextChange
 use crate::transaction::{self, Failure};
 use crate::validate::change::OptionalText;
 use crate::validate::email::optional_email;
-use crate::validate::{self, Checked, Issues, image, number, username::username};
+use crate::validate::{self, Checked, Issues, image, number, username};
 use crate::{environment, error, names, password};
 
 /// The most users of one call.
@@ -35,6 +35,12 @@ pub fn put(users: &[WantedUser]) -> Result<Vec<Id>, Error> {
     let edits = edits(users, Secrets::Hashed)?;
     let new_ids = environment::new_ids(users.len());
     transaction::write(|transaction| {
+        let mut issues = Issues::default();
+        for (index, edit) in edits.iter().enumerate() {
+            issues.enter_item(index);
+            issues.check("name", edit.check_name(transaction)?);
+        }
+        issues.finish()?;
         let entries = edits.iter().zip(&new_ids).enumerate();
         entries
             .map(|(index, (edit, new_id))| edit.put(transaction, new_id, index))
@@ -91,7 +97,7 @@ impl UserEdit {
     fn check(issues: &mut Issues, user: &WantedUser, secrets: Secrets) -> Self {
         Self {
             provider: user.provider,
-            name: issues.check("name", username(&user.name)),
+            name: issues.check("name", username::username(&user.name)),
             email: issues.check("email", user.email.checked(optional_email)),
             email_verified: user.email_verified,
             image: issues.check("image", user.image.checked(image_rule(user.provider))),
@@ -99,9 +105,22 @@ impl UserEdit {
         }
     }
 
+    fn key(&self) -> AccountKey {
+        AccountKey::Name((self.provider, names::key(&self.name)))
+    }
+
+    /// Refuses a name that no new user may have, unless a user has it already: it may be older than
+    /// the rule.
+    fn check_name(&self, transaction: &Transaction) -> Result<Checked<()>, Failure> {
+        let visible = username::visible(&self.name);
+        if visible.is_err() && transaction.find_account(&self.key())?.is_some() {
+            return Ok(Ok(()));
+        }
+        Ok(visible)
+    }
+
     fn put(&self, transaction: &Transaction, new_id: &Id, index: usize) -> Result<Id, Failure> {
-        let key = AccountKey::Name((self.provider, names::key(&self.name)));
-        let Some(account) = transaction.find_account(&key)? else {
+        let Some(account) = transaction.find_account(&self.key())? else {
             self.insert(transaction, new_id, index)?;
             return Ok(new_id.clone());
         };

@@ -12,8 +12,10 @@ const MAX: usize = 350_000;
 const SIGNATURE_BYTES: usize = 12;
 
 /// An image as a data URI: PNG, JPEG, GIF or WebP in strict base64 (padded, no stray bits at the
-/// end), which begins with the signature of the format that it claims.
+/// end), which begins with the signature of the format that it claims. Trimmed: what writes base64
+/// often ends it with a line end.
 pub fn data_uri(value: &str) -> Checked<String> {
+    let value = value.trim();
     // Bytes are characters here: what follows takes ASCII only.
     if value.len() > MAX {
         return Err(format!(
@@ -36,6 +38,7 @@ pub fn data_uri(value: &str) -> Checked<String> {
 
 /// The image of a user of an external provider: a data URI as above or a link by HTTP or HTTPS.
 pub fn external(value: &str) -> Checked<String> {
+    let value = value.trim();
     if value
         .get(..5)
         .is_some_and(|start| start.eq_ignore_ascii_case("data:"))
@@ -139,6 +142,7 @@ mod tests {
             "DATA:image/Png;BASE64,iVBORw0KGgo=",
         ] {
             assert_eq!(data_uri(accepted), Ok(accepted.into()));
+            assert_eq!(data_uri(&format!(" \t{accepted}\r\n")), Ok(accepted.into()));
         }
     }
 
@@ -155,7 +159,8 @@ mod tests {
             "data:image/png,iVBORw0KGgo=",
             "data:image/png;charset=utf-8;base64,iVBORw0KGgo=",
             "data:image/png;base64 ,iVBORw0KGgo=",
-            " data:image/png;base64,iVBORw0KGgo=",
+            "data:image/png;base64, iVBORw0KGgo=",
+            "\u{feff}data:image/png;base64,iVBORw0KGgo=",
             "data:image/png\0;base64,iVBORw0KGgo=",
         ] {
             assert!(data_uri(refused).is_err(), "{refused:?}");
@@ -237,6 +242,7 @@ mod tests {
             "data:image/gif;base64,R0lGODdh",
         ] {
             assert_eq!(external(accepted), Ok(accepted.into()));
+            assert_eq!(external(&format!("\n{accepted} ")), Ok(accepted.into()));
         }
         for refused in [
             "",

@@ -3,9 +3,13 @@
 //!
 //! A rule answers the value as it is stored (trimmed, normalised), or what is wrong with it: the
 //! end of a sentence that begins with the field's name. Never the value of a secret.
+//!
+//! Every text except passwords is trimmed by `str::trim`: of White_Space (Unicode) at both ends,
+//! line ends included. Ids, tokens and choices are compared as they are.
 
 pub mod change;
 pub mod email;
+pub mod icon;
 pub mod image;
 pub mod number;
 pub mod password;

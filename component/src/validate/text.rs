@@ -8,12 +8,12 @@ use core::ops::RangeInclusive;
 
 use super::Checked;
 
-/// Clients send small icons as data URIs, too. A list of thousands of apps has to stay readable.
-const ICON_URL_MAX: usize = 65_536;
+/// The most characters that the name of an app has.
+pub const APP_NAME_MAX: usize = 64;
 
 /// The name of an app.
 pub fn app_name(value: &str) -> Checked<String> {
-    line(value.trim(), 1..=64)
+    line(value.trim(), 1..=APP_NAME_MAX)
 }
 
 /// The description of an app; `""` = none. May hold newline and tab.
@@ -22,11 +22,6 @@ pub fn description(value: &str) -> Checked<Option<String>> {
     length(value, 0..=512)?;
     no_control_characters(value, &['\n', '\t'])?;
     Ok((!value.is_empty()).then(|| value.to_string()))
-}
-
-/// Where an icon is. Any text, since clients send relative paths.
-pub fn icon_url(value: &str) -> Checked<String> {
-    line(value.trim(), 1..=ICON_URL_MAX)
 }
 
 /// A text of one line.
@@ -101,8 +96,7 @@ mod tests {
             ("a\u{85}b", "0085"),
         ] {
             let message = format!("must not contain control characters, found U+{found}");
-            assert_eq!(app_name(name), Err(message.clone()));
-            assert_eq!(icon_url(name), Err(message));
+            assert_eq!(app_name(name), Err(message));
         }
     }
 
@@ -121,16 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn an_icon_url_is_any_text_of_one_line() {
-        for accepted in [
-            "/icons/x.svg",
-            "https://example.com/x.png",
-            "x",
-            "data:image/png;base64,AAAA",
-        ] {
-            assert_eq!(icon_url(accepted), Ok(accepted.into()));
+    fn an_app_name_keeps_joiners_and_variation_selectors() {
+        for name in ["👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}", "می\u{200c}خواهم"] {
+            assert_eq!(app_name(name), Ok(name.into()));
         }
-        assert_eq!(icon_url("  "), Err("must not be empty".into()));
-        assert!(icon_url(&"a".repeat(65_537)).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Names of users.
 
+use alloc::format;
 use alloc::string::String;
 
 use super::{Checked, text};
@@ -9,9 +10,54 @@ use crate::names;
 pub const MAX: usize = 255;
 
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
-/// characters after that.
+/// characters after that. Those from before [`visible`] was a rule are kept.
 pub fn username(value: &str) -> Checked<String> {
     text::line(&names::key(value.trim()), 3..=MAX)
+}
+
+/// The username of a new user.
+pub fn new_username(value: &str) -> Checked<String> {
+    let name = username(value)?;
+    visible(&name)?;
+    Ok(name)
+}
+
+/// Refuses characters that are not seen or that turn the direction of text: with them a name looks
+/// like another user's.
+pub fn visible(name: &str) -> Checked<()> {
+    match name.chars().find(|character| is_default_ignorable(*character)) {
+        None => Ok(()),
+        Some(found) => Err(format!(
+            "must not contain invisible or bidirectional control characters, found U+{:04X}",
+            found as u32
+        )),
+    }
+}
+
+/// The property Default_Ignorable_Code_Point of Unicode 16.0 (`DerivedCoreProperties.txt`), which
+/// holds all of Bidi_Control (`PropList.txt`). Unassigned characters that are reserved for it are in
+/// it already.
+fn is_default_ignorable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
@@ -57,5 +103,57 @@ mod tests {
         for refused in ["ali\0ce", "ali\nce", "\u{1}alice", "alice\u{9f}"] {
             assert!(username(refused).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_new_one_holds_nothing_that_is_not_seen() {
+        for hidden in [
+            '\u{202e}',
+            '\u{200b}',
+            '\u{115f}',
+            '\u{200d}',
+            '\u{feff}',
+            '\u{ad}',
+            '\u{fe0f}',
+            '\u{e0041}',
+        ] {
+            for name in [
+                format!("{hidden}alice"),
+                format!("al{hidden}ice"),
+                format!("ALICE{hidden}"),
+            ] {
+                let message = format!(
+                    "must not contain invisible or bidirectional control characters, found U+{:04X}",
+                    u32::from(hidden)
+                );
+                assert_eq!(new_username(&name), Err(message));
+                assert!(username(&name).is_ok(), "one that is stored stays");
+            }
+        }
+        for seen in [
+            "alice",
+            "jürgen",
+            "नमस्ते",
+            "علي رضا",
+            "🏠🏠🏠",
+            "a\u{2800}b",
+            "i\u{307}zm",
+        ] {
+            assert_eq!(new_username(seen), Ok(seen.into()));
+        }
+        assert!(new_username("ab").is_err());
+    }
+
+    #[test]
+    fn what_is_not_seen_are_the_4174_characters_of_the_property() {
+        let found = ('\0'..=char::MAX).filter(|character| is_default_ignorable(*character));
+        let (count, sum) = found.fold((0, 0), |(count, sum), character| {
+            (count + 1, sum + u64::from(u32::from(character)))
+        });
+        // The count is `DerivedCoreProperties.txt`'s own.
+        assert_eq!((count, sum), (4174, 3_769_934_431));
+        let bidi = ['\u{61c}', '\u{200e}', '\u{200f}'].into_iter();
+        let mut bidi = bidi.chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+        assert!(bidi.all(is_default_ignorable));
     }
 }

@@ -20,6 +20,30 @@ const NOBODY = { caller: { tag: "anonymous" } };
 /** @param {Request} request */
 const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\\w-]{43})`)?.[1];
 
+/**
+ * How many passwords were ever set. Read it before a password is checked.
+ * @param {Database} database
+ * @returns {number}
+ */
+export const passwordsSet = (database) =>
+  database.writer.first("SELECT value FROM counters WHERE name = 'secrets'").value;
+
+/**
+ * Begins a session, unless the account's password was set after so many.
+ * @param {Database} database
+ * @param {string} account its uid
+ * @param {string} token
+ * @param {number} passwords
+ */
+export const begin = (database, account, token, passwords) =>
+  database.write((db) => {
+    db.run("DELETE FROM logins WHERE ends_at <= ?", Date.now());
+    const sql = `
+      INSERT INTO logins (uid, token_hash, account, ends_at)
+      SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?`;
+    return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, passwords) > 0;
+  });
+
 export class Sessions {
   #database;
   #hashing;
@@ -57,17 +81,10 @@ export class Sessions {
    * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the password was replaced meanwhile
    */
   async signIn(response, username, password) {
-    const before = this.#database.writer.first("SELECT value FROM counters WHERE name = 'secrets'").value;
+    const before = passwordsSet(this.#database);
     const user = await this.#hashing.run(NOBODY, { on: "signIn", name: "password", values: [username, password] });
     const token = randomBytes(32).toString("base64url");
-    const begun = this.#database.write((db) => {
-      db.run("DELETE FROM logins WHERE ends_at <= ?", Date.now());
-      const sql = `
-        INSERT INTO logins (uid, token_hash, account, ends_at)
-        SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?`;
-      return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, user.id, before) > 0;
-    });
-    if (!begun) return undefined;
+    if (!begin(this.#database, user.id, token, before)) return undefined;
     // Behind TLS add `secure`.
     response.cookie(COOKIE, token, { httpOnly: true, sameSite: "lax", maxAge: MILLISECONDS });
     return user;

@@ -21,6 +21,25 @@ def now() -> int:
     return int(time.time() * 1_000)
 
 
+def passwords_set(database: Database) -> int:
+    """How many passwords were ever set. Read it before a password is checked."""
+    return int(database.writer.first("SELECT value FROM counters WHERE name = 'secrets'")["value"])
+
+
+def begin(database: Database, account: str, token: str, passwords: int) -> bool:
+    """Begins a session of the account with this uid, unless its password was set after so many."""
+
+    def insert(db: Connection) -> bool:
+        db.run("DELETE FROM logins WHERE ends_at <= ?", now())
+        sql = """
+            INSERT INTO logins (uid, token_hash, account, ends_at)
+            SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?"""
+        ends_at = now() + SECONDS * 1_000
+        return db.run(sql, str(uuid.uuid4()), hash_of(token), ends_at, account, passwords) > 0
+
+    return database.write(insert)
+
+
 class Sessions:
     """The rows of `logins`."""
 
@@ -47,21 +66,12 @@ class Sessions:
     async def sign_in(self, username: str, password: str) -> tuple[Record, str] | None:
         """Checks name and password with the component and begins a session: whose, and its token. None
         if the password was replaced meanwhile. Raises `Refused`."""
-        before = self._database.writer.first("SELECT value FROM counters WHERE name = 'secrets'")["value"]
+        before = passwords_set(self._database)
         user: Record = await self._hashing.run(
             NOBODY, Invocation("sign-in", "password", (username, password))
         )
         token = secrets.token_urlsafe(32)
-
-        def begin(db: Connection) -> int:
-            db.run("DELETE FROM logins WHERE ends_at <= ?", now())
-            sql = """
-                INSERT INTO logins (uid, token_hash, account, ends_at)
-                SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?"""
-            ends_at = now() + SECONDS * 1_000
-            return db.run(sql, str(uuid.uuid4()), hash_of(token), ends_at, user.id, before)
-
-        return (user, token) if self._database.write(begin) else None
+        return (user, token) if begin(self._database, user.id, token, before) else None
 
     def remember(self, response: Response, token: str) -> None:
         """Sets the cookie. Behind TLS add `secure`."""

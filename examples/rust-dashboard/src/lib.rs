@@ -7,7 +7,7 @@
 
 pub mod database;
 mod pages;
-mod sessions;
+pub mod sessions;
 pub mod storage;
 mod teams;
 

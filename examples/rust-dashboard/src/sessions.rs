@@ -89,8 +89,7 @@ pub async fn sign_in(
 ) -> Result<Response, Refusal> {
     let Credentials { username, password } = credentials;
     let database = &dashboard.database;
-    let round: i64 =
-        database.read(|db| db.query_row("SELECT round FROM password_rounds", [], |row| row.get(0)))?;
+    let round = database.read(password_round)?;
     let sign_in = dashboard.plugin.sign_in();
     let person = sign_in.password(&username, &password, Some(address.ip())).await?;
 
@@ -107,8 +106,13 @@ pub async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie)], answer).into_response())
 }
 
+/// How many passwords were ever set. Read it before a password is checked.
+pub fn password_round(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT round FROM password_rounds", [], |row| row.get(0))
+}
+
 /// Begins a session, unless the password was set after this round.
-fn begin_visit(db: &Connection, person: &str, token: &str, round: i64) -> rusqlite::Result<bool> {
+pub fn begin_visit(db: &Connection, person: &str, token: &str, round: i64) -> rusqlite::Result<bool> {
     let sql = "INSERT INTO visits (id, token_hash, person, ends_at)
         SELECT ?1, ?2, id, ?3 FROM people WHERE id = ?4 AND password_round <= ?5";
     let ends_at = now() + SECONDS * 1000;

@@ -1,12 +1,16 @@
 //! Portico's storage kit over the dashboard's database.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError, InProcess, assert_kept};
 use rusqlite::{Connection, OptionalExtension as _, Params, Result, params};
 use rust_dashboard::{
     database::Database,
+    sessions::{begin_visit, password_round},
     storage::{
         permissions,
         values::{hash, moment},
@@ -18,11 +22,19 @@ use serde_json::{Value, json};
 fn storage_keeps_every_rule() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = Database::open(&folder.path().join("dashboard.db")).expect("a database");
-    assert_kept(InProcess::new(Arc::new(database.clone()), Tables(database)));
+    let tables = Tables {
+        database: database.clone(),
+        rounds: Mutex::default(),
+    };
+    assert_kept(InProcess::new(Arc::new(database), tables));
 }
 
 /// The way to what is the dashboard's own.
-struct Tables(Database);
+struct Tables {
+    database: Database,
+    /// How many passwords had been set when this sign-in began.
+    rounds: Mutex<HashMap<String, i64>>,
+}
 
 #[async_trait]
 impl Bridge for Tables {
@@ -30,7 +42,18 @@ impl Bridge for Tables {
         if let BridgeCall::PutKey { .. } | BridgeCall::GetKeys { .. } = call {
             return Err(BridgeError::Unsupported("there are no API keys".into()));
         }
-        let done = self.0.write(|db| answer(db, call)).await;
+        let done = self.database.write(|db| match call {
+            BridgeCall::BeginSignIn { id, .. } => {
+                self.rounds.lock().unwrap().insert(id, password_round(db)?);
+                Ok(Value::Null)
+            }
+            BridgeCall::EndSignIn { id, user } => {
+                let round = self.rounds.lock().unwrap().remove(&id).unwrap_or_default();
+                Ok(json!(begin_visit(db, &user, &id, round)?))
+            }
+            call => answer(db, call),
+        });
+        let done = done.await;
         done.map_err(|error| BridgeError::Failed(error.to_string()))
     }
 }
@@ -119,7 +142,7 @@ fn answer(db: &Connection, call: BridgeCall) -> Result<Value> {
             let scheme: Option<String> = db.query_row(sql, [user], |row| row.get(0)).optional()?;
             return Ok(json!(scheme));
         }
-        BridgeCall::PutKey { .. } | BridgeCall::GetKeys { .. } => unreachable!("refused before"),
+        other => unreachable!("answered before: {other:?}"),
     }
     Ok(Value::Null)
 }

@@ -8,11 +8,13 @@ use portico::sandbox::Kind;
 use serde_json::Value;
 
 use super::{
+    complain,
     difference::{Colours, difference},
     document::Document,
-    print,
+    print, print_as_is,
     settings::Settings,
     target::{Named, Target},
+    terminal,
 };
 
 const HELP: &str = "\
@@ -53,7 +55,7 @@ impl Apply {
         let mut document = Document::read(&self.file)?;
         let unknown = document.unknown_keys();
         if !unknown.is_empty() {
-            eprintln!("portico: nothing reads these keys:\n  {}", unknown.join("\n  "));
+            complain(&format!("nothing reads these keys:\n  {}", unknown.join("\n  ")));
         }
         for (flag, key) in [(self.dry_run, "dryRun"), (self.prune, "prune")] {
             if flag {
@@ -71,10 +73,11 @@ impl Apply {
             .map_err(|error| document.explain(error))?
             .context("no answer to `state.apply`")?;
         if self.json {
-            return print(&serde_json::to_string_pretty(&answer)?);
+            return print(&terminal::json(&answer)?);
         }
         let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         let text = difference(&answer, &document.content, Colours(colours));
-        print(text.trim_end())
+        // `difference` escapes what it shows; its colours are for the terminal.
+        print_as_is(text.trim_end())
     }
 }

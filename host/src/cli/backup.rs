@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::Args;
 use portico::{data_dir::DataDir, storage::sqlite};
 
-use super::{DataArgs, print, progress::interruptible, settings::Settings};
+use super::{DataArgs, complain, print, progress::interruptible, settings::Settings};
 
 const HELP: &str = "\
 The copy is one state of the database, that of one moment, whatever a host writes meanwhile; it is
@@ -49,6 +49,9 @@ impl Backup {
             "Wrote {shown}: {} bytes, {} users, {} apps (version {} of the tables)",
             contents.bytes, contents.users, contents.apps, contents.version
         ))?;
+        if let Some(problem) = contents.refused {
+            complain(&format!("`portico restore` will refuse this copy: {problem}"));
+        }
         print(&format!(
             "To put it in place, with no host running: portico restore {shown} --data {shown_data}"
         ))

@@ -4,12 +4,14 @@ use std::io::Read;
 
 use anyhow::Context as _;
 use clap::Args;
+use portico::json;
 use serde_json::Value;
 
 use super::{
     print,
     settings::Settings,
     target::{Named, Target},
+    terminal,
 };
 
 #[derive(Args)]
@@ -36,7 +38,7 @@ impl Call {
             .target
             .call(settings, procedure, self.user.as_deref(), input)?;
         if let Some(output) = output {
-            print(&serde_json::to_string_pretty(&output)?)?;
+            print(&terminal::json(&output)?)?;
         }
         Ok(())
     }
@@ -55,6 +57,6 @@ fn read_input(argument: Option<&str>) -> anyhow::Result<Option<Value>> {
         Some(text) => text.to_owned(),
     };
     Ok(Some(
-        serde_json::from_str(&text).context("the input is not valid JSON")?,
+        json::read(text.as_bytes()).context("the input is not valid JSON")?,
     ))
 }

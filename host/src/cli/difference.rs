@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
+use super::terminal::printable;
+
 /// Of one value, so many characters are shown.
 const LONGEST: usize = 60;
 
@@ -111,23 +113,12 @@ fn change_of(before: &Value, after: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    let text = printable(&value.to_string());
+    let text = printable(&value.to_string()).into_owned();
     if text.chars().count() <= LONGEST {
         return text;
     }
     let beginning: String = text.chars().take(LONGEST).collect();
     beginning + "…"
-}
-
-/// What a terminal would obey is spelled out.
-fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| {
-            let escaped = letter.is_control().then(|| letter.escape_unicode());
-            let itself = (!letter.is_control()).then_some(letter);
-            escaped.into_iter().flatten().chain(itself)
-        })
-        .collect()
 }
 
 /// `; 3 apps and 1 group are not in the document (--prune removes them)`.

@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context as _, anyhow, bail, ensure};
 use portico::{
     error::{Error, issue_text},
+    json,
     procedures::DOCUMENT,
     shape::{Field, Shape},
 };
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 
 use super::{
     remote::Refused,
+    terminal::printable,
     yaml::{self, Places},
 };
 
@@ -47,7 +49,7 @@ impl Document {
         };
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let value = if is_json {
-            serde_json::from_str(&text).map_err(Into::into)
+            json::read(text.as_bytes()).map_err(Into::into)
         } else {
             yaml::read(&text)
         };
@@ -106,7 +108,8 @@ impl Document {
 }
 
 fn listed(all: &[String], show: impl Fn(&String) -> String) -> Vec<String> {
-    let mut lines: Vec<_> = all.iter().take(LISTED).map(show).collect();
+    let shown = |item| printable(&show(item)).into_owned();
+    let mut lines: Vec<_> = all.iter().take(LISTED).map(shown).collect();
     if all.len() > LISTED {
         lines.push(format!("and {} more", all.len() - LISTED));
     }

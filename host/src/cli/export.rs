@@ -1,17 +1,28 @@
 //! `portico export`.
 
-use std::path::PathBuf;
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use portico::sandbox::Kind;
+use portico::{
+    data_dir::DataDir,
+    sandbox::Kind,
+    storage::sqlite::{self, temporary::Temporary},
+};
 
 use super::{
     print,
     settings::Settings,
     target::{Named, Target},
-    yaml,
+    terminal, yaml,
 };
+
+/// What the names of unfinished documents begin with.
+const TEMPORARY: &str = ".portico-export-";
 
 const HELP: &str = "\
 Writes every group, user, app, search engine and board, and no secret: no password, no key, no
@@ -28,7 +39,8 @@ pub struct Export {
     /// The form [default: json for a file whose name ends in .json, else yaml]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Write to this file, replacing it, instead of the standard output
+    /// Write to this file instead of the standard output; a file that is there is replaced when the new one
+    /// is whole
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -53,20 +65,59 @@ impl Export {
             None if self.output.as_ref().is_some_and(is_json) => Format::Json,
             None => Format::Yaml,
         };
+        let data = self.target.data(&settings);
         let state = self
             .target
             .call(settings, procedure, None, None)?
             .context("no answer to `state.export`")?;
         let text = match format {
             Format::Yaml => yaml::write(&state)?,
-            Format::Json => serde_json::to_string_pretty(&state)?,
+            Format::Json => terminal::json(&state)?,
         };
         // No more than one: at the end of a text in YAML others may count.
         let text = text.strip_suffix('\n').unwrap_or(&text);
         match &self.output {
-            Some(file) => std::fs::write(file, format!("{text}\n"))
+            Some(file) => replace(file, &format!("{text}\n"), &data)
                 .with_context(|| format!("cannot write {}", file.display())),
             None => print(text),
         }
     }
+}
+
+/// Gives a file this content, all of it or none. Refuses what belongs to a data directory.
+fn replace(file: &Path, text: &str, data: &Path) -> anyhow::Result<()> {
+    // What a link points to is replaced, as if it was written to.
+    let file = match fs::canonicalize(file) {
+        Ok(there) => there,
+        Err(_) => std::path::absolute(file)?,
+    };
+    let there = fs::metadata(&file).ok();
+    if let Some(there) = &there {
+        ensure!(!there.is_dir(), "it is a folder: name a file in it");
+        ensure!(
+            there.is_file(),
+            "it is a device or a pipe: leave out --output to write to the standard output"
+        );
+    }
+    let folder = file.parent().context("a file has a folder")?;
+    ensure!(
+        folder.is_dir(),
+        "there is no folder {}: make it first",
+        folder.display()
+    );
+    // A data directory is a folder that is set as one, or that holds a database.
+    for home in [data, folder] {
+        let database = DataDir::database_in(home);
+        let is_home = home == data && home.is_dir() || database.try_exists()?;
+        ensure!(
+            !(is_home && sqlite::belongs_to(&database, &file)?),
+            "it belongs to the data directory itself: choose another name"
+        );
+    }
+    let mut new = Temporary::create(folder, TEMPORARY, 0o666)?;
+    if let Some(there) = there {
+        new.file().set_permissions(there.permissions())?;
+    }
+    new.file().write_all(text.as_bytes())?;
+    Ok(new.place(&file, true)?)
 }

@@ -11,12 +11,13 @@ use serde::{Deserialize, Deserializer, de::Error};
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct FrontSettings {
     /// Where people reach the service, e.g. https://portico.example: with https, the session
-    /// cookie is for TLS only
+    /// cookie is for TLS only. Until the first user exists, no other name but localhost is served
+    /// to browsers
     #[arg(long, env = "PORTICO_PUBLIC_URL", value_name = "URL")]
     #[serde(deserialize_with = "from_text")]
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose X-Forwarded-For is believed: addresses and networks (10.0.0.0/8), between
-    /// commas
+    /// The proxies whose X-Forwarded-For and X-Request-Id are believed: addresses and networks
+    /// (10.0.0.0/8), between commas
     #[arg(long, env = "PORTICO_TRUSTED_PROXIES", value_name = "LIST")]
     #[serde(deserialize_with = "from_text")]
     pub trusted_proxies: Option<TrustedProxies>,

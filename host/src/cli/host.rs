@@ -53,7 +53,8 @@ impl Host {
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
         // Beside the database, which takes as long to open.
-        let compiling = thread::spawn(move || Compiled::new(&component, Some(cache), Limits::default()));
+        let compiling = thread::Builder::new().name("portico-compile".into());
+        let compiling = compiling.spawn(move || Compiled::new(&component, Some(cache), Limits::default()))?;
         let storage = Arc::new(SqliteStorage::open(&data.database())?);
         let clock = Arc::new(SystemClock);
         let imports = Imports {
@@ -73,7 +74,7 @@ impl Host {
         let service = async {
             let compiled = compiling.join();
             let compiled = compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            let sandbox = Sandbox::of(compiled, imports);
+            let sandbox = Sandbox::of(compiled, imports)?;
             service(storage.clone(), sandbox, throttle, settings.audit.audit()).await
         };
         let service = match &settings.component {

@@ -11,7 +11,11 @@ use portico::{
 };
 use serde_json::json;
 
-use super::{block_on, host, print, target::REQUEST_ID};
+use super::{
+    block_on, host, print,
+    target::REQUEST_ID,
+    terminal::{self, printable},
+};
 
 const HELP: &str = "\
 Prints size, SHA-256, imports, exports and procedures. Where this host cannot run the file, it says
@@ -54,7 +58,7 @@ impl Inspect {
             let mut answer = serde_json::to_value(&inspection)?;
             answer["file"] = json!(self.file);
             answer["procedures"] = json!(procedures);
-            print(&serde_json::to_string_pretty(&answer)?)?;
+            print(&terminal::json(&answer)?)?;
         } else {
             show(&name, &inspection, &procedures)?;
         }
@@ -94,7 +98,7 @@ fn show(name: &str, inspection: &Inspection, procedures: &[String]) -> anyhow::R
     })?;
     if !procedures.is_empty() {
         print(&format!("procedures: {}", procedures.len()))?;
-        print(&format!("  {}", procedures.join(" ")))?;
+        print(&format!("  {}", printable(&procedures.join(" "))))?;
     }
     let host = format!("portico {} ({})", env!("CARGO_PKG_VERSION"), inspection.contract);
     if inspection.problems.is_empty() {
@@ -104,7 +108,7 @@ fn show(name: &str, inspection: &Inspection, procedures: &[String]) -> anyhow::R
     inspection
         .problems
         .iter()
-        .try_for_each(|problem| print(&format!("  - {problem}")))
+        .try_for_each(|problem| print(&format!("  - {}", printable(problem))))
 }
 
 fn show_interfaces(
@@ -123,7 +127,7 @@ fn show_interfaces(
         };
         print(&format!(
             "  {:<42} {functions:<14} {}",
-            interface.name,
+            printable(&interface.name),
             standing(interface.standing)
         ))
     })

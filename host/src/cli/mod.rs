@@ -15,6 +15,7 @@ mod ldap;
 mod oidc;
 mod openapi;
 mod procedures;
+mod process;
 mod progress;
 mod recover;
 mod reload;
@@ -23,6 +24,7 @@ mod restore;
 mod serve;
 mod settings;
 mod target;
+mod terminal;
 mod yaml;
 
 use std::{
@@ -111,6 +113,7 @@ struct HostArgs {
 /// Reads the command line and does what it says.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    process::prepare()?;
     let settings = Settings::load(cli.config.as_deref())?;
     match cli.command {
         Command::Serve(serve) => serve.run(settings),
@@ -126,8 +129,18 @@ pub fn run() -> anyhow::Result<()> {
     }
 }
 
-/// Writes to the standard output. Whoever reads it may stop reading whenever they like.
+/// Writes to the standard output what holds nothing that a terminal would obey, or has that escaped.
 fn print(text: &str) -> anyhow::Result<()> {
+    print_as_is(&terminal::visible(text))
+}
+
+/// Writes a failure to the standard error. Without a reader there is nobody to tell.
+pub fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "portico: {}", terminal::visible(text));
+}
+
+/// Writes to the standard output. The program that reads it may stop reading at any time.
+fn print_as_is(text: &str) -> anyhow::Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),

@@ -8,7 +8,7 @@ use portico::{
     http::PublicUrl,
     providers::{
         Linking, Secret,
-        oidc::{Oidc, OidcSettings},
+        oidc::{ClientAuth, Oidc, OidcSettings},
     },
 };
 use serde::Deserialize;
@@ -50,6 +50,24 @@ pub struct OidcArgs {
         value_name = "FILE"
     )]
     client_secret_file: Option<PathBuf>,
+    /// How the secret is sent: basic (a header) or post (the body) [default: post if the issuer
+    /// offers nothing else, and basic otherwise]
+    #[arg(
+        id = "oidc-client-auth",
+        long = "oidc-client-auth",
+        env = "PORTICO_OIDC_CLIENT_AUTH",
+        value_name = "WAY"
+    )]
+    client_auth: Option<String>,
+    /// Who else may be in the audience of an ID token, between spaces [default: nobody]
+    #[arg(
+        id = "oidc-trusted-audiences",
+        long = "oidc-trusted-audiences",
+        env = "PORTICO_OIDC_TRUSTED_AUDIENCES",
+        value_name = "LIST"
+    )]
+    #[serde(deserialize_with = "as_text")]
+    trusted_audiences: Option<String>,
     /// What the issuer is asked for beside openid, between spaces [default: profile email]
     #[arg(
         id = "oidc-scopes",
@@ -120,6 +138,8 @@ impl OidcArgs {
             issuer: self.issuer.or(those.issuer),
             client_id: self.client_id.or(those.client_id),
             client_secret_file: self.client_secret_file.or(those.client_secret_file),
+            client_auth: self.client_auth.or(those.client_auth),
+            trusted_audiences: self.trusted_audiences.or(those.trusted_audiences),
             scopes: self.scopes.or(those.scopes),
             name_claim: self.name_claim.or(those.name_claim),
             groups_claim: self.groups_claim.or(those.groups_claim),
@@ -152,6 +172,13 @@ impl OidcArgs {
                 self.client_secret_file.as_deref(),
             )?
             .map(Secret),
+            client_auth: match given(&self.client_auth) {
+                None => None,
+                Some("basic") => Some(ClientAuth::Basic),
+                Some("post") => Some(ClientAuth::Post),
+                Some(other) => bail!("oidc-client-auth {other:?} must be basic or post"),
+            },
+            trusted_audiences: self.trusted_audiences.as_ref().map_or_else(Vec::new, words),
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
             name_claim: text(&self.name_claim, defaults.name_claim),
             groups_claim: self.groups_claim.clone().filter(is_said),

@@ -3,7 +3,7 @@
 use clap::Args;
 use portico::{COMPONENT, openapi};
 
-use super::{block_on, host, print};
+use super::{block_on, host, print, terminal};
 
 #[derive(Args)]
 pub struct OpenApi {}
@@ -11,6 +11,6 @@ pub struct OpenApi {}
 impl OpenApi {
     pub fn run(self) -> anyhow::Result<()> {
         let service = block_on(host::without_data(COMPONENT, None))?;
-        print(&serde_json::to_string_pretty(&openapi::document(&service.table))?)
+        print(&terminal::json(&openapi::document(&service.table))?)
     }
 }

@@ -8,7 +8,7 @@ use portico::{
 };
 use serde_json::{Value, json};
 
-use super::{block_on, host, print};
+use super::{block_on, host, print, terminal};
 
 #[derive(Args)]
 pub struct Procedures {
@@ -22,7 +22,7 @@ impl Procedures {
         let service = block_on(host::without_data(COMPONENT, None))?;
         if self.json {
             let rows: Vec<_> = service.table.iter().map(as_json).collect();
-            return print(&serde_json::to_string_pretty(&rows)?);
+            return print(&terminal::json(&rows.into())?);
         }
         service.table.iter().try_for_each(|procedure| {
             let (name, kind, access) = (&procedure.name, kind(procedure), access(procedure));

@@ -20,14 +20,16 @@ use super::block_on;
 /// What is done sooner needs no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs work that copies a database. SIGTERM and Ctrl-C reach it as the answer no to whether it
-/// should go on.
+/// Runs work that copies a database. SIGTERM, SIGHUP, SIGQUIT and Ctrl-C reach it as the answer no to
+/// whether it should go on, so that it leaves nothing half done behind.
 pub fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&mut dyn FnMut(Step) -> bool) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let mut quit = signal(SignalKind::quit())?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let mut working = spawn_blocking(move || {
@@ -41,6 +43,8 @@ pub fn interruptible<T: Send + 'static>(
             done = &mut working => return done?,
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+            _ = quit.recv() => {}
         }
         stop.store(true, Ordering::Relaxed);
         working.await?

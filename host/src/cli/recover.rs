@@ -17,6 +17,7 @@ use super::{
     print,
     settings::Settings,
     target::{self, REQUEST_ID},
+    terminal::printable,
 };
 
 #[derive(Args)]
@@ -32,9 +33,10 @@ impl Recover {
         let settings = settings.with(self.host)?;
         settings.start_log(true)?;
         let (user, password) = block_on(recover(&settings, &self.name))?;
+        let user = printable(&user);
         print(&format!("The new password of {user} is {password}"))?;
         print(&format!(
-            "It is shown only now. All sessions of {user} have ended."
+            "It is shown only now. All sessions and API keys of {user} have ended."
         ))
     }
 }

@@ -11,6 +11,8 @@ use portico::{
 use serde_json::Value;
 use ureq::Agent;
 
+use super::terminal::printable;
+
 /// Why a running host refused a call.
 #[derive(Debug)]
 pub struct Refused {
@@ -85,12 +87,34 @@ fn refused(error: &Value) -> Refused {
         })
     };
     Refused {
-        message: format!("{}: {}", text(&error["data"]["code"]), text(&error["message"])),
+        message: printable(&format!(
+            "{}: {}",
+            text(&error["data"]["code"]),
+            text(&error["message"])
+        ))
+        .into_owned(),
         issues: error["issues"]
             .as_array()
             .into_iter()
             .flatten()
             .map(issue)
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_writes_no_line_of_its_own_to_the_terminal() {
+        let message = "no\u{1b}[2J\n+ user mallory\u{202e}";
+        let refused = refused(&json!({"message": message, "data": {"code": "CONFLICT"}}));
+        assert_eq!(
+            refused.to_string(),
+            "CONFLICT: no\\u{1b}[2J\\u{a}+ user mallory\\u{202e}"
+        );
     }
 }

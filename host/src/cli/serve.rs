@@ -154,6 +154,8 @@ async fn serve(
         () = signals => {}
         damage = damage => return Err(damage),
     }
+    // What goes on for calls that were given up; it may hold the turn to write.
+    storage.close();
     audit.flush().await;
     info!("stopped");
     Ok(data)

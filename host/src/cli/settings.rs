@@ -166,7 +166,9 @@ impl Settings {
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
-            .with_ansi(std::io::stderr().is_terminal());
+            .with_ansi(std::io::stderr().is_terminal())
+            // When the standard error takes no more, reporting that there panics, in the request that logs.
+            .log_internal_errors(false);
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with_target(false).init(),
             LogFormat::Json => log.json().flatten_event(true).init(),

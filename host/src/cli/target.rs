@@ -1,6 +1,6 @@
 //! Where a procedure is called: on the data directory, or on a running host.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::bail;
 use clap::Args;
@@ -33,6 +33,12 @@ pub struct Named<'a> {
 }
 
 impl Target {
+    /// The data directory that is set, also where a running host is called.
+    pub fn data(&self, settings: &Settings) -> PathBuf {
+        let data = self.host.data.data.clone();
+        data.unwrap_or_else(|| settings.data())
+    }
+
     /// Calls a procedure: as this user, or as the operator, who may do everything; of a running
     /// host, as the one whose key it is. None where it has no output.
     pub fn call(

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use anyhow::anyhow;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
-use serde_saphyr::{Error, Options, Spanned, alias_limits, budget, options};
+use serde_saphyr::{DoubleQuoted, Error, Options, Spanned, alias_limits, budget, options};
+
+use super::terminal::{is_obeyed_in_lines, printable, quoted};
 
 /// More than the largest document that `state.apply` takes has.
 const MOST_NODES: usize = 3_000_000;
@@ -19,7 +21,7 @@ pub fn read(text: &str) -> anyhow::Result<Value> {
     serde_saphyr::from_str_with_options(text, limits()).map_err(|error| match error {
         Error::DuplicateMappingKey { key, location } => anyhow!(
             "the key {} stands twice, at line {}, column {}",
-            key.unwrap_or_default(),
+            printable(&key.unwrap_or_default()),
             location.line(),
             location.column()
         ),
@@ -27,9 +29,30 @@ pub fn read(text: &str) -> anyhow::Result<Value> {
     })
 }
 
-/// Writes a document. Whatever another program could take for something else than a text is quoted.
+/// Writes a document. Whatever another program could take for something else than a text is quoted, and
+/// what a terminal would obey is escaped.
 pub fn write(value: &Value) -> anyhow::Result<String> {
-    Ok(serde_saphyr::to_string(value)?)
+    let text = serde_saphyr::to_string(&Written(value))?;
+    Ok(quoted(&text).into_owned())
+}
+
+/// A value whose texts are quoted where `quoted` has something to escape in them. Keys are names of
+/// fields, in which it has nothing to escape.
+struct Written<'a>(&'a Value);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::String(text) if text.contains(is_obeyed_in_lines) => {
+                DoubleQuoted(text).serialize(serializer)
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Written)),
+            Value::Object(entries) => {
+                serializer.collect_map(entries.iter().map(|(key, value)| (key, Written(value))))
+            }
+            other => other.serialize(serializer),
+        }
+    }
 }
 
 /// Where in a text everything stands.
@@ -236,6 +259,11 @@ apps:
             "\u{85}",
             "\u{2028}",
             "\u{7f}",
+            "\u{9b}31m",
+            "\u{202e}a",
+            "a\u{2066}\n b",
+            "# \u{1b}[2J",
+            "a\tb\n\tc",
             "a\r\nb",
             "=",
             "<<",
@@ -250,9 +278,12 @@ apps:
         ];
         let all: Vec<_> = texts.iter().map(|text| (*text).to_owned()).chain(long).collect();
         for text in &all {
-            let value = json!({"list": [text, {"key": text}], text: text, "last": null});
+            let is_plain_key = !text.contains(['\u{202e}', '\u{2066}']);
+            let key = if is_plain_key { &text[..] } else { "key" };
+            let value = json!({"list": [text, {"key": text}], (key): text, "last": null});
             let written = write(&value).unwrap();
             assert_eq!(read(&written).unwrap(), value, "{written}");
+            assert!(!written.contains(is_obeyed_in_lines), "{written:?}");
         }
         let value = json!({"a": [], "b": {}, "c": [[], [1, -2, 2.5, true, null]], "d": all});
         assert_eq!(read(&write(&value).unwrap()).unwrap(), value);

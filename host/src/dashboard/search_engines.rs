@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{LABEL, Row, found, free, mutation, query, validate::Fields};
+use super::{
+    LABEL, Row, found, free, mutation, query,
+    validate::{Fields, icon_problem},
+};
 use crate::{
     error::{Code, Error},
     procedures::{ById, Call, Created, Output, json},
@@ -21,6 +24,8 @@ pub(super) const URL_TEMPLATE: Shape = Bounded(
     &Bounded(&Text, Bound::Length(9, 2048)),
     Bound::Pattern(r"^\s*[Hh][Tt][Tt][Pp][Ss]?://.*%s"),
 );
+pub(super) const ICON_URL_ABOUT: &str = "1 to 2,048 characters on one line, trimmed; not `javascript:` or \
+                                         `vbscript:`, and `data:` only where it is an image.";
 pub(super) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
 
 #[derive(Deserialize)]
@@ -59,7 +64,7 @@ pub(super) static ROWS: &[Row] = &[
             required("short", SHORT).about("1 to 8 characters on one line, trimmed; no other has it."),
             required("urlTemplate", URL_TEMPLATE)
                 .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-            required("iconUrl", URL).about("1 to 2,048 characters on one line, trimmed."),
+            required("iconUrl", URL).about(ICON_URL_ABOUT),
             optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
         ]),
         ID,
@@ -72,7 +77,8 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::NotFound]),
 ];
 
-/// A search engine that keeps all rules, its texts trimmed.
+/// A search engine that keeps all rules, its texts trimmed. Its icon has to pass [`icon_problem`],
+/// too, unless it has that icon already.
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
@@ -114,6 +120,9 @@ async fn create(mut call: Call) -> Result<Output, Error> {
             description: input.description,
         },
     );
+    if let Some(problem) = icon_problem(&engine.icon_url) {
+        fields.refuse("iconUrl", problem.into());
+    }
     fields.check()?;
 
     let names = [engine.name.clone(), engine.short.clone()];

@@ -72,7 +72,8 @@ functions! { Users, portico_dashboard_users:
         = "user.setProfileImage", call_set_profile_image(&user_id, image.as_deref());
     /// Changes name and email. Own or admin.
     edit_profile(change: ProfileChange) -> () = "user.editProfile", call_edit_profile(&change);
-    /// Changes a password and ends the user's other sessions. Own or admin.
+    /// Changes a password and ends the user's other sessions. If an administrator sets it, the user's API
+    /// keys end as well. Own or admin.
     change_password(change: PasswordChange) -> () = "user.changePassword", call_change_password(&change);
     /// Sets the home boards. Own or admin.
     change_home_boards(user_id: String, boards: HomeBoards) -> ()
@@ -157,7 +158,7 @@ impl SignIn {
             let service = service.clone();
             let checking = async move {
                 let mut instance = service.sandbox.enter_to_hash(context).await?;
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts()?;
                 let sign_in = plugin.portico_dashboard_sign_in();
                 let answer = sign_in.call_password(store, &username, &password).await;
                 instance.answer(answer)
@@ -176,7 +177,7 @@ impl SignIn {
         let context = Identity::anonymous().context(&request_id);
         let found = async {
             let mut instance = self.0.sandbox.enter(context).await?;
-            let (plugin, store) = instance.parts();
+            let (plugin, store) = instance.parts()?;
             let answer = plugin
                 .portico_dashboard_sign_in()
                 .call_external(store, identity, linking)

@@ -93,9 +93,11 @@ impl Plugin {
     /// [`into_make_service_with_connect_info::<SocketAddr>`](Router::into_make_service_with_connect_info):
     /// tries to guess a password are counted by address, and without it not at all.
     ///
-    /// Of the settings, `sessions` and `public_url` mean nothing here, nor do the limits that belong to
-    /// sockets (`write_time`, `write_rate`, `receive_time` of a head, `connections`): the server that
-    /// serves the router has its own. `unsent` holds batches back, but closes no connection.
+    /// Of the settings, `sessions` means nothing here, and of `public_url` only the host counts: while there
+    /// is no user, a browser is answered only there, at `localhost` and at IP addresses, and only what pages
+    /// of the same origin ask for. Nor do the limits that belong to sockets mean anything (`write_time`,
+    /// `write_rate`, `receive_time` of a head, `connections`): the server that serves the router has its own.
+    /// `unsent` holds batches back, but closes no connection.
     pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,

@@ -66,11 +66,16 @@ fn warn_once(peer: IpAddr, headers: &HeaderMap) {
     }
 }
 
-/// The proxies whose `X-Forwarded-For` is believed.
+/// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
+    /// Whether the other end of the connection is one of them.
+    pub(super) fn include(&self, peer: Option<&ConnectInfo<SocketAddr>>) -> bool {
+        peer.is_some_and(|peer| self.contain(peer.0.ip().to_canonical()))
+    }
+
     fn contain(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }

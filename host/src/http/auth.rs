@@ -245,7 +245,7 @@ async fn check(
         username, password, ..
     } = &credentials;
     let mut instance = service.sandbox.enter_to_hash(context).await?;
-    let (plugin, store) = instance.parts();
+    let (plugin, store) = instance.parts()?;
     let sign_in = plugin.portico_dashboard_sign_in();
     let answer = sign_in.call_password(store, username, password).await;
     let user = instance.answer(answer)?;

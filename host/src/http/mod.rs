@@ -3,10 +3,12 @@
 //! Invariants:
 //! - Every answer under `/api` is JSON, also the refusals; only the page at `/api/docs` is not.
 //! - Credentials are looked at first, then the permission, then the body.
-//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out (`outgoing.rs`); secrets are not logged, so neither are
+//! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out (`outgoing.rs`);
+//!   secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
 mod address;
+mod admission;
 pub(crate) mod auth;
 mod docs;
 mod error;
@@ -27,7 +29,7 @@ mod trpc;
 use std::{
     collections::HashMap,
     ops::Deref,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -40,13 +42,16 @@ use axum::{
     routing::{any, get, post},
 };
 
-use self::outgoing::{Connection, Outgoing};
 pub(crate) use self::request::new_request_id;
 pub use self::{
     address::TrustedProxies,
     request::RequestId,
     server::serve,
     settings::{HttpSettings, PublicUrl},
+};
+use self::{
+    outgoing::{Connection, Outgoing},
+    request::Around,
 };
 pub use crate::sessions::SessionTimes;
 use crate::{
@@ -112,6 +117,8 @@ struct Http {
     authenticate: Option<Arc<dyn Authenticate>>,
     /// When the use of which key or session was last noted.
     noted: Mutex<HashMap<String, Timestamp>>,
+    /// Whether an administrator has been seen in storage.
+    has_administrator: AtomicBool,
     /// What waits to be written, where the connections are not [`serve`]'s.
     outgoing: Arc<Outgoing>,
     /// The description, from when it is first asked for.
@@ -157,6 +164,7 @@ impl Http {
             settings,
             authenticate,
             noted: Mutex::default(),
+            has_administrator: AtomicBool::new(false),
             document: OnceLock::new(),
         })
     }
@@ -165,7 +173,7 @@ impl Http {
 /// Everything under `/api`.
 pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
     let http = Http::new(service.into(), settings, None);
-    let limits = http.limits.clone();
+    let around = Around::of(&http);
     let router = procedures(&http)
         .route("/api/auth/sign-in", post(auth::sign_in).fallback(only_post))
         .route("/api/auth/sign-out", post(auth::sign_out).fallback(only_post))
@@ -174,15 +182,23 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
             "/api/auth/providers",
             get(providers::providers).fallback(only_get),
         )
-        .route("/api/auth/oidc/start", get(providers::start).fallback(only_get))
+        .route(
+            "/api/auth/oidc/start",
+            get(providers::start)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
+        )
         .route(
             "/api/auth/oidc/callback",
-            get(providers::callback).fallback(only_get),
+            get(providers::callback)
+                .head(providers::only_opened)
+                .fallback(providers::only_opened),
         )
         .route("/api/openapi", get(docs::document).fallback(only_get))
         .route("/api/docs", get(docs::page).fallback(only_get))
         .route("/api/docs/{file}", get(docs::part).fallback(only_get));
-    surround(router.fallback(unknown_path).with_state(http), &limits)
+    let router = router.fallback(unknown_path).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
@@ -196,8 +212,9 @@ where
     S: Clone + Send + Sync + 'static,
 {
     let http = Http::new(live, settings, Some(authenticate));
-    let limits = http.limits.clone();
-    surround(procedures(&http).with_state(http), &limits)
+    let around = Around::of(&http);
+    let router = procedures(&http).with_state(http);
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 fn procedures(http: &Http) -> Router<Arc<Http>> {
@@ -212,12 +229,17 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 }
 
 /// What stands around every request of [`router`], for routes beside it: an id (the extension
-/// [`RequestId`]), a bounded head, the log, headers for safety, and an answer even if a handler panics.
+/// [`RequestId`], always a new one), a bounded head, the log, headers for safety, and an answer even if a
+/// handler panics.
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    router.layer(middleware::from_fn_with_state(limits.head, request::around))
+    let around = Around {
+        head: limits.head,
+        http: None,
+    };
+    router.layer(middleware::from_fn_with_state(around, request::around))
 }
 
 async fn only_get(request: Request) -> Response {

@@ -14,7 +14,7 @@ use super::{
     Shared, auth,
     error::json_response,
     request::{RequestId, client_address, identify, query_pairs},
-    session,
+    session, wrong_method,
 };
 use crate::{
     error::{Code, Error},
@@ -23,7 +23,7 @@ use crate::{
     providers::{
         SignIn,
         ldap::Ldap,
-        oidc::{Oidc, PATIENCE_SECONDS, Returned, not_confirmed},
+        oidc::{Oidc, PATIENCE_SECONDS, Returned},
         sign_in,
     },
     shape::{
@@ -52,6 +52,7 @@ pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("code", Text).about("What the issuer gives a token for."),
     optional("iss", Text).about("The issuer."),
     optional("error", Text).about("Why the issuer refused."),
+    optional("error_description", Text).about("The same for a person; it goes to the log."),
 ]);
 
 /// What the list of providers answers.
@@ -89,6 +90,12 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
     json_response(answer.to_string())
 }
 
+/// Any method but `GET` of the two paths below. axum would answer `HEAD` as `GET`, and begin or end a
+/// sign-in of whoever only looks whether the address is good.
+pub(super) async fn only_opened(request: Request) -> Response {
+    wrong_method(&request, "GET")
+}
+
 /// `GET /api/auth/oidc/start?returnTo=/path`
 pub(super) async fn start(
     State(http): State<Shared>,
@@ -115,6 +122,7 @@ fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<
 async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {
     let (oidc, service) = (on(http)?, &http.service);
     check_opened(parts)?;
+    check_not_framed(parts)?;
     let query = Query::read(parts)?;
     let return_to = query.get("returnTo").map_or("/", String::as_str);
     check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;
@@ -127,7 +135,7 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     let browser = browser(http, &parts.headers);
     let (secrets, now) = (&service.secrets, service.clock.now());
     let started = oidc
-        .start(secrets, browser, return_to.into(), now, attempt)
+        .start(secrets, browser, return_to.into(), now, attempt, &id.0)
         .await?;
     let response = redirect(&started.url)?;
     Ok(with_browser(http, response, &started.browser, PATIENCE_SECONDS))
@@ -154,11 +162,17 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         service.clock.now(),
     );
     let returned = Query::read(parts).map(|query| query.returned(&browser));
-    let Some(resumed) = returned.ok().and_then(|returned| oidc.resume(returned, now)) else {
-        let attempt = service.throttle.begin(None, identity.address)?;
-        let refused = Err(not_confirmed());
-        attempt.settle(&refused);
-        return refused;
+    let returned = returned.map_err(|_| "the query of the callback cannot be read".to_owned());
+    let resumed = match returned.and_then(|returned| oidc.resume(returned, now)) {
+        Ok(resumed) => resumed,
+        Err(why) => {
+            check_not_framed(parts)?;
+            let attempt = service.throttle.begin(None, identity.address)?;
+            // Only what costs a try is logged, so that nobody fills the log.
+            let refused = Err(oidc.refuse(&why, &id.0));
+            attempt.settle(&refused);
+            return refused;
+        }
     };
     let signed_in = async {
         let external = oidc.complete(&resumed, &id.0).await?;
@@ -178,6 +192,20 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         response = with_browser(http, response, "", 0);
     }
     Ok(response)
+}
+
+/// A frame in a page of another site can be there without being seen, and must not use up the tries of
+/// whoever looks at that page. Nobody can sign in there: browsers send it no cookies.
+fn check_not_framed(parts: &Parts) -> Result<(), Error> {
+    let says = |name, value| parts.headers.get(name).is_some_and(|said| said == value);
+    let is_framed = parts.headers.contains_key("sec-fetch-dest") && !says("sec-fetch-dest", "document");
+    if is_framed && says("sec-fetch-site", "cross-site") {
+        return Err(Error::new(
+            Code::Forbidden,
+            "This page does not open in a frame of another site",
+        ));
+    }
+    Ok(())
 }
 
 /// Browsers say what a request is for. An image or a script of another site's page must not use up the
@@ -216,10 +244,11 @@ impl Query {
     }
 
     fn returned(&self, browser: &str) -> Returned {
-        let refused = self.get("error").is_some();
         Returned {
             state: self.get("state").cloned().unwrap_or_default(),
-            code: self.get("code").filter(|_| !refused).cloned(),
+            code: self.get("code").cloned(),
+            error: self.get("error").cloned(),
+            error_description: self.get("error_description").cloned(),
             issuer: self.get("iss").cloned(),
             browser: browser.into(),
         }

@@ -22,10 +22,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use super::{HttpLimits, Shared, address, error};
+use super::{Http, HttpLimits, Shared, address, admission, error};
 use crate::{
     error::{Code, Error},
     identity::{self, Identity},
+    json,
     model::Timestamp,
     procedures::{self, Procedure},
     service::report,
@@ -77,19 +78,47 @@ impl InputLimit {
 #[derive(Clone)]
 pub struct RequestId(pub Arc<str>);
 
+/// What [`around`] knows.
+#[derive(Clone)]
+pub(super) struct Around {
+    /// The largest head, in bytes.
+    pub head: usize,
+    /// What else is refused before its route is looked for, and whose request ids are taken. None:
+    /// nothing, and nobody's.
+    pub http: Option<Arc<Http>>,
+}
+
+impl Around {
+    pub fn of(http: &Arc<Http>) -> Self {
+        Self {
+            head: http.limits.head,
+            http: Some(http.clone()),
+        }
+    }
+}
+
 /// What happens around every request: an id, the log, headers for safety, and an answer even if
 /// its handler panics.
-///
-/// The state is the largest head, in bytes.
-pub(super) async fn around(State(largest): State<usize>, mut request: Request, next: Next) -> Response {
+pub(super) async fn around(State(around): State<Around>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let id = RequestId(request_id(request.headers()));
+    let Around { head: largest, http } = around;
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let is_trusted = http
+        .as_ref()
+        .is_some_and(|http| http.settings.trusted_proxies.include(peer));
+    let id = RequestId(request_id(request.headers(), is_trusted));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
     let answer = async {
         if head_size(&request) > largest {
             let message = format!("Request line and headers are larger than {largest} bytes");
             return error::at(&path, Error::new(Code::PayloadTooLarge, message));
+        }
+        if let Some(http) = &http
+            && let Some(refusal) =
+                admission::refusal(http, &path, request.version(), request.headers(), &id).await
+        {
+            return refusal;
         }
         next.run(request).await
     };
@@ -142,9 +171,11 @@ fn head_size(request: &Request) -> usize {
         .sum::<usize>()
 }
 
-/// The id that a proxy in front gave the request, if it is a plain one, or a new one.
-fn request_id(headers: &HeaderMap) -> Arc<str> {
-    let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
+/// The id that a trusted proxy in front gave the request, if it is a plain one, or a new one. Anybody
+/// else could give their requests the id of another's, in the log and in the audit log.
+fn request_id(headers: &HeaderMap, is_trusted: bool) -> Arc<str> {
+    let given = headers.get(REQUEST_ID).filter(|_| is_trusted);
+    let given = given.and_then(|value| value.to_str().ok());
     let plain = |id: &&str| {
         (8..=64).contains(&id.len())
             && id
@@ -305,8 +336,12 @@ pub(super) fn parse_json(bytes: &[u8], limit: InputLimit) -> Result<Value, Error
         let message = format!("The input holds more than {} values", limit.values);
         return Err(Error::new(Code::BadRequest, message));
     }
-    serde_json::from_slice(bytes)
-        .map_err(|error| Error::new(Code::BadRequest, format!("The input is not valid JSON: {error}")))
+    json::read(bytes).map_err(|error| match error {
+        json::Error::Syntax(error) => {
+            Error::new(Code::BadRequest, format!("The input is not valid JSON: {error}"))
+        }
+        json::Error::Repeated(issue) => Error::invalid(vec![issue]),
+    })
 }
 
 /// How many values a text of JSON holds, and no fewer.

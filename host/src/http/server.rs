@@ -17,7 +17,7 @@ use hyper_util::{
 use tokio::{
     net::TcpListener,
     sync::Semaphore,
-    time::{interval, timeout},
+    time::{Instant, interval, timeout},
 };
 use tracing::{debug, info, warn};
 
@@ -29,6 +29,9 @@ use super::{
 
 /// How long a client may read nothing while the host stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Connections that cannot be accepted are told of once in so long.
+const COMPLAINT: Duration = Duration::from_secs(1);
 
 /// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
 pub async fn serve(
@@ -49,6 +52,7 @@ pub async fn serve(
     let outgoing = Outgoing::new(limits.unsent);
     pace::prepare(&listener);
     let mut stop = std::pin::pin!(stop);
+    let (mut complained, mut untold) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
             let place = room.clone().acquire_owned().await;
@@ -62,7 +66,12 @@ pub async fn serve(
             Ok(connection) => connection,
             Err(error) => {
                 // Out of file descriptors, most likely: whoever leaves makes room.
-                warn!(%error, "cannot accept a connection");
+                if complained.is_none_or(|complained| complained.elapsed() >= COMPLAINT) {
+                    warn!(%error, untold, "cannot accept a connection");
+                    (complained, untold) = (Some(Instant::now()), 0);
+                } else {
+                    untold += 1;
+                }
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }

@@ -7,7 +7,7 @@ use axum::{
 use serde_json::json;
 
 use super::{Shared, error::json_response};
-use crate::{sandbox::SignedIn, sessions::Begun, time};
+use crate::{identity::Identity, sandbox::SignedIn, sessions::Begun, time};
 
 /// The answer to whoever signed in.
 pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Response {
@@ -23,6 +23,15 @@ pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Respon
 pub(super) fn with_session(http: &Shared, response: Response, begun: &Begun) -> Response {
     let seconds = http.settings.sessions.lifetime.as_secs();
     with_cookie(http, response, &begun.token, seconds)
+}
+
+/// This answer, with the new cookie of a session that was given another token by the request itself.
+pub(super) fn with_renewed(http: &Shared, response: Response, identity: &Identity) -> Response {
+    match identity.renewed_token() {
+        // Whenever the session ends, the cookie is worth nothing from then on.
+        Some(token) => with_cookie(http, response, token, http.settings.sessions.lifetime.as_secs()),
+        None => response,
+    }
 }
 
 /// This answer, with the session's cookie.

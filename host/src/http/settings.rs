@@ -18,9 +18,10 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     /// How long sessions last.
     pub sessions: SessionTimes,
-    /// Where people reach the service. With `https`, the session cookie is for TLS only.
+    /// Where people reach the service. With `https`, the session cookie is for TLS only. While there is
+    /// no user, browsers are served at this host, and at no other name but `localhost`.
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose `X-Forwarded-For` is believed.
+    /// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
     pub trusted_proxies: TrustedProxies,
     /// Who else vouches for users.
     pub providers: Providers,
@@ -46,6 +47,7 @@ impl HttpSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl {
     origin: String,
+    host: String,
     is_secure: bool,
 }
 
@@ -53,6 +55,11 @@ impl PublicUrl {
     /// Whether that is over TLS.
     pub fn is_secure(&self) -> bool {
         self.is_secure
+    }
+
+    /// The host, in lower case and without a port.
+    pub(super) fn host(&self) -> &str {
+        &self.host
     }
 }
 
@@ -77,6 +84,7 @@ impl FromStr for PublicUrl {
         match (scheme, authority, uri.path_and_query().map(|path| path.as_str())) {
             (Some(scheme), Some(authority), None | Some("/")) => Ok(Self {
                 origin: format!("{scheme}://{authority}").to_ascii_lowercase(),
+                host: authority.host().to_ascii_lowercase(),
                 is_secure: *scheme == Scheme::HTTPS,
             }),
             _ => Err(expected()),
@@ -101,6 +109,7 @@ mod tests {
         ] {
             let url: PublicUrl = text.parse().unwrap();
             assert_eq!((url.to_string().as_str(), url.is_secure()), (origin, is_secure));
+            assert!(origin.contains(url.host()) && !url.host().contains("8443"));
         }
         for text in [
             "",

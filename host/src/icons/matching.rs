@@ -4,7 +4,7 @@
 //! fit, the order of [`Rank`] picks one, so that the answer does not depend on the order in which
 //! a source lists its icons.
 
-use std::{collections::BTreeMap, ops::Bound};
+use std::{collections::BTreeMap, ops::Range};
 
 /// What a prefix needs at least, in characters: shorter ones fit nearly everything.
 const MIN_PREFIX: usize = 3;
@@ -77,7 +77,16 @@ pub(super) struct Match<'a> {
 
 /// The icons of one source: of each folded file stem the best file.
 #[derive(Debug, Default)]
-pub(super) struct Table(BTreeMap<String, Icon>);
+pub(super) struct Table {
+    /// In the order of the stems.
+    icons: Vec<(String, Icon)>,
+    /// The shortest stem of every range, in so few steps that it does not matter how many fit a name:
+    /// entry `n` is the better one of `2n` and `2n + 1`; the icons themselves follow those.
+    shortest: Vec<Shortest>,
+}
+
+/// How long a stem is, in characters, and where it stands among the icons. The smallest is the best.
+type Shortest = (usize, usize);
 
 #[derive(Debug)]
 struct Icon {
@@ -100,39 +109,75 @@ impl Table {
                 _ => drop(table.insert(stem, icon)),
             }
         }
-        Self(table)
+        let icons: Vec<_> = table.into_iter().collect();
+        let count = icons.len();
+        let mut shortest = vec![(0, 0); count];
+        let lengths = icons.iter().enumerate();
+        shortest.extend(lengths.map(|(at, (stem, _))| (stem.chars().count(), at)));
+        for at in (1..count).rev() {
+            shortest[at] = shortest[2 * at].min(shortest[2 * at + 1]);
+        }
+        Self { icons, shortest }
     }
 
     /// The best icon for a folded name.
     pub(super) fn find(&self, name: &str) -> Option<Match<'_>> {
-        if let Some((stem, icon)) = self.0.get_key_value(name) {
+        let from = self.icons.partition_point(|(stem, _)| &stem[..] < name);
+        if let Some((stem, icon)) = self.icons.get(from)
+            && stem == name
+        {
             return Some(found(Fit::Exact, stem, icon));
         }
         if name.chars().count() < MIN_PREFIX {
             return None;
         }
-        self.0
-            .range::<str, _>((Bound::Included(name), Bound::Unbounded))
-            .take_while(|(stem, _)| stem.starts_with(name))
-            .map(|(stem, icon)| {
-                let at_a_word = stem.as_bytes()[name.len()..].first() == Some(&b'-');
-                let fit = if at_a_word {
-                    Fit::PrefixOfWords
-                } else {
-                    Fit::Prefix
-                };
-                found(fit, stem, icon)
+        let words = format!("{name}-");
+        [(Fit::PrefixOfWords, &words[..]), (Fit::Prefix, name)]
+            .into_iter()
+            .find_map(|(fit, prefix)| {
+                let (stem, icon) = &self.icons[self.shortest(self.beginning_with(prefix))?];
+                Some(found(fit, stem, icon))
             })
-            .min_by_key(|found| found.rank)
+    }
+
+    /// Where the stems stand that begin with this.
+    fn beginning_with(&self, prefix: &str) -> Range<usize> {
+        let from = self.icons.partition_point(|(stem, _)| &stem[..] < prefix);
+        let count = self.icons[from..].partition_point(|(stem, _)| stem.starts_with(prefix));
+        from..from + count
+    }
+
+    /// The shortest stem among these, of equal ones the first.
+    fn shortest(&self, range: Range<usize>) -> Option<usize> {
+        let count = self.icons.len();
+        let (mut from, mut until) = (range.start + count, range.end + count);
+        let mut best: Option<Shortest> = None;
+        let mut look = |at: usize| {
+            let found = self.shortest[at];
+            best = Some(best.map_or(found, |best| best.min(found)));
+        };
+        while from < until {
+            // What stands alone at an end; the rest is in the entries above.
+            if from % 2 == 1 {
+                look(from);
+                from += 1;
+            }
+            if until % 2 == 1 {
+                until -= 1;
+                look(until);
+            }
+            (from, until) = (from / 2, until / 2);
+        }
+        best.map(|(_, at)| at)
     }
 
     /// The paths of all icons in here.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(|icon| icon.path.as_str())
+        self.icons.iter().map(|(_, icon)| icon.path.as_str())
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.icons.is_empty()
     }
 }
 
@@ -167,6 +212,8 @@ fn stem_and_format(path: &str) -> Option<(String, Format)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -280,5 +327,53 @@ mod tests {
     fn an_overlong_path_is_no_icon() {
         let long = format!("{}/plex.svg", "a".repeat(MAX_PATH));
         assert!(Table::new([long]).is_empty());
+    }
+
+    #[test]
+    fn how_many_icons_fit_a_name_makes_no_difference() {
+        let paths = (0..50_000).map(|number| format!("svg/icon{:06}.svg", number * 7 % 50_000));
+        let table = Table::new(paths);
+        let began = Instant::now();
+        for _ in 0..2_000 {
+            let found = table.find("icon").expect("an icon");
+            assert_eq!(found.path, "svg/icon000000.svg");
+        }
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn the_best_of_many_icons_is_the_one_that_a_look_at_each_finds() {
+        // Stems of few letters, so that many fit; in no order.
+        let stems: Vec<String> = (0..700_u32)
+            .map(|number| {
+                let scattered = number.wrapping_mul(2_654_435_761);
+                let letters = (0..3 + scattered % 6)
+                    .map(|place| ['a', 'b', ' '][(scattered >> (8 + 2 * place)) as usize % 3]);
+                fold(&letters.collect::<String>())
+            })
+            .filter(|stem| !stem.is_empty())
+            .collect();
+        let table = Table::new(stems.iter().map(|stem| format!("{stem}.svg")));
+        for name in &stems {
+            for length in 1..=name.len() {
+                let name = fold(&name[..length]);
+                let fitting = stems.iter().filter_map(|stem| {
+                    let rest = stem.strip_prefix(&name[..])?;
+                    let fit = match rest.chars().next() {
+                        None => Fit::Exact,
+                        _ if name.len() < MIN_PREFIX => return None,
+                        Some('-') => Fit::PrefixOfWords,
+                        Some(_) => Fit::Prefix,
+                    };
+                    Some((fit, stem.len(), stem))
+                });
+                let best = fitting.min().map(|(_, _, stem)| format!("{stem}.svg"));
+                assert_eq!(
+                    table.find(&name).map(|found| found.path),
+                    best.as_deref(),
+                    "{name}"
+                );
+            }
+        }
     }
 }

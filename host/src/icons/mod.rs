@@ -5,6 +5,7 @@
 
 mod listing;
 mod matching;
+mod network;
 mod settings;
 mod source;
 
@@ -20,47 +21,13 @@ use tokio::time::Instant;
 
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
+pub use portico_sandbox::icons::{Icons, NoIcons};
+
 use crate::time::Clock;
 
 /// How long one lookup waits for its sources. The contract allows 2 seconds: the rest is for the
 /// search itself.
 const WAIT: Duration = Duration::from_millis(1_900);
-
-/// Finds icons.
-#[async_trait]
-pub trait Icons: Send + Sync + 'static {
-    /// For each name the URL of an icon that fits it, or none.
-    async fn find(&self, names: &[String]) -> Vec<Option<String>>;
-
-    /// The icon for everything else.
-    fn default_icon(&self) -> String;
-}
-
-/// Finds nothing.
-#[derive(Debug)]
-pub struct NoIcons {
-    default_icon: String,
-}
-
-impl NoIcons {
-    /// Answers this icon (not empty) for everything.
-    pub fn new(default_icon: impl Into<String>) -> Self {
-        Self {
-            default_icon: default_icon.into(),
-        }
-    }
-}
-
-#[async_trait]
-impl Icons for NoIcons {
-    async fn find(&self, names: &[String]) -> Vec<Option<String>> {
-        vec![None; names.len()]
-    }
-
-    fn default_icon(&self) -> String {
-        self.default_icon.clone()
-    }
-}
 
 /// Finds icons in the sources of the settings: fetched on first need, kept on disk.
 pub struct IconSources {

@@ -22,11 +22,11 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 use tracing::warn;
-use ureq::Agent;
 
 use super::{
     listing::{self, Bounded},
     matching::Table,
+    network,
     settings::IconSource,
 };
 use crate::{model::Timestamp, time::Clock};
@@ -35,9 +35,6 @@ use crate::{model::Timestamp, time::Clock};
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 /// How long a source that failed is left alone.
 const RETRY_AFTER: Duration = Duration::from_mins(10);
-/// How long one fetch may take, all of it.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
-const MAX_REDIRECTS: u32 = 3;
 /// How large an index may be, in bytes.
 const MAX_BODY: u64 = 32 << 20;
 
@@ -181,13 +178,7 @@ impl Source {
     }
 
     fn fetch(&self) -> anyhow::Result<Table> {
-        let agent: Agent = Agent::config_builder()
-            .timeout_global(Some(FETCH_TIMEOUT))
-            .max_redirects(MAX_REDIRECTS)
-            .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .into();
-        let mut response = agent.get(&self.settings.index).call()?;
+        let mut response = network::get(&self.settings.index)?;
         let body = response.body_mut().with_config().limit(MAX_BODY).read_to_vec()?;
         let table = Table::new(listing::paths(&body)?);
         ensure!(!table.is_empty(), "the index lists no icons");

@@ -34,7 +34,7 @@ const ABOUT: [(Code, &str); 12] = [
     ),
     (
         Code::UnsupportedMediaType,
-        "The body's content type is not application/json.",
+        "The body's content type is not application/json, or it has a `Content-Encoding`.",
     ),
     (
         Code::TooManyRequests,

@@ -20,9 +20,12 @@ The users and apps of a dashboard.
 
 Every procedure can be called as such, and many are REST routes, too; the rules are the same.
 
-- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. Lengths count \
-Unicode scalar values, of texts that are trimmed after trimming (and of names after normalising to \
-NFC in lower case). In a query string, numbers are decimal digits, and no key comes twice.
+- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. No key comes \
+twice, neither in an object of JSON nor in a query string; in a query string, numbers are decimal digits.
+- **Texts**: outer whitespace (Unicode's White_Space), line ends included, is trimmed from every text \
+except passwords. Lengths count Unicode scalar values after trimming (of usernames after normalising \
+to NFC in lower case, too). Ids, tokens, and names of procedures, permissions and outcomes are taken \
+as they are.
 - **Output**: dates are RFC 3339 in UTC with milliseconds. `200` with an empty body where there is no \
 output.
 - **Errors** are `Error`, in procedure calls `CallError`. `issues` and `data.zodError` name each field \
@@ -30,7 +33,10 @@ and the rule that it breaks.
 - **Procedure calls** are those of tRPC v11: this document shows the plain ones; batches, streams and \
 superjson are for its clients.
 - **Credentials**: `Authorization: Bearer`, else the header `ApiKey`, else the session cookie. Each \
-may hold an API key or a session token. Where nobody needs to sign in, bad ones count as none.
+may hold an API key or a session token. Where nobody needs to sign in, bad ones count as none. A change \
+of one's own password by the cookie answers with another cookie.
+- **The first user**: until there is one, requests of browsers are `403` unless they come from this \
+service's own pages, at an IP address, `localhost` or the host of the setting `public-url`.
 ";
 
 /// The document.

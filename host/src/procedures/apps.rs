@@ -21,7 +21,7 @@ const LINK: Shape = Bounded(&Text, Bound::Length(0, 8192));
 pub(crate) const HREF: Shape = Nullable(&LINK);
 pub(crate) const PING_URL: Shape = Nullable(&Bounded(
     &LINK,
-    Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?$"),
+    Bound::Pattern(r"^\s*([Hh][Tt][Tt][Pp][Ss]?:.*)?\s*$"),
 ));
 
 const APP_FIELDS: [Field; 6] = [

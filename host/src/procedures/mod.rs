@@ -85,6 +85,11 @@ impl Procedure {
         self.hashes && matches!(self.access, Access::Public | Access::Onboarding)
     }
 
+    /// Whether it sets the password of a user who is there: their session may go on under another token.
+    pub fn sets_password(&self) -> bool {
+        self.name == "user.changePassword"
+    }
+
     /// Whether all that it does is to read, without waiting for a turn before: then it may do so in the
     /// state in which its caller was looked up.
     pub fn just_reads(&self) -> bool {

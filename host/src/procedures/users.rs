@@ -30,7 +30,9 @@ const REQUIRED_EMAIL: Shape = Bounded(
 pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::Length(0, 350_000));
 const IMAGE: Shape = Bounded(
     &IMAGE_OR_URL,
-    Bound::Pattern(r"^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*$"),
+    Bound::Pattern(
+        r"^\s*[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*\s*$",
+    ),
 );
 const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));
 

@@ -74,7 +74,7 @@ impl SignIn<'_> {
     ) -> Result<SignedIn, Error> {
         let sandbox = &self.service.sandbox;
         let mut instance = sandbox.enter_within(turn, context, enclosing.storage()).await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         let answer =
             plugin
                 .portico_dashboard_sign_in()

@@ -125,7 +125,8 @@ pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 pub const SEARCH: Shape = Shape::Named(
     "Search",
     &Shape::Record(&[
-        required("query", Shape::Text).about("What the name contains; an empty text fits every name."),
+        required("query", Shape::Text)
+            .about("What the name contains, trimmed; an empty text fits every name."),
         optional("limit", Shape::Bounded(&Shape::Integer, Bound::Range(1, 100)))
             .about("How many to answer at most; 10 if absent."),
     ]),

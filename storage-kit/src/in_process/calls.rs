@@ -1,7 +1,7 @@
 //! The functions of `wit/storage.wit`, by name.
 
-use portico::model::{Provider, Timestamp};
-use portico::storage::{Access, Result, Transaction};
+use portico_model::{Provider, Timestamp};
+use portico_storage::{Access, Result, Transaction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use super::json::{self as form, AccountKey, AppFilter, NewUser, StoredApp, UserC
 pub(super) struct Begin {
     pub access: AccessForm,
     pub session: Option<String>,
+    pub user: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -176,7 +177,7 @@ impl Call {
     }
 }
 
-fn apps(apps: Vec<portico::model::App>) -> Value {
+fn apps(apps: Vec<portico_model::App>) -> Value {
     let apps: Vec<_> = apps.into_iter().map(form::App::from).collect();
     json!(apps)
 }

@@ -1,7 +1,7 @@
 //! The values of the contract as JSON, with the names of WIT.
 
-use portico::model::{self, ColorScheme, Provider, Timestamp, UserSummary};
-use portico::storage::{self, Account, Constraint, Error};
+use portico_model::{self as model, ColorScheme, Provider, Timestamp, UserSummary};
+use portico_storage::{self as storage, Account, Constraint, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

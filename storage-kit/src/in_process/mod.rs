@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use portico::storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
+use portico_storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -111,7 +111,7 @@ async fn take(
     let answer = match (&request.call[..], transaction.as_mut()) {
         ("begin", _) => match serde_json::from_value::<Begin>(arguments) {
             Ok(begin) => storage
-                .begin(begin.access.into(), &context(begin.session))
+                .begin(begin.access.into(), &context(begin.session, begin.user))
                 .await
                 .map(|begun| {
                     *transaction = Some(begun);
@@ -142,12 +142,13 @@ async fn take(
     }
 }
 
-fn context(session: Option<String>) -> CallContext {
+fn context(session: Option<String>, user: Option<String>) -> CallContext {
     CallContext {
-        user_id: None,
+        user_id: user,
         authentication: session.map_or(Authentication::None, Authentication::Session),
         request_id: "storage kit".into(),
         audit: None,
+        new_token: None,
         snapshot: SharedSnapshot::default(),
     }
 }

@@ -1,12 +1,13 @@
 //! Portico's own drivers as implementations to test, and the bridge to what else is in them.
 #![allow(dead_code, reason = "not every test uses everything")]
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use portico::storage::memory::MemoryStorage;
-use portico::storage::sqlite::SqliteStorage;
-use portico::storage::{
+use portico_sqlite::SqliteStorage;
+use portico_storage::memory::MemoryStorage;
+use portico_storage::{
     Access, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
     DashboardTransaction, Error, NewInvite, SearchEngine, Session, SharedSnapshot, hash_secret,
 };
@@ -26,7 +27,18 @@ pub fn sqlite(directory: &TempDir) -> Arc<dyn DashboardStorage> {
 }
 
 /// The bridge to one of Portico's own drivers.
-pub struct Dashboard(pub Arc<dyn DashboardStorage>);
+pub struct Dashboard {
+    storage: Arc<dyn DashboardStorage>,
+    /// How often the user's password had been set when this sign-in began.
+    sign_ins: Mutex<HashMap<String, Option<u32>>>,
+}
+
+impl Dashboard {
+    pub fn new(storage: Arc<dyn DashboardStorage>) -> Self {
+        let sign_ins = Mutex::default();
+        Self { storage, sign_ins }
+    }
+}
 
 #[async_trait]
 impl Bridge for Dashboard {
@@ -36,11 +48,29 @@ impl Bridge for Dashboard {
             authentication: Authentication::Operator,
             request_id: "bridge".into(),
             audit: None,
+            new_token: None,
             snapshot: SharedSnapshot::default(),
         };
-        let begun = self.0.begin_dashboard(Access::Write, &context).await;
+        let begun = self.storage.begin_dashboard(Access::Write, &context).await;
         let mut transaction = begun.map_err(refused)?;
-        let answer = answer(&mut *transaction, call).await?;
+        let answer = match call {
+            BridgeCall::BeginSignIn { id, user } => {
+                let version = transaction.password_version(&user).await.map_err(refused)?;
+                self.sign_ins.lock().unwrap().insert(id, version);
+                Value::Null
+            }
+            // As `POST /api/auth/sign-in` does it.
+            BridgeCall::EndSignIn { id, user } => {
+                let version = self.sign_ins.lock().unwrap().remove(&id).flatten();
+                let present = transaction.password_version(&user).await.map_err(refused)?;
+                let begins = version.is_some() && version == present;
+                if begins {
+                    answer(&mut *transaction, BridgeCall::PutSession { id, user }).await?;
+                }
+                Value::Bool(begins)
+            }
+            other => answer(&mut *transaction, other).await?,
+        };
         transaction.commit().await.map_err(refused)?;
         Ok(answer)
     }
@@ -117,7 +147,7 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
         }
         BridgeCall::PutBoard(board) => {
             let item = |app_id: String| BoardItem::App { app_id };
-            let stored = portico::storage::Board {
+            let stored = portico_storage::Board {
                 board: BoardSummary {
                     id: board.id.clone(),
                     name: board.name.clone(),
@@ -215,6 +245,7 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
             let user = dashboard.get_session_user(&user).await.map_err(refused)?;
             Ok(json!(user.map(|user| user.color_scheme)))
         }
+        other => Err(BridgeError::Unsupported(format!("{other:?}"))),
     }
 }
 

@@ -138,19 +138,19 @@ impl Steps {
             "sandbox: a fresh instance, and its end": self.enter().await?;
             "sandbox: instance and app.byId, with its read": {
                 let mut instance = self.enter().await?;
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts().unwrap();
                 let answer = plugin.portico_dashboard_apps().call_by_id(store, caller, &self.app).await;
                 instance.answer(answer)?
             };
             "sandbox: instance and app.byId without an app": {
                 let mut instance = self.enter().await?;
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts().unwrap();
                 let answer = plugin.portico_dashboard_apps().call_by_id(store, caller, &none).await;
                 instance.answer(answer).err()
             };
             "sandbox: instance and app.all, with its list of 100": {
                 let mut instance = self.enter().await?;
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts().unwrap();
                 let answer = plugin.portico_dashboard_apps().call_all(store, caller).await;
                 instance.answer(answer)?
             };

@@ -19,8 +19,9 @@ let issuer
 let provider
 
 async function newKey() {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  return { ...(await exportJWK(privateKey)), kid: `key ${keys.length + 1}`, alg: 'RS256', use: 'sig' }
+  const { algorithm: alg = 'RS256', kid = `key ${keys.length + 1}` } = behaviour
+  const { privateKey } = await generateKeyPair(alg, { extractable: true })
+  return { ...(await exportJWK(privateKey)), kid, alg, use: 'sig' }
 }
 
 async function renew({ rotate }) {
@@ -33,6 +34,8 @@ async function renew({ rotate }) {
         redirect_uris: ['http://127.0.0.1:1/api/auth/oidc/callback'],
         response_types: ['code'],
         grant_types: ['authorization_code'],
+        id_token_signed_response_alg: keys.at(-1).alg,
+        ...(behaviour.signsUserinfo && { userinfo_signed_response_alg: keys.at(-1).alg }),
       },
     ],
     // The newest key signs, and only that one is shown.
@@ -46,6 +49,7 @@ async function renew({ rotate }) {
     conformIdTokenClaims: !behaviour.claimsInToken,
     cookies: { keys: ['a key of the tests'] },
     pkce: { required: () => true },
+    features: { jwtUserinfo: { enabled: true } },
     findAccount: (_, id) => people[id] && { accountId: id, claims: () => ({ sub: id, ...people[id] }) },
   })
   // The service has another port in each test.
@@ -109,10 +113,19 @@ const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json')
     return response.end(`{"padding": "${'x'.repeat(2 << 20)}"}`)
   }
+  // oidc-provider takes a secret in the header and in the body alike.
+  const way = request.headers.authorization ? 'basic' : 'post'
+  if (path === '/token' && behaviour.clientAuth && behaviour.clientAuth !== way) {
+    response.writeHead(401, { 'content-type': 'application/json' })
+    return response.end('{"error": "invalid_client"}')
+  }
   const changes = behaviour.claims || behaviour.header || behaviour.foreignKey
   if (path === '/token' && changes) return changed(request, response, tampered)
   if (path === '/.well-known/openid-configuration' && behaviour.discovery) {
     return changed(request, response, (body) => JSON.stringify({ ...JSON.parse(body), ...behaviour.discovery }))
+  }
+  if (path === '/me' && behaviour.breaksUserinfo) {
+    return changed(request, response, (body) => body.replace(/[^.]+$/, (signature) => [...signature].reverse().join('')))
   }
   if (path === '/me' && behaviour.userinfo) {
     return changed(request, response, (body) => JSON.stringify({ ...JSON.parse(body), ...behaviour.userinfo }))

@@ -5,7 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { instantiate } from "../../generated/portico.js";
-import { Transaction, unavailable } from "./storage.js";
+import { Collisions } from "./collisions.js";
+import { isRetry, Transaction, unavailable } from "./storage.js";
 
 /**
  * @import { Root, ImportObject } from "../../generated/portico.js"
@@ -46,6 +47,9 @@ class Instance {
   #messages = 0;
   /** @type {Transaction | undefined} */
   #transaction;
+  #collisions = new Collisions();
+  /** Whether the last `begin` was refused with `retry`. */
+  #collided = false;
   #exports;
 
   /** @param {Surroundings} surroundings */
@@ -56,7 +60,15 @@ class Instance {
         begin: (/** @type {"read" | "write"} */ access) => {
           // The contract's component holds one at a time; another one could hold thousands.
           if (this.#transaction?.isOpen) throw unavailable("a call has a transaction open already");
-          return (this.#transaction = new Transaction(database, access, this.#call?.session));
+          if (this.#collided || this.#transaction?.collided) this.#collisions.wait();
+          try {
+            this.#transaction = new Transaction(database, access, this.#call?.session);
+            this.#collided = false;
+            return this.#transaction;
+          } catch (error) {
+            this.#collided = isRetry(error);
+            throw error;
+          }
         },
       },
       "portico:dashboard/icons": icons,
@@ -82,6 +94,8 @@ class Instance {
   run(call, work) {
     this.#call = call;
     this.#messages = 0;
+    this.#collisions = new Collisions();
+    this.#collided = false;
     try {
       return work(this.#exports);
     } finally {

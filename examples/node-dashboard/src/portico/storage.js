@@ -31,6 +31,9 @@ export const unavailable = (text) => new Refusal({ tag: "unavailable", val: text
 /** @param {contract.Constraint} constraint */
 const broken = (constraint) => new Refusal({ tag: "constraint", val: constraint });
 
+/** Whether another transaction won, and this one may be tried again. @param {unknown} error */
+export const isRetry = (error) => error instanceof Refusal && error.payload.tag === "retry";
+
 /** What an error of the database means to the component. @param {any} error */
 function refusal(error) {
   if (error instanceof Refusal) return error;
@@ -129,6 +132,8 @@ export const VIEWABLE = `
 
 /** One transaction, as the component holds it. */
 export class Transaction {
+  /** Whether a call ended in `retry`: then the next transaction of the call waits. */
+  collided = false;
   /** Whether a call failed: then there are no more writes and no commit. */
   #failed = false;
   #open = true;
@@ -157,6 +162,13 @@ export class Transaction {
     if (this.#writes) database.writing = true;
   }
 
+  /** @param {unknown} error */
+  #refusal(error) {
+    const refused = refusal(error);
+    this.collided ||= isRetry(refused);
+    return refused;
+  }
+
   /** @param {"COMMIT" | "ROLLBACK"} how */
   #end(how) {
     if (!this.#open) return;
@@ -166,7 +178,7 @@ export class Transaction {
     } catch (error) {
       // A commit that did not succeed leaves the transaction open.
       if (how === "COMMIT") this.#connection.run("ROLLBACK");
-      throw refusal(error);
+      throw this.#refusal(error);
     } finally {
       if (this.#writes) this.#database.writing = false;
       else this.#database.giveBack(this.#connection);
@@ -201,7 +213,7 @@ export class Transaction {
       return work(this.#connection);
     } catch (error) {
       this.#failed = true;
-      throw refusal(error);
+      throw this.#refusal(error);
     }
   }
 

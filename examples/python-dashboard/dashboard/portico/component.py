@@ -16,12 +16,14 @@ from wasmtime import component as wasm
 from wasmtime.component import ResourceHost, ResourceType
 
 from ..database import Database
-from .storage import Refusal, Transaction, unavailable
+from .collisions import Collisions
+from .storage import Refusal, Transaction, is_retry, unavailable
 from .values import Record, Variant, from_component
 
 #: Linear memory of an instance. A password's hash needs 20 MiB.
 MEMORY = 128 << 20
-#: So long may the component work on a call; what storage takes does not end it, but counts.
+#: So long may the component work on a call; what storage takes does not end it, but counts. Waits after
+#: collisions do not count.
 SECONDS = 2.0
 #: The same for a call that hashes.
 HASHING_SECONDS = 10.0
@@ -128,12 +130,19 @@ class Component:
         self._call = NOBODY
         self._messages = 0
         self._transactions: dict[int, Transaction] = {}
+        self._collisions = Collisions()
+        #: Whether the last `begin` was refused with `retry`.
+        self._collided = False
+        #: When its time is over, if it waits no more.
+        self._ends = 0.0
+        self._store: Store | None = None
         self._failure: Exception | None = None
         self._linker = self._link()
 
     def run(self, call: Call, invocation: Invocation, seconds: float = SECONDS) -> Any:
         """What the function answers. Raises `Refused` if it refuses, and `Failed` if it fails."""
         self._call, self._messages, self._failure = call, 0, None
+        self._collisions, self._collided = Collisions(), False
         try:
             answer = from_component(self._run_fresh(invocation, seconds))
         except (WasmtimeError, ValueError, TypeError) as error:
@@ -155,12 +164,19 @@ class Component:
         export = self._compiled.export(invocation.interface, invocation.function)
         with Store(self._compiled.engine) as store:
             store.set_limits(memory_size=MEMORY, table_elements=20_000, instances=20, tables=20, memories=2)
-            # One more, because the tick that is under way is shorter than others.
-            store.set_epoch_deadline(round(seconds / TICK) + 1)
+            self._store, self._ends = store, time.monotonic() + seconds
+            self._set_deadline()
             instance = self._linker.instantiate(store, self._compiled.component)
             function = instance.get_func(store, export)
             assert function is not None
             return function(store, *invocation.values)
+
+    def _set_deadline(self) -> None:
+        """The call ends when its time is over."""
+        assert self._store is not None
+        left = max(0.0, self._ends - time.monotonic())
+        # One more, because the tick that is under way is shorter than others.
+        self._store.set_epoch_deadline(round(left / TICK) + 1)
 
     # What the component may reach.
 
@@ -224,8 +240,17 @@ class Component:
             # The contract's component holds one at a time; another one could hold thousands.
             if any(transaction.is_open for transaction in self._transactions.values()):
                 raise unavailable("a call has a transaction open already")
+            last = self._transactions.get(len(self._transactions))
+            if self._collided or (last and last.collided):
+                self._ends += self._collisions.wait()
+                self._set_deadline()
             name = len(self._transactions) + 1
-            self._transactions[name] = Transaction(self._database, access, self._call.session)
+            self._collided = False
+            try:
+                self._transactions[name] = Transaction(self._database, access, self._call.session)
+            except Refusal as refusal:
+                self._collided = is_retry(refusal)
+                raise
             return ResourceHost.own(name, TRANSACTION)
 
         return result(begin)

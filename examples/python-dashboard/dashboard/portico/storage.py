@@ -27,6 +27,11 @@ class Refusal(Exception):
         self.error = error
 
 
+def is_retry(refusal: Refusal) -> bool:
+    """Whether another transaction won, and this one may be tried again."""
+    return refusal.error.tag == "retry"
+
+
 def unavailable(text: str) -> Refusal:
     """For the log only."""
     return Refusal(Variant("unavailable", text))
@@ -179,6 +184,8 @@ class Transaction:
             raise Refusal(Variant("retry"))
         self._database = database
         self._session = session
+        #: Whether a call ended in `retry`: then the next transaction of the call waits.
+        self.collided = False
         #: Whether a call failed: then there are no more writes and no commit.
         self._failed = False
         self._connection = database.writer if self._writes else database.take_reader()
@@ -192,6 +199,11 @@ class Transaction:
         if self._writes:
             database.writing = True
 
+    def _refusal(self, error: Exception) -> Refusal:
+        refused = refusal(error)
+        self.collided = self.collided or is_retry(refused)
+        return refused
+
     def _end(self, how: str) -> None:
         if not self.is_open:
             return
@@ -202,7 +214,7 @@ class Transaction:
             # A commit that did not succeed leaves the transaction open.
             if how == "COMMIT":
                 self._connection.run("ROLLBACK")
-            raise refusal(error) from error
+            raise self._refusal(error) from error
         finally:
             if self._writes:
                 self._database.writing = False
@@ -226,7 +238,7 @@ class Transaction:
             return work(self._connection)
         except (Refusal, sqlite3.Error, OverflowError) as error:
             self._failed = True
-            raise refusal(error) from error
+            raise self._refusal(error) from error
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         if not self._writes:

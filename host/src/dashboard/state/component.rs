@@ -32,7 +32,7 @@ pub(super) struct Component<'a> {
 macro_rules! ask {
     ($self:ident, $interface:ident.$function:ident($($argument:expr),*)) => {{
         let mut instance = $self.enter().await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         let answer = plugin.$interface().$function(store, $($argument),*).await;
         let answer = instance.answer(answer);
         $self.turn = Some(instance.leave());
@@ -78,7 +78,7 @@ impl<'a> Component<'a> {
     pub async fn learn(&mut self, keys: &mut Keys, names: Vec<String>) -> Result<(), Error> {
         for names in names.chunks(MOST_NAMES) {
             let mut instance = self.enter().await?;
-            let (plugin, store) = instance.parts();
+            let (plugin, store) = instance.parts()?;
             let answer = plugin.portico_dashboard_names().call_keys(store, names).await;
             keys.learn(names.to_vec(), instance.answer(answer.map(Ok))?);
             self.turn = Some(instance.leave());
@@ -115,7 +115,7 @@ impl<'a> Component<'a> {
             .sandbox
             .enter_to_hash_with(turn, self.call.context())
             .await?;
-        let (plugin, store) = instance.parts();
+        let (plugin, store) = instance.parts()?;
         let state = plugin.portico_dashboard_state();
         let answer = state
             .call_hash_password(store, self.call.caller(), password)
@@ -160,7 +160,7 @@ impl<'a> Component<'a> {
         for ids in ids.chunks(MOST) {
             let mut instance = self.enter().await?;
             for id in ids {
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts()?;
                 let users = plugin.portico_dashboard_users();
                 let answer = users.call_delete(store, self.call.caller(), id).await;
                 instance.answer(answer)?;
@@ -174,7 +174,7 @@ impl<'a> Component<'a> {
         for ids in ids.chunks(MOST) {
             let mut instance = self.enter().await?;
             for id in ids {
-                let (plugin, store) = instance.parts();
+                let (plugin, store) = instance.parts()?;
                 let apps = plugin.portico_dashboard_apps();
                 let answer = apps.call_delete(store, self.call.caller(), id).await;
                 instance.answer(answer)?;

@@ -62,7 +62,8 @@ const USER: Shape = Named(
     "WantedUser",
     &Record(&[
         required("name", users::USERNAME).about(
-            "3 to 255 characters on one line; no other user of this provider in the list has it.",
+            "3 to 255 characters on one line, trimmed, for a new user without invisible ones; no other user of \
+             this provider in the list has it.",
         ),
         required("provider", PROVIDER).about("Who vouches for the user."),
         optional("email", Nullable(&users::EMAIL))
@@ -72,7 +73,7 @@ const USER: Shape = Named(
             "Used only for a user who is created, and only by the provider `credentials`: 8 to 255 characters.",
         ),
         optional("image", Nullable(&users::IMAGE_OR_URL)).about(
-            "A data URI of an image (PNG, JPEG, GIF, WebP); for a user of `oidc` or `ldap` also a URL.",
+            "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL.",
         ),
         optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
     ]),
@@ -86,11 +87,15 @@ const APP: Shape = Named(
         ),
         required("name", apps::NAME).about("1 to 64 characters on one line, trimmed."),
         optional("description", apps::DESCRIPTION).about("What the app is: at most 512 characters, trimmed."),
-        optional("iconUrl", apps::ICON_URL)
-            .about("1 to 65,536 characters on one line. Absent: as it was; for a new app an icon that fits the name."),
-        optional("href", apps::HREF).about("Where the app is opened: an absolute URL, not `javascript:` or `data:`."),
-        optional("pingUrl", apps::PING_URL)
-            .about("Where the app is asked whether it is up: an absolute URL with `http:` or `https:`."),
+        optional("iconUrl", apps::ICON_URL).about(
+            "1 to 65,536 characters on one line, trimmed; not `javascript:` or `vbscript:`, and `data:` only \
+                 where it is an image. Absent: as it was; for a new app an icon that fits the name.",
+        ),
+        optional("href", apps::HREF)
+            .about("Where the app is opened: an absolute URL, not `javascript:` or `data:`, trimmed."),
+        optional("pingUrl", apps::PING_URL).about(
+            "Where the app is asked whether it is up: an absolute URL with `http:` or `https:`, trimmed.",
+        ),
     ]),
 );
 const SEARCH_ENGINE: Shape = Named(
@@ -102,7 +107,7 @@ const SEARCH_ENGINE: Shape = Named(
             .about("1 to 8 characters on one line, trimmed; no other has it."),
         required("urlTemplate", search_engines::URL_TEMPLATE)
             .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-        required("iconUrl", search_engines::URL).about("1 to 2,048 characters on one line, trimmed."),
+        required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
         optional("description", search_engines::DESCRIPTION).about("At most 512 characters, trimmed."),
     ]),
 );

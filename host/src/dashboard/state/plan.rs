@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    super::validate::Fields,
+    super::validate::{Fields, icon_problem},
     document::{AppName, Board, Change, Document, UserName, entries},
     snapshot::{Keys, Snapshot},
 };
@@ -106,6 +106,7 @@ impl Plan {
                 .iter()
                 .map(|(board, _)| (keys.of(&board.board.name), &board.board.id)),
         );
+        check_icons(&mut fields, document, snapshot, &search_engines);
         let apps = match_apps(&mut fields, document, snapshot, keys);
         check_shorts(&mut fields, document, keys);
 
@@ -193,6 +194,19 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
         });
     }
     matched
+}
+
+/// An icon that no new search engine may have stays where it is: it may be older than the rule.
+fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, matches: &Matches) {
+    let present = snapshot.search_engines.iter();
+    let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();
+    for (index, engine) in entries(&document.search_engines).iter().enumerate() {
+        let stays = matches[index].as_ref().and_then(|id| present.get(id)) == Some(&&engine.icon_url);
+        if let Some(problem) = icon_problem(&engine.icon_url).filter(|_| !stays) {
+            fields.enter("searchEngines", index);
+            fields.refuse("iconUrl", problem.into());
+        }
+    }
 }
 
 fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {

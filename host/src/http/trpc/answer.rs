@@ -118,6 +118,11 @@ impl Answer {
     /// As a line of a stream. There, superjson goes around the line and not around the data in it.
     pub fn line(self, index: usize, superjson: bool, connection: &Arc<Connection>) -> Vec<Bytes> {
         let mut pieces = Pieces::new(connection, self.small_size());
+        self.write_line(index, superjson, &mut pieces);
+        pieces.into_parts()
+    }
+
+    fn write_line(self, index: usize, superjson: bool, pieces: &mut Pieces<'_>) {
         if superjson {
             pieces.push(r#"{"json":"#);
         }
@@ -141,7 +146,6 @@ impl Answer {
             pieces.push("}");
         }
         pieces.push("\n");
-        pieces.into_parts()
     }
 
     /// What it takes in a buffer of small texts, about.
@@ -162,6 +166,21 @@ pub(super) fn stream_head(calls: usize, superjson: bool) -> String {
     } else {
         format!("{head}\n")
     }
+}
+
+/// The lines of a stream as one response.
+pub(super) fn stream_at_once(
+    answers: Vec<Answer>,
+    superjson: bool,
+    connection: &Arc<Connection>,
+) -> Response {
+    let size: usize = answers.iter().map(Answer::small_size).sum();
+    let mut pieces = Pieces::new(connection, size.min(GATHERED));
+    pieces.push(&stream_head(answers.len(), superjson));
+    for (index, answer) in answers.into_iter().enumerate() {
+        answer.write_line(index, superjson, &mut pieces);
+    }
+    json_response(pieces.into_body())
 }
 
 /// The answers as one response: a list for a batch; its status is theirs, or 207 where they differ.

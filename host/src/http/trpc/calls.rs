@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     error::{Code, Error},
+    model::Issue,
     procedures::{Procedure, Table},
     sandbox::Kind,
 };
@@ -46,7 +47,7 @@ pub(super) struct Call {
 pub(super) enum Input {
     None,
     Value(Value),
-    Unreadable(Code, String),
+    Unreadable(Code, String, Vec<Issue>),
 }
 
 impl Input {
@@ -55,7 +56,10 @@ impl Input {
         match self {
             Self::None => Ok(None),
             Self::Value(value) => Ok(Some(value)),
-            Self::Unreadable(code, message) => Err(Error::new(code, message)),
+            Self::Unreadable(code, message, issues) => Err(Error {
+                issues,
+                ..Error::new(code, message)
+            }),
         }
     }
 }
@@ -152,11 +156,13 @@ impl Calls {
             Ok(Some(_)) => (
                 Code::BadRequest,
                 "\"input\" needs to be an object when doing a batch call".to_owned(),
+                Vec::new(),
             ),
-            Err(error) => (error.code, error.message),
+            Err(error) => (error.code, error.message, error.issues),
         };
         for call in &mut self.calls {
-            call.input = Input::Unreadable(unreadable.0, unreadable.1.clone());
+            let (code, message, issues) = unreadable.clone();
+            call.input = Input::Unreadable(code, message, issues);
         }
     }
 
@@ -206,7 +212,7 @@ impl Call {
             match superjson::unwrap(input) {
                 Ok(Some(input)) => Input::Value(input),
                 Ok(None) => Input::None,
-                Err(message) => Input::Unreadable(Code::BadRequest, message),
+                Err(message) => Input::Unreadable(Code::BadRequest, message, Vec::new()),
             }
         };
     }

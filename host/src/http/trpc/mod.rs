@@ -43,11 +43,12 @@ use super::{
     gate::{Gate, List},
     outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
+    session,
 };
 use crate::{
     error::{Code, Error},
     identity::Identity,
-    procedures::Output,
+    procedures::{Output, Procedure},
     sandbox::Kind,
     service::report,
     storage::{SharedSnapshot, Snapshot},
@@ -101,9 +102,15 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
+    let mut identity = identify_within(&shared, http, &parts, &id).await?;
+    let sets_password = calls
+        .procedures(&http.service.table)
+        .any(Procedure::sets_password);
+    let may_renew = sets_password && identity.renew_token(&http.service.secrets);
+    let identity = Arc::new(identity);
     let caller = Caller {
         http: http.clone(),
-        identity: Arc::new(identify_within(&shared, http, &parts, &id).await?),
+        identity: identity.clone(),
         id,
         method: parts.method.clone(),
         connection: connection.clone(),
@@ -114,7 +121,8 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         call.refusal = caller.authorise(&call.name).await.err();
     }
     calls.read_inputs(http, &parts, body).await;
-    if streams {
+    // A new cookie is part of the head: nothing is sent before all calls are done.
+    if streams && !may_renew {
         return Ok(stream(caller, calls, snapshot, gate));
     }
     if !calls.is_batch {
@@ -123,10 +131,12 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         for call in calls {
             answers.push(caller.answer(call, &shared).await);
         }
-        return Ok(answer::response(answers, false, &connection));
+        let response = answer::response(answers, false, &connection);
+        return Ok(session::with_renewed(http, response, &identity));
     }
     // The request is not needed any more, and its answers may have to wait.
     drop(parts);
+    let superjson = calls.is_superjson();
     let mut coming = start(caller, calls, snapshot, gate);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
@@ -134,7 +144,12 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     answers.sort_unstable_by_key(|(index, _)| *index);
     let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
-    Ok(answer::response(answers, true, &connection))
+    let response = if streams {
+        answer::stream_at_once(answers, superjson, &connection)
+    } else {
+        answer::response(answers, true, &connection)
+    };
+    Ok(session::with_renewed(http, response, &identity))
 }
 
 /// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client

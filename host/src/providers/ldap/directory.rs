@@ -6,18 +6,15 @@ use ldap3::{DerefAliases, LdapResult, Scope, SearchEntry, SearchOptions};
 use super::{
     entry::Entry,
     settings::{Config, Groups},
+    verdict::{SUCCESS, Verdict, ask_for_policy, verdict},
     wire::Connection,
 };
 
 /// The most groups that somebody may be in.
 const GROUPS: usize = 1000;
 
-/// Result codes (RFC 4511, 4.1.9).
-const SUCCESS: u32 = 0;
+/// The result code of a search that found more than was asked for (RFC 4511, 4.1.9).
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
-/// Answers to a bind that say nothing of the password: errors of operation and protocol, time
-/// limit, stronger method or encryption asked for, busy, unavailable, other.
-const NO_VERDICT: [u32; 8] = [1, 2, 3, 8, 13, 51, 52, 80];
 
 /// A connection on which the service is known to the directory.
 pub(super) struct Directory<'a> {
@@ -71,19 +68,14 @@ impl<'a> Directory<'a> {
         found.context("searching below ldap-users-base")
     }
 
-    /// Whether this is the password of this entry. From then on nobody is bound.
-    pub async fn proves(&mut self, dn: &str, password: &str) -> anyhow::Result<bool> {
+    /// Whether the user with this entry may sign in with this password. From then on nobody is bound.
+    pub async fn check(&mut self, dn: &str, password: &str) -> anyhow::Result<Verdict> {
         // Either of them empty would be an anonymous bind, which succeeds.
         if dn.is_empty() || password.is_empty() {
-            return Ok(false);
+            return Ok(Verdict::Refused("the name or the password is empty".into()));
         }
-        let bound = self.connection.ldap.simple_bind(dn, password).await?;
-        ensure!(
-            !NO_VERDICT.contains(&bound.rc),
-            "binding as a user: {}",
-            shown(&bound)
-        );
-        Ok(bound.rc == SUCCESS)
+        let ldap = self.connection.ldap.with_controls(ask_for_policy());
+        verdict(&ldap.simple_bind(dn, password).await?)
     }
 
     /// The names of the groups of this user.
@@ -134,7 +126,7 @@ impl<'a> Directory<'a> {
 }
 
 /// What the directory answers, for the log.
-fn shown(result: &LdapResult) -> String {
+pub(super) fn shown(result: &LdapResult) -> String {
     let text: String = result.text.chars().take(200).collect();
     format!("result {} {text:?}", result.rc)
 }

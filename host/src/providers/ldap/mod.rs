@@ -4,6 +4,7 @@
 //! - What people type is only ever a value: of a filter, or the password of a bind. It is never
 //!   logged.
 //! - Nobody is signed in by an anonymous bind: neither the password nor the entry's name is empty.
+//! - A password that the directory takes, and that must be changed first, signs nobody in.
 //! - Whoever is refused is told the same, whatever the reason, and not sooner than after a second.
 //! - Nothing is hashed. Connections are few, waiting for one is bounded, and so is every answer.
 
@@ -11,6 +12,7 @@ mod directory;
 mod entry;
 mod filter;
 mod settings;
+mod verdict;
 mod wire;
 
 use std::{
@@ -28,7 +30,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::{info, warn};
 
 pub use self::settings::LdapSettings;
-use self::{directory::Directory, entry::Entry, settings::Config, wire::Security};
+use self::{directory::Directory, entry::Entry, settings::Config, verdict::Verdict, wire::Security};
 use super::{External, Linking, Vouched};
 use crate::{
     error::{Code, Error},
@@ -147,9 +149,9 @@ impl Ldap {
 
         let count = self.count(login, &identity.name).await?;
         login.is_open.store(true, Ordering::Relaxed);
-        let proves = match directory.proves(&entry.dn, login.password).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(refused("the directory does not take the password")),
+        let proves = match directory.check(&entry.dn, login.password).await {
+            Ok(Verdict::Accepted) => Ok(()),
+            Ok(Verdict::Refused(why)) => Err(refused(format!("{:?}: {why}", entry.dn))),
             Err(error) => Err(unreachable(error)),
         };
         login.is_open.store(!directory_said(&proves), Ordering::Relaxed);

@@ -196,7 +196,7 @@ impl Header {
 
 /// The tags of a message in the order of their bytes, each with what it holds. Fails if something
 /// does not fit into what it is in, or is too deep.
-fn parts(message: &[u8]) -> io::Result<Vec<(u8, &[u8])>> {
+pub(super) fn parts(message: &[u8]) -> io::Result<Vec<(u8, &[u8])>> {
     let mut parts = Vec::new();
     let mut ends = vec![message.len()];
     let mut at = 0;

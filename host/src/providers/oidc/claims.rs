@@ -26,10 +26,10 @@ pub(super) struct Told {
 }
 
 impl Told {
-    pub fn new(issuer: String, token: Map<String, Value>) -> Self {
+    pub fn new(issuer: String, subject: String, token: Map<String, Value>) -> Self {
         Self {
             issuer,
-            subject: text(&token, "sub").unwrap_or_default(),
+            subject,
             token,
             userinfo: Map::new(),
         }
@@ -48,8 +48,7 @@ impl Told {
         let documents = [&self.token, &self.userinfo];
         let verified = documents.iter().filter(|claims| is_about_it(claims));
         let verified = verified.filter_map(|claims| claims.get(EMAIL_VERIFIED));
-        let is_verified =
-            verified.clone().count() > 0 && verified.clone().all(|value| *value == Value::Bool(true));
+        let is_verified = verified.clone().count() > 0 && verified.clone().all(is_true);
         (Some(email), is_verified)
     }
 
@@ -65,6 +64,11 @@ impl Told {
             _ => Vec::new(),
         }
     }
+}
+
+/// Some issuers write truth values as text.
+fn is_true(value: &Value) -> bool {
+    matches!(value, Value::Bool(true)) || value.as_str() == Some("true")
 }
 
 fn text(claims: &Map<String, Value>, claim: &str) -> Option<String> {
@@ -128,7 +132,11 @@ mod tests {
     fn told(token: Value, userinfo: Value) -> Told {
         Told {
             userinfo: object(userinfo),
-            ..Told::new("https://issuer.example".into(), object(token))
+            ..Told::new(
+                "https://issuer.example".into(),
+                text(&object(token.clone()), "sub").unwrap_or_default(),
+                object(token),
+            )
         }
     }
 
@@ -181,11 +189,8 @@ mod tests {
                 false,
             ),
             (json!({"email_verified": true}), json!({"email": "x@y"}), false),
-            (
-                json!({"email": "a@b", "email_verified": "true"}),
-                json!({}),
-                false,
-            ),
+            (json!({"email": "a@b", "email_verified": "true"}), json!({}), true),
+            (json!({"email": "a@b", "email_verified": "yes"}), json!({}), false),
             (json!({"email": "a@b"}), json!({}), false),
         ] {
             let told = told(token, userinfo);

@@ -1,83 +1,52 @@
 //! The issuer: what it says about itself, and what it says of somebody.
 //!
 //! Invariants:
-//! - Discovery and keys are fetched when they are needed first, and again after an hour. A token by a key
-//!   that is not known fetches them once more, at most once a minute.
-//! - Only signatures by keys of the issuer count: no shared secret, and never none.
+//! - Discovery and keys are fetched when they are needed first, and again after an hour. A token that none
+//!   of the known keys signed fetches them once more, at most once a minute: the issuer may have a new
+//!   key, also under the `kid` of the old one.
+//! - Only signatures by keys of the issuer count: no shared secret, and never none (`token.rs`).
 //! - Everything goes over TLS, except to this machine itself.
 
 use std::{
+    fmt::Display,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
-    AccessTokenHash, AdditionalClaims, AuthType, AuthorizationCode, ClaimsVerificationError, Client,
-    ClientId, ClientSecret, CsrfToken, EmptyExtraTokenFields, EndpointMaybeSet, EndpointNotSet, EndpointSet,
-    IdToken, IdTokenFields, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier,
-    RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse,
-    StandardTokenResponse, TokenResponse, UserInfoClaims,
+    AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,
+    EmptyAdditionalClaims, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpResponse, IssuerUrl, Nonce,
+    OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
+    StandardErrorResponse, UserInfoUrl,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
-        CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm,
-        CoreProviderMetadata, CoreRevocableToken, CoreRevocationErrorResponse,
-        CoreTokenIntrospectionResponse, CoreTokenType,
+        CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreProviderMetadata,
+        CoreRevocableToken, CoreRevocationErrorResponse, CoreTokenIntrospectionResponse,
     },
+    http::{Request, StatusCode, header},
     url::{Host, Url},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    CALLBACK, OidcSettings,
+    CALLBACK, ClientAuth, OidcSettings,
+    answers::{Readable, Tokens},
     claims::{Told, lacks},
     fetch::{Failed, Fetch},
+    token::{Doubt, Signed, Terms, without_nulls},
 };
 use crate::http::PublicUrl;
 use crate::providers::check_time_limit;
 
 /// How old what is known of an issuer may get.
 const MAX_AGE: Duration = Duration::from_hours(1);
-/// How often a key that is not known may be looked for.
+/// How often other keys may be looked for.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_mins(1);
 
-/// What a token may be signed with.
-const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
-    CoreJwsSigningAlgorithm::EcdsaP256Sha256,
-    CoreJwsSigningAlgorithm::EcdsaP384Sha384,
-    CoreJwsSigningAlgorithm::EcdsaP521Sha512,
-    CoreJwsSigningAlgorithm::EdDsa,
-    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
-    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
-    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha512,
-    CoreJwsSigningAlgorithm::RsaSsaPssSha256,
-    CoreJwsSigningAlgorithm::RsaSsaPssSha384,
-    CoreJwsSigningAlgorithm::RsaSsaPssSha512,
-];
-
-/// Every claim that the library has no field for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct OtherClaims {
-    #[serde(flatten)]
-    all: Map<String, Value>,
-}
-
-impl AdditionalClaims for OtherClaims {}
-
-type Fields = IdTokenFields<
-    OtherClaims,
-    EmptyExtraTokenFields,
-    CoreGenderClaim,
-    CoreJweContentEncryptionAlgorithm,
-    CoreJwsSigningAlgorithm,
->;
-type Tokens = StandardTokenResponse<Fields, CoreTokenType>;
-type Token =
-    IdToken<OtherClaims, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
 type IssuerClient = Client<
-    OtherClaims,
+    EmptyAdditionalClaims,
     CoreAuthDisplay,
     CoreGenderClaim,
     CoreJweContentEncryptionAlgorithm,
@@ -108,22 +77,26 @@ fn silent(error: impl Into<anyhow::Error>) -> Trouble {
     Trouble::Silent(format!("{:#}", error.into()))
 }
 
-fn refused(error: impl Into<anyhow::Error>) -> Trouble {
-    Trouble::Refused(format!("{:#}", error.into()))
-}
-
 pub(super) struct Issuer {
     url: IssuerUrl,
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
+    client_auth: Option<ClientAuth>,
+    trusted_audiences: Vec<String>,
     redirect_url: RedirectUrl,
     scopes: Vec<Scope>,
     fetch: Fetch,
     known: Mutex<Option<Known>>,
 }
 
+/// What the issuer said about itself.
+struct Present {
+    client: IssuerClient,
+    keys: Vec<CoreJsonWebKey>,
+}
+
 struct Known {
-    client: Arc<IssuerClient>,
+    present: Arc<Present>,
     fetched: Instant,
     looked_again: Option<Instant>,
 }
@@ -142,6 +115,8 @@ impl Issuer {
             url,
             client_id: ClientId::new(settings.client_id.clone()),
             client_secret: secret.map(|secret| ClientSecret::new(secret.0)),
+            client_auth: settings.client_auth,
+            trusted_audiences: settings.trusted_audiences.clone(),
             redirect_url,
             scopes: settings.scopes.iter().cloned().map(Scope::new).collect(),
             fetch: Fetch::new(settings.time_limit, settings.ca.as_deref()).context("oidc-ca-file")?,
@@ -151,12 +126,13 @@ impl Issuer {
 
     /// Where a browser is sent to sign in.
     pub async fn authorize_url(&self, state: &str, nonce: &str, verifier: &str) -> Result<String, Trouble> {
-        let client = self.client().await?;
+        let present = self.present().await?;
         let (state, nonce) = (CsrfToken::new(state.into()), Nonce::new(nonce.into()));
         let verifier = PkceCodeVerifier::new(verifier.into());
         let challenge = PkceCodeChallenge::from_code_verifier_sha256(&verifier);
         let flow = CoreAuthenticationFlow::AuthorizationCode;
-        let (url, _, _) = client
+        let (url, _, _) = present
+            .client
             .authorize_url(flow, move || state, move || nonce)
             .add_scopes(self.scopes.iter().cloned())
             .set_pkce_challenge(challenge)
@@ -172,68 +148,110 @@ impl Issuer {
         verifier: &str,
         settings: &OidcSettings,
     ) -> Result<Told, Trouble> {
-        let client = self.client().await?;
-        let request = client.exchange_code(AuthorizationCode::new(code.into()));
+        let mut present = self.present().await?;
+        let request = present.client.exchange_code(AuthorizationCode::new(code.into()));
         let request = request.map_err(silent)?;
         let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.into()));
         let tokens = request.request_async(&self.fetch).await.map_err(no_tokens)?;
+        let access_token = tokens.access_token();
         let token = tokens
             .id_token()
             .ok_or_else(|| Trouble::Refused("there is no ID token in its answer".into()))?;
+        let token = Signed::read(token).map_err(does_not_hold)?;
+        let mut subject = self.check(&present, &token, nonce, access_token);
+        if let Err(Doubt::Key(_)) = subject {
+            present = self.with_other_keys(&present).await?;
+            subject = self.check(&present, &token, nonce, access_token);
+        }
+        let subject = subject.map_err(does_not_hold)?;
 
-        let nonce = Nonce::new(nonce.into());
-        let claims = match verify(&client, token, &tokens, &nonce) {
-            Err(Unverified::UnknownKey) => {
-                let client = self.client_with_other_keys(&client).await?;
-                verify(&client, token, &tokens, &nonce)
-            }
-            verified => verified,
-        };
-        let claims = claims.map_err(|unverified| match unverified {
-            Unverified::UnknownKey => {
-                Trouble::Refused("its ID token is signed by a key that it does not show".into())
-            }
-            Unverified::Because(why) => Trouble::Refused(format!("its ID token does not hold: {why}")),
-        })?;
-        let mut told = Told::new(self.url.to_string(), claims);
-        if lacks(&told.token, settings) && client.user_info_url().is_some() {
-            let subject = openidconnect::SubjectIdentifier::new(told.subject.clone());
-            let request = client.user_info(tokens.access_token().clone(), Some(subject));
-            let request = request.map_err(silent)?;
-            let claims: UserInfoClaims<OtherClaims, CoreGenderClaim> = request
-                .request_async(&self.fetch)
-                .await
-                .map_err(|error| match error {
-                    openidconnect::UserInfoError::ClaimsVerification(error) => refused(error),
-                    error => silent(error),
-                })?;
-            told.userinfo = object(&claims);
+        let mut told = Told::new(self.url.to_string(), subject, token.into_claims());
+        if lacks(&told.token, settings)
+            && let Some(url) = present.client.user_info_url()
+        {
+            told.userinfo = self.userinfo(&present, url, access_token, &told.subject).await?;
         }
         Ok(told)
     }
 
+    /// What the issuer says of the subject beside the ID token.
+    async fn userinfo(
+        &self,
+        present: &Present,
+        url: &UserInfoUrl,
+        access_token: &AccessToken,
+        subject: &str,
+    ) -> Result<Map<String, Value>, Trouble> {
+        let request = Request::get(url.as_str())
+            .header(header::ACCEPT, "application/json")
+            .header(header::AUTHORIZATION, format!("Bearer {}", access_token.secret()))
+            .body(Vec::new());
+        let answer = self.fetch.call(request.map_err(silent)?).await.map_err(silent)?;
+        if answer.status() != StatusCode::OK {
+            return Err(Trouble::Silent(format!("userinfo: {}", answer.status())));
+        }
+        let claims = if is_signed(&answer) {
+            let token = String::from_utf8_lossy(answer.body());
+            let token = Signed::read(token.trim()).map_err(|error| silent(error.context("userinfo")))?;
+            let checked = token.check_userinfo(&self.terms(present));
+            checked.map_err(|doubt| Trouble::Refused(format!("userinfo does not hold: {doubt}")))?;
+            token.into_claims()
+        } else {
+            // The text of an error may hold a part of the answer.
+            serde_json::from_slice(answer.body())
+                .map_err(|_| Trouble::Silent("userinfo is no JSON object".into()))?
+        };
+        if claims.get("sub").and_then(Value::as_str) != Some(subject) {
+            return Err(Trouble::Refused(
+                "userinfo has another sub than the ID token".into(),
+            ));
+        }
+        Ok(without_nulls(claims))
+    }
+
+    /// Gives the subject of an ID token that holds.
+    fn check(
+        &self,
+        present: &Present,
+        token: &Signed,
+        nonce: &str,
+        access_token: &AccessToken,
+    ) -> Result<String, Doubt> {
+        let terms = self.terms(present);
+        token.check_id_token(&terms, nonce, access_token, SystemTime::now())
+    }
+
+    fn terms<'a>(&'a self, present: &'a Present) -> Terms<'a> {
+        Terms {
+            issuer: &self.url,
+            keys: &present.keys,
+            client_id: &self.client_id,
+            trusted_audiences: &self.trusted_audiences,
+        }
+    }
+
     /// The issuer as it is known, which may have to be asked first.
-    async fn client(&self) -> Result<Arc<IssuerClient>, Trouble> {
+    async fn present(&self) -> Result<Arc<Present>, Trouble> {
         // Who comes while somebody asks waits for the answer.
         let mut known = self.known.lock().await;
         match &*known {
-            Some(known) if known.fetched.elapsed() < MAX_AGE => Ok(known.client.clone()),
+            Some(known) if known.fetched.elapsed() < MAX_AGE => Ok(known.present.clone()),
             _ => self.discover(&mut known, None).await,
         }
     }
 
     /// The issuer with the keys that it has now, if these were not looked for a moment ago.
-    async fn client_with_other_keys(&self, stale: &Arc<IssuerClient>) -> Result<Arc<IssuerClient>, Trouble> {
+    async fn with_other_keys(&self, stale: &Arc<Present>) -> Result<Arc<Present>, Trouble> {
         let mut known = self.known.lock().await;
         let now = Instant::now();
         match &mut *known {
-            Some(known) if !Arc::ptr_eq(&known.client, stale) => Ok(known.client.clone()),
+            Some(known) if !Arc::ptr_eq(&known.present, stale) => Ok(known.present.clone()),
             Some(known)
                 if known
                     .looked_again
                     .is_some_and(|then| now - then < LOOK_AGAIN_AFTER) =>
             {
-                Ok(known.client.clone())
+                Ok(known.present.clone())
             }
             Some(present) => {
                 present.looked_again = Some(now);
@@ -247,25 +265,41 @@ impl Issuer {
         &self,
         known: &mut Option<Known>,
         looked_again: Option<Instant>,
-    ) -> Result<Arc<IssuerClient>, Trouble> {
-        let metadata = CoreProviderMetadata::discover_async(self.url.clone(), &self.fetch).await;
+    ) -> Result<Arc<Present>, Trouble> {
+        let fetch = Readable(&self.fetch);
+        let metadata = CoreProviderMetadata::discover_async(self.url.clone(), &fetch).await;
         let metadata = metadata.map_err(silent)?;
         check_endpoints(&metadata)?;
-        let by_body = by_body(&metadata);
+        let keys = metadata.jwks().keys().clone();
+        let by_body = match self.client_auth {
+            Some(way) => way == ClientAuth::Post,
+            None => by_body(&metadata),
+        };
         let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
         let mut client = IssuerClient::from_provider_metadata(metadata, id, secret)
             .set_redirect_uri(self.redirect_url.clone());
         if by_body {
             client = client.set_auth_type(AuthType::RequestBody);
         }
-        let client = Arc::new(client);
+        let present = Arc::new(Present { client, keys });
         *known = Some(Known {
-            client: client.clone(),
+            present: present.clone(),
             fetched: Instant::now(),
             looked_again,
         });
-        Ok(client)
+        Ok(present)
     }
+}
+
+fn does_not_hold(why: impl Display) -> Trouble {
+    Trouble::Refused(format!("its ID token does not hold: {why}"))
+}
+
+fn is_signed(answer: &HttpResponse) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/jwt")
 }
 
 /// Whether the issuer wants the client's secret in the body. Where it says nothing, it does not.
@@ -275,44 +309,6 @@ fn by_body(metadata: &CoreProviderMetadata) -> bool {
         !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
             && methods.contains(&CoreClientAuthMethod::ClientSecretPost)
     })
-}
-
-enum Unverified {
-    UnknownKey,
-    Because(String),
-}
-
-fn verify(
-    client: &IssuerClient,
-    token: &Token,
-    tokens: &Tokens,
-    nonce: &Nonce,
-) -> Result<Map<String, Value>, Unverified> {
-    let because = |error: &dyn std::fmt::Display| Unverified::Because(error.to_string());
-    let verifier = client.id_token_verifier().set_allowed_algs(ALGORITHMS);
-    let claims = token.claims(&verifier, nonce).map_err(|error| match error {
-        ClaimsVerificationError::SignatureVerification(SignatureVerificationError::NoMatchingKey) => {
-            Unverified::UnknownKey
-        }
-        ClaimsVerificationError::SignatureVerification(error) => because(&error),
-        error => because(&error),
-    })?;
-    if let Some(expected) = claims.access_token_hash() {
-        let algorithm = token.signing_alg().map_err(|error| because(&error))?;
-        let key = token.signing_key(&verifier).map_err(|error| because(&error))?;
-        let actual = AccessTokenHash::from_token(tokens.access_token(), algorithm, key);
-        if actual.map_err(|error| because(&error))? != *expected {
-            return Err(Unverified::Because("it belongs to another access token".into()));
-        }
-    }
-    Ok(object(claims))
-}
-
-fn object(claims: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(claims) {
-        Ok(Value::Object(claims)) => claims,
-        _ => Map::new(),
-    }
 }
 
 /// What is wrong with a code is its bearer's matter; what else is wrong is the issuer's.

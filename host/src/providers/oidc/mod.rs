@@ -7,18 +7,20 @@
 //!   and it has not expired; nothing else of what comes through the browser is believed.
 //! - Nothing of a token, a code or a secret is logged.
 
+mod answers;
 mod claims;
 mod fetch;
 mod issuer;
 mod pending;
 mod settings;
+mod token;
 
 use std::fmt;
 
 use tokio::time::timeout;
 use tracing::warn;
 
-pub use self::settings::OidcSettings;
+pub use self::settings::{ClientAuth, OidcSettings};
 use self::{
     issuer::{Issuer, Trouble},
     pending::{Entry, Pending},
@@ -59,8 +61,12 @@ pub struct Started {
 pub struct Returned {
     /// Which sign-in it is.
     pub state: String,
-    /// What the issuer gives a token for; none where it refused.
+    /// What the issuer gives a token for.
     pub code: Option<String>,
+    /// Why it refuses, where it does.
+    pub error: Option<String>,
+    /// The same for a person.
+    pub error_description: Option<String>,
     /// Who says so, where they say it.
     pub issuer: Option<String>,
     /// What the browser is known by.
@@ -70,7 +76,8 @@ pub struct Returned {
 /// A sign-in that somebody came back from.
 pub struct Resumed {
     entry: Entry,
-    code: Option<String>,
+    /// Or why there is none.
+    code: Result<String, String>,
 }
 
 impl Oidc {
@@ -98,6 +105,7 @@ impl Oidc {
         return_to: String,
         now: Timestamp,
         attempt: Try,
+        request_id: &str,
     ) -> Result<Started, Error> {
         let (state, nonce, verifier) = (secrets.one_time(), secrets.one_time(), secrets.one_time());
         // Several tabs of one browser may be on the way at once.
@@ -105,7 +113,7 @@ impl Oidc {
             .filter(|browser| self.pending.knows(&hash_secret(browser), now))
             .unwrap_or_else(|| secrets.one_time());
         let asked = self.issuer.authorize_url(&state, &nonce, &verifier);
-        let url = match self.in_time(asked).await {
+        let url = match self.in_time(asked, request_id).await {
             Ok(url) => url,
             failed => {
                 attempt.settle(&failed);
@@ -124,22 +132,27 @@ impl Oidc {
         Ok(Started { url, browser })
     }
 
-    /// Takes the sign-in that a browser comes back from: once.
-    pub fn resume(&self, returned: Returned, now: Timestamp) -> Option<Resumed> {
-        let Returned {
-            state,
-            code,
-            issuer,
-            browser,
-        } = returned;
-        let entry = self
-            .pending
-            .take(&hash_secret(&state), &hash_secret(&browser), now)?;
-        let is_ours = issuer.is_none_or(|issuer| issuer == self.settings.issuer);
-        Some(Resumed {
-            entry,
-            code: code.filter(|_| is_ours),
-        })
+    /// Takes the sign-in that a browser comes back from: once. Fails with the reason, which is for the log.
+    pub fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String> {
+        let (state, browser) = (hash_secret(&returned.state), hash_secret(&returned.browser));
+        let error = returned.error.map(|error| {
+            let description = returned.error_description.unwrap_or_default();
+            format!("the issuer answers {}: {}", shown(&error), shown(&description))
+        });
+        let entry = match (self.pending.take(&state, &browser, now), &error) {
+            (Ok(entry), _) => entry,
+            (Err(why), None) => return Err(why.to_owned()),
+            (Err(why), Some(error)) => return Err(format!("{why}; {error}")),
+        };
+        let code = match (returned.issuer, error) {
+            (Some(other), _) if other != self.settings.issuer => Err(format!(
+                "iss of the callback is {}, another issuer",
+                shown(&other)
+            )),
+            (_, Some(error)) => Err(error),
+            (_, None) => returned.code.ok_or_else(|| "the callback has no code".into()),
+        };
+        Ok(Resumed { entry, code })
     }
 
     /// Whether a browser is still on the way.
@@ -149,17 +162,22 @@ impl Oidc {
 
     /// Asks the issuer who came back.
     pub async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error> {
-        let Some(code) = &resumed.code else {
-            return Err(not_confirmed());
+        let code = match &resumed.code {
+            Ok(code) => code,
+            Err(why) => return Err(self.refuse(why, request_id)),
         };
         let Entry { nonce, verifier, .. } = &resumed.entry;
         let redeeming = self.issuer.redeem(code, nonce, verifier, &self.settings);
-        let told = self.in_time(redeeming).await?;
+        let told = self.in_time(redeeming, request_id).await?;
         claims::external(told, &self.settings, request_id)
     }
 
     /// Within the time that the settings say; the log has the reason of what does not come about.
-    async fn in_time<T>(&self, asking: impl Future<Output = Result<T, Trouble>>) -> Result<T, Error> {
+    async fn in_time<T>(
+        &self,
+        asking: impl Future<Output = Result<T, Trouble>>,
+        request_id: &str,
+    ) -> Result<T, Error> {
         let limit = self.settings.time_limit;
         let answer = timeout(limit, asking).await.unwrap_or_else(|_| {
             let seconds = limit.as_secs_f64();
@@ -168,20 +186,25 @@ impl Oidc {
         answer.map_err(|trouble| match trouble {
             Trouble::Silent(why) => {
                 warn!(
+                    request = request_id,
                     issuer = self.settings.issuer,
                     "the OpenID Connect issuer does not answer: {why}"
                 );
                 let message = "The sign-in provider does not answer; try again later";
                 Error::new(Code::ServiceUnavailable, message)
             }
-            Trouble::Refused(why) => {
-                warn!(
-                    issuer = self.settings.issuer,
-                    "a sign-in by OpenID Connect failed: {why}"
-                );
-                not_confirmed()
-            }
+            Trouble::Refused(why) => self.refuse(&why, request_id),
         })
+    }
+
+    /// The answer to whoever the issuer does not vouch for, whatever the reason, which the log has.
+    pub fn refuse(&self, why: &str, request_id: &str) -> Error {
+        warn!(
+            request = request_id,
+            issuer = self.settings.issuer,
+            "a sign-in by OpenID Connect failed: {why}"
+        );
+        Error::new(Code::Unauthorized, "The sign-in was not confirmed; begin again")
     }
 }
 
@@ -202,8 +225,8 @@ impl fmt::Debug for Oidc {
     }
 }
 
-/// The answer to whoever the issuer does not vouch for, whatever the reason.
-pub fn not_confirmed() -> Error {
-    let message = "The sign-in was not confirmed; begin again";
-    Error::new(Code::Unauthorized, message)
+/// What came through the browser, for the log: short, on one line, and marked as a quotation.
+fn shown(text: &str) -> String {
+    let text: String = text.chars().take(200).collect();
+    format!("{text:?}")
 }

@@ -53,13 +53,20 @@ impl Pending {
         entries.by_state.insert(state, entry);
     }
 
-    pub fn take(&self, state: &SecretHash, browser: &SecretHash, now: Timestamp) -> Option<Entry> {
+    /// Fails with the reason, which is for the log.
+    pub fn take(
+        &self,
+        state: &SecretHash,
+        browser: &SecretHash,
+        now: Timestamp,
+    ) -> Result<Entry, &'static str> {
+        const UNKNOWN: &str = "the state is unknown: made up, used before, or older than ten minutes";
         let mut entries = self.entries(now);
-        let entry = entries.by_state.get(state)?;
+        let entry = entries.by_state.get(state).ok_or(UNKNOWN)?;
         if !secrets::same(&entry.browser, browser) {
-            return None;
+            return Err("the state belongs to another browser, or this one sends no cookie");
         }
-        entries.by_state.remove(state)
+        entries.by_state.remove(state).ok_or(UNKNOWN)
     }
 
     pub fn knows(&self, browser: &SecretHash, now: Timestamp) -> bool {
@@ -117,6 +124,7 @@ mod tests {
     fn take(pending: &Pending, state: u64, browser: SecretHash, now: Timestamp) -> Option<String> {
         pending
             .take(&hash(state), &browser, now)
+            .ok()
             .map(|entry| entry.return_to)
     }
 

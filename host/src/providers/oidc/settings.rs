@@ -13,6 +13,10 @@ pub struct OidcSettings {
     pub client_id: String,
     /// What it knows it from; none for a public client.
     pub client_secret: Option<Secret>,
+    /// How the secret is sent; none: as the issuer's discovery document says.
+    pub client_auth: Option<ClientAuth>,
+    /// Who else than this client may be in the audience of an ID token.
+    pub trusted_audiences: Vec<String>,
     /// What is asked for beside `openid`.
     pub scopes: Vec<String>,
     /// The claim that holds the username.
@@ -29,12 +33,23 @@ pub struct OidcSettings {
     pub ca: Option<String>,
 }
 
+/// How a client shows its secret to the issuer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// In the header `Authorization` (`client_secret_basic`).
+    Basic,
+    /// In the body (`client_secret_post`).
+    Post,
+}
+
 impl Default for OidcSettings {
     fn default() -> Self {
         Self {
             issuer: String::new(),
             client_id: String::new(),
             client_secret: None,
+            client_auth: None,
+            trusted_audiences: Vec::new(),
             scopes: vec!["profile".into(), "email".into()],
             name_claim: "preferred_username".into(),
             groups_claim: None,

@@ -1,5 +1,6 @@
 //! What is measured: the rows of the table, in groups that begin with one word.
 
+mod families;
 mod footprint;
 mod passwords;
 mod reads;
@@ -29,11 +30,12 @@ type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 /// A group of rows, by the word that their names begin with.
 pub type Group = (&'static str, Measure);
 
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 10] = [
     ("by-id", reads::by_id),
     ("list", reads::list),
     ("batch", reads::batch),
     ("search", search::search),
+    ("worst", families::worst),
     ("create", writes::create),
     ("argon2id", passwords::hashing),
     ("sign-ins", passwords::reads_beside_sign_ins),
@@ -126,6 +128,11 @@ impl Bench {
     fn on_disk(&self, disk: Option<SlowDisk>) -> Self {
         self.attempt.update(|attempt| attempt + 1);
         Self { disk, ..self.clone() }
+    }
+
+    /// Whether this is the quick form.
+    fn is_quick(&self) -> bool {
+        self.again
     }
 
     /// Where everything is.

@@ -1,0 +1,158 @@
+//! Where the icon of an app is.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Checked, text};
+
+/// Clients send small icons as data URIs, too. A list of thousands of apps has to stay readable.
+const MAX: usize = 65_536;
+
+/// The icon of an app: any text on one line, since clients send relative paths, except for what
+/// [`safe`] refuses.
+pub fn icon_url(value: &str) -> Checked<String> {
+    let icon_url = line(value)?;
+    safe(&icon_url)?;
+    Ok(icon_url)
+}
+
+/// An icon as it is stored. Those from before [`safe`] was a rule are kept.
+pub fn line(value: &str) -> Checked<String> {
+    text::line(value.trim(), 1..=MAX)
+}
+
+/// Refuses an icon that a browser would run, or show as a page of the dashboard, if a client made a
+/// link or a frame of it.
+///
+/// A browser drops control characters and blanks before the scheme, and tabs and line ends within
+/// it. [`line`] leaves none of them. It keeps U+FEFF, which JavaScript's `trim` takes away.
+pub fn safe(icon_url: &str) -> Checked<()> {
+    let icon_url = icon_url.trim_start_matches(|first: char| first.is_whitespace() || first == '\u{feff}');
+    let Some((scheme, rest)) = icon_url.split_once(':') else {
+        return Ok(());
+    };
+    let refused = ["javascript", "vbscript"]
+        .into_iter()
+        .find(|refused| scheme.eq_ignore_ascii_case(refused));
+    if let Some(refused) = refused {
+        return Err(format!("must not be a URL of the scheme {refused}:"));
+    }
+    if scheme.eq_ignore_ascii_case("data") && !is_image(rest) {
+        return Err(String::from(
+            "must be an image where it is a data URI: data:image/...,...",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the rest of a data URI begins with the MIME type of an image. Without a comma it holds
+/// nothing, and with a MIME type that cannot be parsed it is text
+/// (<https://fetch.spec.whatwg.org/#data-url-processor>).
+fn is_image(rest: &str) -> bool {
+    let Some((head, _)) = rest.split_once(',') else {
+        return false;
+    };
+    let mime = head.split_once(';').map_or(head, |(mime, _)| mime);
+    let Some((kind, subtype)) = mime.trim().split_once('/') else {
+        return false;
+    };
+    kind.eq_ignore_ascii_case("image") && !subtype.is_empty() && subtype.chars().all(is_of_token)
+}
+
+/// Whether a MIME type may hold this character (RFC 9110, *token*).
+fn is_of_token(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_icon_is_any_text_on_one_line() {
+        for accepted in [
+            "/icons/x.svg",
+            "icons/a:b.svg",
+            "https://example.com/x.png",
+            "x",
+            "mdi:home",
+            "blob:https://example.com/1",
+            "javascript.svg",
+            "/javascript:alert(1)",
+            "java script:alert(1)",
+            "data",
+            "data/x.png",
+            "data:image/png;base64,AAAA",
+            "DATA:Image/GIF;base64,R0lGODlh",
+            "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>",
+            "data:image/svg+xml;charset=utf-8;base64,PHN2Zz4=",
+            "data: image/vnd.microsoft.icon ;base64,AAAA",
+        ] {
+            assert_eq!(icon_url(accepted), Ok(accepted.into()));
+        }
+        assert_eq!(icon_url(" \r\n/x.svg\t\u{a0}"), Ok("/x.svg".into()));
+        assert_eq!(icon_url("  "), Err("must not be empty".into()));
+        assert!(icon_url(&"ä".repeat(65_536)).is_ok());
+        assert!(icon_url(&"a".repeat(65_537)).is_err());
+    }
+
+    #[test]
+    fn scripts_are_refused_whatever_they_hide_behind() {
+        for refused in [
+            "javascript:alert(1)",
+            "JavaScript:alert(1)",
+            " \u{2003}javascript:alert(1)",
+            "\u{feff}javascript:alert(1)",
+            "\u{feff} \u{feff}vbscript:x",
+            "VBScript:msgbox(1)",
+        ] {
+            let message = icon_url(refused).unwrap_err();
+            assert!(
+                message.starts_with("must not be a URL of the scheme "),
+                "{message}"
+            );
+        }
+        for refused in [
+            "java\tscript:alert(1)",
+            "java\r\nscript:alert(1)",
+            "javascript\n:alert(1)",
+            "\u{1}javascript:alert(1)",
+            "\u{1f} javascript:alert(1)",
+            "data:text/html\t,x",
+            "da\tta:text/html,x",
+        ] {
+            let message = icon_url(refused).unwrap_err();
+            assert!(
+                message.starts_with("must not contain control characters"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_data_uri_is_an_image_or_refused() {
+        for refused in [
+            "data:text/html,<script>alert(1)</script>",
+            "DATA:Text/HTML;base64,AAAA",
+            " data:text/html,x",
+            "\u{feff}data:text/html,x",
+            "data:application/xhtml+xml,x",
+            "data:,x",
+            "data:;base64,AAAA",
+            "data:",
+            "data:image/png",
+            "data:image,x",
+            "data:image/,x",
+            "data:/png,x",
+            "data:images/png,x",
+            "data:text/html;image/png,x",
+            "data:text/html,image/png,x",
+            "data:image%2Fpng,x",
+            "data:image/png text/html,x",
+            "data:image/png\u{a0}x,x",
+        ] {
+            let message = icon_url(refused).unwrap_err();
+            assert!(message.starts_with("must be an image"), "{refused:?}: {message}");
+        }
+    }
+}

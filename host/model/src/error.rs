@@ -1,0 +1,198 @@
+//! The one error of the host. Transports map it: `http::error` for REST and for procedure calls.
+//!
+//! Invariant: `message` and `issues` may be shown to anyone who makes the call; the cause of an
+//! internal error goes to the log, with the request's id, and nowhere else.
+
+use std::fmt;
+
+use crate::{ErrorCode, Issue, PathSegment};
+
+/// What kind of refusal an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of tRPC and HTTP")]
+pub enum Code {
+    BadRequest,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotSupported,
+    Conflict,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    TooManyRequests,
+    InternalServerError,
+    ServiceUnavailable,
+    Timeout,
+}
+
+impl Code {
+    /// The name that clients see.
+    pub fn name(self) -> &'static str {
+        self.facts().0
+    }
+
+    /// The status of an HTTP answer.
+    pub fn http_status(self) -> u16 {
+        self.facts().1
+    }
+
+    /// The number in a procedure call's error, from JSON-RPC and tRPC.
+    pub fn rpc_code(self) -> i32 {
+        self.facts().2
+    }
+
+    fn facts(self) -> (&'static str, u16, i32) {
+        match self {
+            Self::BadRequest => ("BAD_REQUEST", 400, -32600),
+            Self::Unauthorized => ("UNAUTHORIZED", 401, -32001),
+            Self::Forbidden => ("FORBIDDEN", 403, -32003),
+            Self::NotFound => ("NOT_FOUND", 404, -32004),
+            Self::MethodNotSupported => ("METHOD_NOT_SUPPORTED", 405, -32005),
+            Self::Conflict => ("CONFLICT", 409, -32009),
+            Self::PayloadTooLarge => ("PAYLOAD_TOO_LARGE", 413, -32013),
+            Self::UnsupportedMediaType => ("UNSUPPORTED_MEDIA_TYPE", 415, -32015),
+            Self::TooManyRequests => ("TOO_MANY_REQUESTS", 429, -32029),
+            Self::InternalServerError => ("INTERNAL_SERVER_ERROR", 500, -32603),
+            Self::ServiceUnavailable => ("SERVICE_UNAVAILABLE", 503, -32603),
+            Self::Timeout => ("TIMEOUT", 504, -32008),
+        }
+    }
+}
+
+/// Why a call was refused, or how it failed.
+#[derive(Debug)]
+pub struct Error {
+    /// The kind.
+    pub code: Code,
+    /// One sentence for a person.
+    pub message: String,
+    /// Each broken rule of the input.
+    pub issues: Vec<Issue>,
+    /// When the same call may succeed: in so many seconds.
+    pub retry_after: Option<u64>,
+    /// For the log: what really happened.
+    pub cause: Option<anyhow::Error>,
+}
+
+impl Error {
+    /// An error of this kind.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            issues: Vec::new(),
+            retry_after: None,
+            cause: None,
+        }
+    }
+
+    /// The same, and when to try again.
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..self
+        }
+    }
+
+    /// The input breaks these rules.
+    pub fn invalid(issues: Vec<Issue>) -> Self {
+        const NAMED: usize = 3;
+        let mut message = String::from("Input validation failed");
+        for (index, issue) in issues.iter().take(NAMED).enumerate() {
+            message.push_str(if index == 0 { ": " } else { "; " });
+            message.push_str(&issue_text(issue));
+        }
+        if issues.len() > NAMED {
+            message.push_str(&format!("; and {} more", issues.len() - NAMED));
+        }
+        Self {
+            issues,
+            ..Self::new(Code::BadRequest, message)
+        }
+    }
+
+    /// One field of the input breaks a rule.
+    pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![Issue {
+            path: vec![PathSegment::Field(field.into())],
+            message: message.into(),
+        }])
+    }
+
+    /// There is no such thing, or none that the caller may know of.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("{what} not found"))
+    }
+
+    /// The caller has to sign in.
+    pub fn unauthorized() -> Self {
+        Self::new(
+            Code::Unauthorized,
+            "Sign in, or send a valid API key or session token",
+        )
+    }
+
+    /// Something failed that no caller can be blamed for.
+    pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
+        Self {
+            cause: Some(cause.into()),
+            ..Self::new(Code::InternalServerError, "Internal server error")
+        }
+    }
+}
+
+/// The cause of a refusal after so many transactions of the call collided with others. It happens
+/// under load, so the log has it as a warning.
+#[derive(Debug)]
+pub struct Collided(pub u32);
+
+impl fmt::Display for Collided {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = if self.0 == 1 { "time" } else { "times" };
+        write!(formatter, "storage answered `retry` {} {times}", self.0)
+    }
+}
+
+impl std::error::Error for Collided {}
+
+/// Which part of an input breaks which rule: `apps[3].href must be an absolute URL`.
+pub fn issue_text(issue: &Issue) -> String {
+    let mut path = String::new();
+    for segment in &issue.path {
+        match segment {
+            PathSegment::Field(name) if path.is_empty() => path.push_str(name),
+            PathSegment::Field(name) => path.push_str(&format!(".{name}")),
+            PathSegment::Index(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    let path = if path.is_empty() { "input" } else { &path };
+    format!("{path} {}", issue.message)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.code.name(), self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        let code = match error.code {
+            ErrorCode::BadRequest => Code::BadRequest,
+            ErrorCode::Unauthorized => Code::Unauthorized,
+            ErrorCode::Forbidden => Code::Forbidden,
+            ErrorCode::NotFound => Code::NotFound,
+            ErrorCode::Conflict => Code::Conflict,
+            ErrorCode::Unavailable => Code::ServiceUnavailable,
+            ErrorCode::Internal => {
+                return Self::internal(anyhow::anyhow!("the component says: {}", error.message));
+            }
+        };
+        Self {
+            issues: error.issues,
+            ..Self::new(code, error.message)
+        }
+    }
+}

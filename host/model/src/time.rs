@@ -1,0 +1,106 @@
+//! Time as the contract counts it (milliseconds) and as JSON shows it (RFC 3339, UTC).
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Serializer, ser::Error};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
+
+use crate::Timestamp;
+
+/// Where the time comes from. Tests put one here that they set themselves.
+pub trait Clock: Send + Sync + 'static {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_millis() as Timestamp)
+    }
+}
+
+/// Milliseconds since it was made. It never goes back, whatever is done to the machine's clock.
+pub struct MonotonicClock(Instant);
+
+impl Default for MonotonicClock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> Timestamp {
+        self.0.elapsed().as_millis() as Timestamp
+    }
+}
+
+/// `2026-01-31T12:00:00.000Z`, or none for a moment beyond the year 9999.
+pub fn format(timestamp: Timestamp) -> Option<String> {
+    let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(timestamp) * 1_000_000).ok()?;
+    moment
+        .format(format_description!(
+            "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+        ))
+        .ok()
+}
+
+/// Reads an RFC 3339 date with time, to the millisecond; none before 1970 or, in UTC, beyond 9999.
+pub fn parse(text: &str) -> Option<Timestamp> {
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    let timestamp = u64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?;
+    // What cannot be shown again cannot be kept.
+    format(timestamp).map(|_| timestamp)
+}
+
+pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = format(*timestamp).ok_or_else(|| S::Error::custom("a date beyond the year 9999"))?;
+    serializer.serialize_str(&text)
+}
+
+pub fn serialize_option<S: Serializer>(
+    timestamp: &Option<Timestamp>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match timestamp {
+        Some(timestamp) => serialize(timestamp, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_read_in_any_zone_and_shown_in_utc() {
+        for (text, shown) in [
+            ("2026-01-31T12:00:00.000Z", "2026-01-31T12:00:00.000Z"),
+            ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00.000Z"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+            ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(parse(text).and_then(format).as_deref(), Some(shown));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_or_shown_is_no_date() {
+        for text in [
+            "",
+            "tomorrow",
+            "2026-01-31",
+            "2026-02-30T00:00:00Z",
+            "1969-12-31T23:59:59.999Z",
+            "9999-12-31T23:59:59-23:59",
+            "+10000-01-01T00:00:00Z",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(format(u64::MAX), None);
+    }
+}

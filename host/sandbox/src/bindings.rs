@@ -1,0 +1,15 @@
+//! What `bindgen!` makes of the contract in `wit/`.
+#![allow(missing_docs, reason = "wit/ documents every item")]
+
+wasmtime::component::bindgen!({
+    path: "../../wit",
+    world: "plugin",
+    imports: { default: async | trappable },
+    exports: { default: async },
+    require_store_data_send: true,
+    additional_derives: [PartialEq],
+    with: {
+        "portico:dashboard/types": portico_model,
+        "portico:dashboard/storage.transaction": crate::imports::OpenTransaction,
+    },
+});

@@ -1,0 +1,147 @@
+//! What an instance offers.
+//!
+//! To look a function up and to compare its type takes a part of a microsecond, so all of them
+//! take longer than most calls. An instance's first call looks up its own function only; one that
+//! is called again, all of its interface, once. `Sandbox::describe` looks everything up, so what
+//! does not fit is found at the start.
+
+use std::collections::HashMap;
+
+use wasmtime::{
+    Store, bail,
+    component::{
+        self, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower, TypedFunc,
+        types::ComponentItem,
+    },
+    format_err,
+};
+
+use super::{
+    State,
+    bindings::{
+        Plugin, PluginIndices,
+        exports::portico::dashboard::{apps, users},
+    },
+};
+
+/// Where a component has its exports.
+pub(super) struct Places {
+    plugin: PluginIndices,
+    apps: apps::GuestIndices,
+    users: users::GuestIndices,
+    /// By their names in the bindings: `portico_dashboard_apps.call_by_id`.
+    functions: HashMap<String, ComponentExportIndex>,
+}
+
+impl Places {
+    /// Fails if an export is missing.
+    pub fn new(component: &InstancePre<State>) -> wasmtime::Result<Self> {
+        Ok(Self {
+            plugin: PluginIndices::new(component)?,
+            apps: apps::GuestIndices::new(component)?,
+            users: users::GuestIndices::new(component)?,
+            functions: functions(component)?,
+        })
+    }
+}
+
+/// What procedures call: the interface in the contract, and its name in the bindings.
+const INTERFACES: [(&str, &str); 2] = [
+    ("portico:dashboard/apps@0.2.0", "portico_dashboard_apps"),
+    ("portico:dashboard/users@0.2.0", "portico_dashboard_users"),
+];
+
+fn functions(component: &InstancePre<State>) -> wasmtime::Result<HashMap<String, ComponentExportIndex>> {
+    let (engine, component) = (component.engine(), component.component());
+    let mut functions = HashMap::new();
+    for (interface, name) in INTERFACES {
+        let found = component.get_export(None, interface);
+        let Some((ComponentItem::ComponentInstance(exports), index)) = found else {
+            bail!("there is no {interface}");
+        };
+        for (function, _) in exports.exports(engine) {
+            if let Some(index) = component.get_export_index(Some(&index), function) {
+                functions.insert(format!("{name}.call_{}", function.replace('-', "_")), index);
+            }
+        }
+    }
+    Ok(functions)
+}
+
+/// The exports of one instance, as far as they were looked up: kilobytes, which stay where they are
+/// while the instance goes from call to call.
+pub(super) struct Exports {
+    instance: component::Instance,
+    plugin: Option<Box<Plugin>>,
+    apps: Option<Box<apps::Guest>>,
+    users: Option<Box<users::Guest>>,
+}
+
+impl Exports {
+    pub fn new(instance: component::Instance) -> Self {
+        Self {
+            instance,
+            plugin: None,
+            apps: None,
+            users: None,
+        }
+    }
+
+    /// The function of this name; fails if it has another type.
+    pub fn function<Params, Answer>(
+        &self,
+        name: &str,
+        places: &Places,
+        store: &mut Store<State>,
+    ) -> wasmtime::Result<TypedFunc<Params, (Answer,)>>
+    where
+        Params: ComponentNamedList + Lower,
+        Answer: Lift,
+        (Answer,): ComponentNamedList + Lift,
+    {
+        let index = places.functions.get(name);
+        let index = index.ok_or_else(|| format_err!("there is no function {name}"))?;
+        self.instance.get_typed_func(store, index)
+    }
+
+    pub fn plugin(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&Plugin> {
+        let load = || places.plugin.load(store, &self.instance);
+        looked_up(&mut self.plugin, load)
+    }
+
+    pub fn apps(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&apps::Guest> {
+        let load = || places.apps.load(store, &self.instance);
+        looked_up(&mut self.apps, load)
+    }
+
+    pub fn users(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&users::Guest> {
+        let load = || places.users.load(store, &self.instance);
+        looked_up(&mut self.users, load)
+    }
+}
+
+fn looked_up<T>(
+    kept: &mut Option<Box<T>>,
+    load: impl FnOnce() -> wasmtime::Result<T>,
+) -> wasmtime::Result<&T> {
+    match kept {
+        Some(found) => Ok(found),
+        None => Ok(kept.insert(Box::new(load()?))),
+    }
+}
+
+/// `ask!(instance.interface.function(arguments))`: calls a function of an
+/// [`Instance`](super::Instance), and looks up what that takes. Ends the function around it where an
+/// export has another type.
+#[macro_export]
+macro_rules! ask {
+    ($instance:ident.$interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
+        if $instance.is_fresh() {
+            let name = concat!(stringify!($interface), ".", stringify!($function));
+            $instance.call_once(name, ($($argument,)*)).await
+        } else {
+            let (exports, store) = $instance.$interface()?;
+            exports.$function(store, $($argument),*).await
+        }
+    };
+}

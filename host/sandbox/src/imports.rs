@@ -1,0 +1,313 @@
+//! What the component may reach: storage, icons, the log, the time and random bytes.
+//!
+//! Everything here is a straight hand-over. What storage refuses is an answer that the component
+//! sees; a handle that it must not have, or a number beyond reason, ends its call.
+
+use std::{sync::Arc, time::Instant};
+
+use tokio::time::{sleep, timeout_at};
+use tracing::{debug, error, info, warn};
+use wasmtime::{bail, component::Resource, ensure};
+
+use super::{
+    State, Stop,
+    bindings::{
+        portico::dashboard::{icons, log, storage},
+        wasi::{clocks::wall_clock, random::random},
+    },
+    limits::Writing,
+};
+use portico_model::{App, Provider, User, UserSummary};
+use portico_storage::Transaction;
+use storage::{Access, Account, AccountKey, AppFilter, Error, NewUser, StoredApp, UserChange, UserFilter};
+
+/// A transaction as the component holds it: behind a handle, until it is committed or dropped.
+pub struct OpenTransaction(pub Box<dyn Transaction>);
+
+type Answer<T> = wasmtime::Result<Result<T, Error>>;
+type Handle = Resource<OpenTransaction>;
+
+impl State {
+    fn transaction(&mut self, handle: &Handle) -> wasmtime::Result<&mut dyn Transaction> {
+        Ok(&mut *self.table.get_mut(handle)?.0)
+    }
+
+    fn end(&mut self, handle: Handle) -> wasmtime::Result<OpenTransaction> {
+        self.budget.writing = Writing::No;
+        Ok(self.table.delete(handle)?)
+    }
+
+    /// Notes whether the transaction collided with another one; gives the answer in the contract's types.
+    fn heard<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
+        if matches!(answer, Err(portico_storage::Error::Retry)) {
+            self.budget.collisions.note();
+        }
+        Ok(answer.map(U::from).map_err(Error::from))
+    }
+
+    /// Waits if the transaction before this one collided. Nothing is held meanwhile that others
+    /// wait for: inside a transaction of the host's there is no wait, and no second try either.
+    async fn wait_after_collision(&mut self) {
+        if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
+            return;
+        }
+        let random = &self.imports.random;
+        let share = || {
+            let mut bytes = [0; 4];
+            random.fill(&mut bytes);
+            f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+        };
+        if let Some(wait) = self.budget.collisions.next_wait(share) {
+            self.context.snapshot.let_go();
+            // What is rare is not to make every call larger.
+            Box::pin(sleep(wait)).await;
+        }
+    }
+
+    /// Sees whether a write transaction has had its turn meanwhile.
+    pub(super) fn look_for_the_turn(&mut self) {
+        if self.budget.writing != Writing::Waiting {
+            return;
+        }
+        let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
+        if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
+            self.budget.writing = Writing::Since(Instant::now());
+        }
+    }
+}
+
+/// Asks a transaction and notes what it answers.
+macro_rules! ask {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let answer = $state.transaction(&$this)?.$function($($argument),*).await;
+        $state.heard(answer)
+    }};
+}
+
+/// The same for what may take long: until the call has to end. Storage hears of that: the wait is dropped.
+macro_rules! ask_until_the_end {
+    ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
+        let end = $state.budget.end();
+        let answer = until(end, $state.transaction(&$this)?.$function($($argument),*)).await?;
+        $state.heard(answer)
+    }};
+}
+
+/// Waits for what may take long, until the call has to end. Storage hears of that: the wait is dropped.
+async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
+    timeout_at(end.into(), wait).await.map_err(|_| stop.into())
+}
+
+impl storage::Host for State {
+    async fn begin(&mut self, access: Access) -> Answer<Handle> {
+        // It would wait for itself, or take the connections that others wait for.
+        ensure!(self.table.is_empty(), Stop::SecondTransaction);
+        self.wait_after_collision().await;
+        let begun = self.storage.begin(access.into(), &self.context).await;
+        let transaction = match self.heard(begun)? {
+            Ok(transaction) => transaction,
+            Err(error) => return Ok(Err(error)),
+        };
+        if access == Access::Write {
+            self.budget.writing = Writing::Waiting;
+        }
+        Ok(Ok(self.table.push(OpenTransaction(transaction))?))
+    }
+}
+
+impl storage::HostTransaction for State {
+    async fn commit(&mut self, this: Handle) -> Answer<()> {
+        let OpenTransaction(transaction) = self.end(this)?;
+        let committed = transaction.commit().await;
+        self.heard(committed)
+    }
+
+    async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {
+        self.end(this)?;
+        Ok(())
+    }
+
+    async fn has_users(&mut self, this: Handle) -> Answer<bool> {
+        ask!(self, this.has_users())
+    }
+
+    async fn get_user(&mut self, this: Handle, id: String) -> Answer<Option<User>> {
+        ask!(self, this.get_user(&id))
+    }
+
+    async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
+        ask_until_the_end!(self, this.list_users(&filter.into()))
+    }
+
+    async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
+        let found: Result<Option<portico_storage::Account>, _> = ask!(self, this.find_account(&key.into()))?;
+        Ok(found.map(|account| account.map(Account::from)))
+    }
+
+    async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
+        ask!(self, this.insert_user(&user.into()))
+    }
+
+    async fn insert_identity(
+        &mut self,
+        this: Handle,
+        user_id: String,
+        provider: Provider,
+        subject: String,
+    ) -> Answer<()> {
+        ask!(self, this.insert_identity(&user_id, provider, &subject))
+    }
+
+    async fn update_user(&mut self, this: Handle, id: String, change: UserChange) -> Answer<bool> {
+        ask!(self, this.update_user(&id, &change.into()))
+    }
+
+    async fn set_password_if(
+        &mut self,
+        this: Handle,
+        id: String,
+        old: Option<String>,
+        new: String,
+    ) -> Answer<bool> {
+        ask!(self, this.set_password_if(&id, old.as_deref(), &new))
+    }
+
+    async fn rehash_password_if(
+        &mut self,
+        this: Handle,
+        id: String,
+        old: String,
+        new: String,
+    ) -> Answer<bool> {
+        ask!(self, this.rehash_password_if(&id, &old, &new))
+    }
+
+    async fn delete_user(&mut self, this: Handle, id: String) -> Answer<bool> {
+        ask_until_the_end!(self, this.delete_user(&id))
+    }
+
+    async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
+        ask_until_the_end!(self, this.another_admin_exists(&except))
+    }
+
+    async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
+        ask!(self, this.grant_admin(&id))
+    }
+
+    async fn add_to_group(&mut self, this: Handle, user_id: String, group_id: String) -> Answer<bool> {
+        ask!(self, this.add_to_group(&user_id, &group_id))
+    }
+
+    async fn has_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+        ask!(self, this.has_invite(&id, &token, now))
+    }
+
+    async fn take_invite(&mut self, this: Handle, id: String, token: String, now: u64) -> Answer<bool> {
+        ask!(self, this.take_invite(&id, &token, now))
+    }
+
+    async fn can_view_board(&mut self, this: Handle, user_id: String, board_id: String) -> Answer<bool> {
+        ask_until_the_end!(self, this.can_view_board(&user_id, &board_id))
+    }
+
+    async fn has_search_engine(&mut self, this: Handle, id: String) -> Answer<bool> {
+        ask!(self, this.has_search_engine(&id))
+    }
+
+    async fn get_app(&mut self, this: Handle, id: String) -> Answer<Option<App>> {
+        ask!(self, this.get_app(&id))
+    }
+
+    async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
+        ask_until_the_end!(self, this.get_apps(&ids))
+    }
+
+    async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
+        ask_until_the_end!(self, this.list_apps(&filter.into()))
+    }
+
+    async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
+        ask_until_the_end!(self, this.count_apps(&name_contains))
+    }
+
+    async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {
+        let apps: Vec<_> = apps.into_iter().map(Into::into).collect();
+        ask_until_the_end!(self, this.insert_apps(&apps))
+    }
+
+    async fn update_app(&mut self, this: Handle, app: StoredApp) -> Answer<bool> {
+        ask!(self, this.update_app(&app.into()))
+    }
+
+    async fn delete_app(&mut self, this: Handle, id: String) -> Answer<bool> {
+        ask_until_the_end!(self, this.delete_app(&id))
+    }
+}
+
+impl icons::Host for State {
+    async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
+        self.context.snapshot.let_go();
+        Ok(self.imports.icons.find(&names).await)
+    }
+
+    async fn default_icon(&mut self) -> wasmtime::Result<String> {
+        Ok(self.imports.icons.default_icon())
+    }
+}
+
+impl log::Host for State {
+    async fn write(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
+        ensure!(message.len() <= self.limits.record, Stop::LongMessage);
+        let Some(left) = self.budget.log_messages.checked_sub(1) else {
+            return Ok(());
+        };
+        self.budget.log_messages = left;
+        let request = &self.context.request_id;
+        if left == 0 {
+            warn!(target: "portico::component", %request, "no more messages of this call than this one");
+        }
+        message.truncate(message.floor_char_boundary(self.limits.log_message));
+        match level {
+            log::Level::Debug => debug!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Info => info!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Warn => warn!(target: "portico::component", %request, "{}", message.escape_debug()),
+            log::Level::Error => error!(target: "portico::component", %request, "{}", message.escape_debug()),
+        }
+        Ok(())
+    }
+}
+
+impl wall_clock::Host for State {
+    async fn now(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
+        let now = self.imports.clock.now();
+        Ok(wall_clock::Datetime {
+            seconds: now / 1000,
+            nanoseconds: (now % 1000) as u32 * 1_000_000,
+        })
+    }
+
+    async fn resolution(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
+        Ok(wall_clock::Datetime {
+            seconds: 0,
+            nanoseconds: 1_000_000,
+        })
+    }
+}
+
+impl random::Host for State {
+    async fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
+        let most = self.limits.random_bytes;
+        if len > most as u64 {
+            bail!("{len} random bytes asked for; at most {most} at once");
+        }
+        let mut bytes = vec![0; len as usize];
+        self.imports.random.fill(&mut bytes);
+        Ok(bytes)
+    }
+
+    async fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
+        let mut bytes = [0; 8];
+        self.imports.random.fill(&mut bytes);
+        Ok(u64::from_le_bytes(bytes))
+    }
+}

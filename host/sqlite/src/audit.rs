@@ -1,0 +1,142 @@
+//! Statements on the audit log.
+
+use rusqlite::types::{FromSqlError, Value};
+use rusqlite::{Connection, Result, Row, params, params_from_iter};
+
+use super::query::{all, first, run};
+use super::values::{Moment, Word};
+use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
+
+pub(super) fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {
+    let sql = "
+        INSERT INTO audit (time, actor_id, authentication, credential_id, address, request_id, procedure,
+            provider, target, created, outcome, times)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let values = params![
+        Moment(entry.time),
+        entry.actor_id,
+        entry.authentication,
+        entry.credential_id,
+        entry.address.map(|address| address.to_string()),
+        entry.request_id,
+        entry.procedure,
+        entry.provider.map(Word),
+        entry.target,
+        integer(entry.created),
+        entry.outcome,
+        integer(entry.times),
+    ];
+    run(db, sql, values).map(drop)
+}
+
+pub(super) fn list(db: &Connection, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
+    let (from, mut values) = from(filter);
+    let sql = format!(
+        "SELECT number, time, actor_id, authentication, credential_id, address, request_id, procedure,
+            provider, target, created, outcome, times
+        FROM {from} ORDER BY time DESC, number DESC LIMIT ? OFFSET ?"
+    );
+    values.push(i64::from(limit).into());
+    values.push(integer(offset).into());
+    all(db, &sql, params_from_iter(values), row)
+}
+
+pub(super) fn count(db: &Connection, filter: &AuditFilter) -> Result<u64> {
+    let (from, values) = from(filter);
+    let sql = if values.is_empty() {
+        // By pages, which is quicker than by rows.
+        "SELECT count(*) FROM audit".into()
+    } else {
+        format!("SELECT count(*) FROM {from}")
+    };
+    let count: Option<i64> = first(db, &sql, params_from_iter(values), |row| row.get(0))?;
+    Ok(count.map_or(0, i64::unsigned_abs))
+}
+
+pub(super) fn prune(db: &Connection, which: AuditPrune, most: u32) -> Result<u64> {
+    let (rows, before) = match which {
+        AuditPrune::Before(moment) => ("INDEXED BY audit_by_time WHERE time < ?1", moment),
+        AuditPrune::Refusals => (
+            "INDEXED BY audit_refusals WHERE outcome <> 'OK' AND time < ?1",
+            FOREVER,
+        ),
+        AuditPrune::Any => ("INDEXED BY audit_by_time WHERE time < ?1", FOREVER),
+    };
+    let sql = format!(
+        "DELETE FROM audit WHERE number IN (SELECT number FROM audit {rows} ORDER BY time, number LIMIT ?2)"
+    );
+    Ok(run(db, &sql, params![Moment(before), most])? as u64)
+}
+
+/// Later than every moment.
+const FOREVER: u64 = i64::MAX as u64;
+
+/// The rows that fit, by an index that has them in order of time; and the values of its parameters.
+fn from(filter: &AuditFilter) -> (String, Vec<Value>) {
+    let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    let mut demand = |condition: &'static str, value: Value| {
+        conditions.push(condition);
+        values.push(value);
+    };
+    let text = |text: &String| Value::from(text.clone());
+    let moment = |moment: u64| Value::from(integer(moment));
+    let mut index = "audit_by_time";
+    if let Some(outcome) = &filter.outcome {
+        let is_refusal = outcome != DONE;
+        if is_refusal {
+            index = "audit_refusals";
+            // Said once more for the index, which has no others.
+            demand("outcome = ? AND outcome <> 'OK'", text(outcome));
+        } else {
+            demand("outcome = ?", text(outcome));
+        }
+    }
+    if let Some(procedure) = &filter.procedure {
+        index = "audit_by_procedure";
+        demand("procedure = ?", text(procedure));
+    }
+    if let Some(actor_id) = &filter.actor_id {
+        index = "audit_by_actor";
+        demand("actor_id = ?", text(actor_id));
+    }
+    if let Some(from) = filter.from {
+        demand("time >= ?", moment(from));
+    }
+    if let Some(until) = filter.until {
+        demand("time < ?", moment(until));
+    }
+    let conditions = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!("WHERE {}", conditions.join(" AND "))
+    };
+    (format!("audit INDEXED BY {index} {conditions}"), values)
+}
+
+fn row(row: &Row<'_>) -> Result<AuditRow> {
+    let number = |index| row.get::<_, i64>(index).map(i64::unsigned_abs);
+    let authentication: String = row.get(3)?;
+    let address: Option<String> = row.get(5)?;
+    Ok(AuditRow {
+        number: number(0)?,
+        entry: AuditEntry {
+            time: row.get::<_, Moment>(1)?.0,
+            actor_id: row.get(2)?,
+            authentication: Authentication::named(&authentication).ok_or(FromSqlError::InvalidType)?,
+            credential_id: row.get(4)?,
+            address: address.and_then(|address| address.parse().ok()),
+            request_id: row.get(6)?,
+            procedure: row.get(7)?,
+            provider: row.get::<_, Option<Word<_>>>(8)?.map(|word| word.0),
+            target: row.get(9)?,
+            created: number(10)?,
+            outcome: row.get(11)?,
+            times: number(12)?,
+        },
+    })
+}
+
+/// What is too large for SQLite is the largest that is not.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,222 @@
+//! A copy of a database, made while others write to it.
+//!
+//! Invariants:
+//! - The copy is one state of the database, that of one moment: it is read in one transaction,
+//!   which in write-ahead mode sees no later commit and holds up nobody.
+//! - A file that has the name of the copy is whole, checked and on the disk.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::migrations::{APPLICATION_ID, number};
+use super::{connect, connect_alone, explain, schema};
+use crate::temporary::Temporary;
+
+/// Pages copied between two looks at whether to go on: 1 MiB.
+const PAGES: i32 = 256;
+/// What the names of unfinished copies begin with.
+const TEMPORARY: &str = ".portico-backup-";
+/// Broken rules that are named.
+const NAMED: usize = 3;
+
+/// What a copy holds.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// The version of its tables.
+    pub version: i64,
+    /// How many users.
+    pub users: u64,
+    /// How many apps.
+    pub apps: u64,
+    /// Why `restore` will refuse the copy, if it will: another program changed the database.
+    pub refused: Option<String>,
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// So many of so many bytes are copied.
+    Copying(u64, u64),
+    /// All is copied, and being checked.
+    Checking,
+}
+
+/// Copies a database into a file of its own, readable for its owner only.
+///
+/// `go_on` hears how far it is; when it says no, nothing stays behind. An existing file is
+/// replaced only where `overwrite` says so.
+pub fn backup(
+    database: &Path,
+    file: &Path,
+    overwrite: bool,
+    go_on: &mut dyn FnMut(Step) -> bool,
+) -> anyhow::Result<Contents> {
+    let shown = file.display();
+    let file = std::path::absolute(file)?;
+    let exists = || format!("{shown} is there already: choose another name, or replace it with --force");
+    ensure!(!file.is_dir(), "{shown} is a folder: name a file in it");
+    ensure!(overwrite || !file.try_exists()?, exists());
+    let folder = file.parent().context("a file has a folder")?;
+    ensure!(
+        folder.is_dir(),
+        "there is no folder {}: make it first",
+        folder.display()
+    );
+    ensure!(
+        !belongs_to(database, &file)?,
+        "{shown} belongs to the data directory itself: choose another name"
+    );
+
+    // What is renamed over a device or a link takes its place, whoever needs it.
+    ensure!(
+        std::fs::symlink_metadata(&file).map_or(true, |there| there.is_file()),
+        "{shown} is there and no regular file: choose another name"
+    );
+
+    let copy = Temporary::create(folder, TEMPORARY, 0o600)
+        .with_context(|| format!("cannot write in the folder {}", folder.display()))?;
+    let source = connect(&std::path::absolute(database)?, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(explain)
+        .and_then(|source| is_ours(&source).map(|()| source))
+        .with_context(|| format!("cannot back up {}", database.display()))?;
+    let contents = copy_into(&source, copy.path(), Origin::Host, go_on)
+        .with_context(|| format!("cannot back up {} to {shown}", database.display()))?;
+    match copy.place(&file, overwrite) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(exists()),
+        placed => placed.with_context(|| format!("cannot write {shown}"))?,
+    }
+    Ok(contents)
+}
+
+/// Whether this is a name that the database or a file beside it has, or may get.
+pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
+    let folder = file.parent().context("a file has a folder")?;
+    let home = std::fs::canonicalize(database.parent().context("a database has a folder")?)?;
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let is_named_like_it = name(file).starts_with(&name(database)) || name(file) == "lock";
+    Ok(std::fs::canonicalize(folder)? == home && is_named_like_it)
+}
+
+/// Refuses databases of other programs.
+pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
+    let application_id = number(connection, "PRAGMA application_id").map_err(explain)?;
+    ensure!(
+        application_id == APPLICATION_ID,
+        "it is no database of Portico, or it is empty"
+    );
+    Ok(())
+}
+
+/// Who wrote a database that is copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The host, in its data directory.
+    Host,
+    /// Possibly somebody who means harm.
+    Anyone,
+}
+
+/// Copies a database into an empty file, which needs no other file beside it, and checks the copy:
+/// of one that anyone may have written the schema first.
+pub(super) fn copy_into(
+    source: &Connection,
+    file: &Path,
+    origin: Origin,
+    go_on: &mut dyn FnMut(Step) -> bool,
+) -> anyhow::Result<Contents> {
+    // From the first read on, and until the end, this sees one state.
+    let snapshot = source.unchecked_transaction().map_err(explain)?;
+    number(&snapshot, "SELECT count(*) FROM sqlite_schema").map_err(explain)?;
+    let page = number(&snapshot, "PRAGMA page_size")? as u64;
+
+    let mut copy = connect_alone(file)?;
+    // Nobody needs half a copy: it is made durable when it is whole.
+    copy.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
+    let pages = Backup::new(&snapshot, &mut copy)?;
+    loop {
+        let step = pages.step(PAGES).map_err(explain)?;
+        let progress = pages.progress();
+        let (all, left) = (progress.pagecount as u64, progress.remaining as u64);
+        ensure!(
+            go_on(Step::Copying((all - left) * page, all * page)),
+            "interrupted; nothing was written"
+        );
+        match step {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => bail!("another program holds the database: try again when it is done"),
+        }
+    }
+    drop(pages);
+    if origin == Origin::Anyone {
+        schema::limit_for_schema(&mut copy)?;
+    }
+    let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+    ensure!(mode == "delete", "the copy does not become one file");
+    ensure!(go_on(Step::Checking), "interrupted; nothing was written");
+    let schema = schema::check(&copy).map_err(explain_any);
+    let refused = match origin {
+        Origin::Host => schema.err().map(|error| format!("{error:#}")),
+        Origin::Anyone => {
+            schema?;
+            schema::limit_for_content(&mut copy, std::fs::metadata(file)?.len())?;
+            None
+        }
+    };
+    check(&copy)?;
+    let contents = Contents {
+        refused,
+        ..contents(&copy, file)?
+    };
+    copy.close().map_err(|(_, error)| explain(error))?;
+    Ok(contents)
+}
+
+fn explain_any(error: anyhow::Error) -> anyhow::Error {
+    error.downcast().map_or_else(|error| error, explain)
+}
+
+/// Refuses a database that is not whole.
+fn check(connection: &Connection) -> anyhow::Result<()> {
+    let texts = |sql: &str| -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare(sql)?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    let mut broken = texts("PRAGMA integrity_check(100)").map_err(explain)?;
+    broken.retain(|text| text != "ok");
+    let references = "SELECT 'a row of ' || \"table\" || ' refers to what is not in ' || parent
+                      FROM pragma_foreign_key_check";
+    broken.extend(texts(references).map_err(explain)?);
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let more = broken.len().saturating_sub(NAMED);
+    broken.truncate(NAMED);
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    bail!("the database is damaged: {}{more}", broken.join("; "));
+}
+
+fn contents(connection: &Connection, file: &Path) -> anyhow::Result<Contents> {
+    Ok(Contents {
+        bytes: std::fs::metadata(file)?.len(),
+        version: number(connection, "PRAGMA user_version")?,
+        users: number(connection, "SELECT count(*) FROM user")? as u64,
+        apps: number(connection, "SELECT count(*) FROM app")? as u64,
+        refused: None,
+    })
+}

@@ -1,0 +1,149 @@
+//! Statements on boards: what they show, and to whom.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Result, Row, params};
+
+use super::query::{all, exists, first, run};
+use portico_storage::driver::BOARD_PERMISSIONS;
+use portico_storage::{ADMIN, Board, BoardItem, BoardSummary, Shares};
+
+pub(super) fn can_view(db: &Connection, user_id: &str, board_id: &str) -> Result<bool> {
+    let sql = "
+        SELECT 1 FROM board WHERE id = ?2 AND (
+            is_public
+            OR creator_id = ?1
+            OR EXISTS (SELECT 1 FROM board_user WHERE board_id = ?2 AND user_id = ?1)
+            OR EXISTS (
+                SELECT 1 FROM board_group JOIN group_member USING (group_id)
+                WHERE board_id = ?2 AND user_id = ?1
+            )
+            OR EXISTS (
+                SELECT 1 FROM group_member JOIN group_permission USING (group_id)
+                WHERE user_id = ?1 AND (permission = ?3 OR substr(permission, 1, length(?4)) = ?4)
+            )
+        )";
+    exists(db, sql, [user_id, board_id, ADMIN, BOARD_PERMISSIONS])
+}
+
+pub(super) fn insert(db: &Connection, new: &Board, name_key: &str) -> Result<bool> {
+    let sql = "
+        INSERT INTO board (id, name, name_key, is_public, creator_id) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (name_key) DO NOTHING";
+    let board = &new.board;
+    if run(
+        db,
+        sql,
+        params![board.id, board.name, name_key, board.is_public, board.creator_id],
+    )? == 0
+    {
+        return Ok(false);
+    }
+    insert_items(db, new)?;
+    Ok(true)
+}
+
+pub(super) fn update(db: &Connection, new: &Board, name_key: &str) -> Result<bool> {
+    let sql = "
+        UPDATE OR IGNORE board SET name = ?2, name_key = ?3, is_public = ?4, creator_id = ?5 WHERE id = ?1";
+    let board = &new.board;
+    let values = params![board.id, board.name, name_key, board.is_public, board.creator_id];
+    if run(db, sql, values)? == 0 {
+        return Ok(false);
+    }
+    run(db, "DELETE FROM board_item WHERE board_id = ?1", [&board.id])?;
+    insert_items(db, new)?;
+    Ok(true)
+}
+
+fn insert_items(db: &Connection, board: &Board) -> Result<()> {
+    let mut items = board.items.iter().enumerate();
+    items.try_for_each(|(position, item)| insert_item(db, &board.board.id, position, item))
+}
+
+fn insert_item(db: &Connection, board_id: &str, position: usize, item: &BoardItem) -> Result<()> {
+    let (app_id, bookmarks) = match item {
+        BoardItem::App { app_id } => (Some(app_id), &[][..]),
+        BoardItem::Bookmarks { app_ids } => (None, &app_ids[..]),
+    };
+    let sql = "INSERT INTO board_item (board_id, position, app_id) VALUES (?1, ?2, ?3)";
+    run(db, sql, params![board_id, position as i64, app_id])?;
+    for (place, app_id) in bookmarks.iter().enumerate() {
+        let sql = "
+            INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES (?1, ?2, ?3, ?4)";
+        run(db, sql, params![board_id, position as i64, place as i64, app_id])?;
+    }
+    Ok(())
+}
+
+pub(super) fn list(db: &Connection) -> Result<Vec<BoardSummary>> {
+    let sql = "SELECT id, name, is_public, creator_id FROM board ORDER BY name_key, id";
+    all(db, sql, [], summary)
+}
+
+pub(super) fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
+    let sql = "SELECT id, name, is_public, creator_id FROM board WHERE id = ?1";
+    let Some(board) = first(db, sql, [id], summary)? else {
+        return Ok(None);
+    };
+
+    let sql = "
+        SELECT item_position, app_id FROM board_item_app WHERE board_id = ?1
+        ORDER BY item_position, position";
+    let mut bookmarks = BTreeMap::<i64, Vec<String>>::new();
+    for (position, app_id) in all(db, sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))? {
+        bookmarks.entry(position).or_default().push(app_id);
+    }
+    let sql = "SELECT position, app_id FROM board_item WHERE board_id = ?1 ORDER BY position";
+    let items = all(db, sql, [id], |row| {
+        Ok(match row.get(1)? {
+            Some(app_id) => BoardItem::App { app_id },
+            None => BoardItem::Bookmarks {
+                app_ids: bookmarks.remove(&row.get(0)?).unwrap_or_default(),
+            },
+        })
+    })?;
+    Ok(Some(Board { board, items }))
+}
+
+pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
+    if !exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])? {
+        return Ok(None);
+    }
+    let users = "SELECT user_id FROM board_user WHERE board_id = ?1 ORDER BY user_id";
+    let groups = "SELECT group_id FROM board_group WHERE board_id = ?1 ORDER BY group_id";
+    Ok(Some(Shares {
+        users: all(db, users, [id], |row| row.get(0))?,
+        groups: all(db, groups, [id], |row| row.get(0))?,
+    }))
+}
+
+pub(super) fn share(db: &Connection, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
+    if !exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])? {
+        return Ok(false);
+    }
+    run(db, "DELETE FROM board_user WHERE board_id = ?1", [id])?;
+    for user_id in users {
+        let sql = "INSERT INTO board_user (board_id, user_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        run(db, sql, [id, user_id])?;
+    }
+    run(db, "DELETE FROM board_group WHERE board_id = ?1", [id])?;
+    for group_id in groups {
+        let sql = "INSERT INTO board_group (board_id, group_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        run(db, sql, [id, group_id])?;
+    }
+    Ok(true)
+}
+
+pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
+    Ok(run(db, "DELETE FROM board WHERE id = ?1", [id])? > 0)
+}
+
+fn summary(row: &Row<'_>) -> Result<BoardSummary> {
+    Ok(BoardSummary {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        is_public: row.get(2)?,
+        creator_id: row.get(3)?,
+    })
+}

@@ -1,0 +1,186 @@
+//! Statements on API keys and sessions.
+
+use rusqlite::{Connection, Result, ToSql, params};
+
+use super::groups::permissions;
+use super::query::{all, first, run};
+use super::values::{Moment, Word};
+use portico_model::Timestamp;
+use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
+
+/// With each request: a key, whom it belongs to, and what they may do. One row for each permission
+/// that each of their groups gives, or one without any.
+pub(super) const KEY: &str = "
+    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL, permission
+    FROM api_key LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
+    WHERE id = ?1";
+
+/// The same for a session.
+pub(super) const SESSION: &str = "
+    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission
+    FROM session LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
+    WHERE token_hash = ?1";
+
+pub(super) fn find(db: &Connection, key: &CredentialKey) -> Result<Option<Credential>> {
+    let (mut statement, key) = match key {
+        CredentialKey::Key(id) => (db.prepare_cached(KEY)?, id.to_sql()?),
+        CredentialKey::Session(token) => (db.prepare_cached(SESSION)?, token.to_sql()?),
+    };
+    let mut rows = statement.query([key])?;
+    let mut found = None;
+    while let Some(row) = rows.next()? {
+        let credential = match &mut found {
+            Some(credential) => credential,
+            None => found.insert(credential(row)?),
+        };
+        credential.permissions.extend(row.get::<_, Option<String>>(6)?);
+    }
+    if let Some(Credential { permissions, .. }) = &mut found {
+        permissions.sort_unstable();
+        permissions.dedup();
+    }
+    Ok(found)
+}
+
+fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
+    Ok(Credential {
+        id: row.get(0)?,
+        secret: row.get(1)?,
+        user_id: row.get(2)?,
+        permissions: Vec::new(),
+        expires_at: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
+        last_used_at: row.get::<_, Option<Moment>>(4)?.map(|moment| moment.0),
+        ends_at: row.get::<_, Option<Moment>>(5)?.map(|moment| moment.0),
+    })
+}
+
+pub(super) fn session_user(db: &Connection, user_id: &str) -> Result<Option<SessionUser>> {
+    let sql = "SELECT id, name, email, image, provider, color_scheme FROM user WHERE id = ?1";
+    let found = first(db, sql, [user_id], |row| {
+        Ok(SessionUser {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            email: row.get(2)?,
+            image: row.get(3)?,
+            provider: row.get::<_, Word<_>>(4)?.0,
+            color_scheme: row.get::<_, Word<_>>(5)?.0,
+            permissions: Vec::new(),
+        })
+    });
+    let Some(user) = found? else { return Ok(None) };
+    Ok(Some(SessionUser {
+        permissions: permissions(db, user_id)?,
+        ..user
+    }))
+}
+
+pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+    let sql = "
+        INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let values = params![
+        key.id,
+        secret,
+        key.user_id,
+        key.name,
+        Moment(key.created_at),
+        key.expires_at.map(Moment),
+        key.last_used_at.map(Moment),
+    ];
+    run(db, sql, values).map(drop)
+}
+
+pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
+    let sql = "
+        SELECT id, name, user_id, created_at, expires_at, last_used_at FROM api_key ORDER BY id";
+    all(db, sql, [], |row| {
+        Ok(ApiKey {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            user_id: row.get(2)?,
+            created_at: row.get::<_, Moment>(3)?.0,
+            expires_at: row.get::<_, Option<Moment>>(4)?.map(|moment| moment.0),
+            last_used_at: row.get::<_, Option<Moment>>(5)?.map(|moment| moment.0),
+        })
+    })
+}
+
+pub(super) fn delete_key(db: &Connection, id: &str) -> Result<bool> {
+    Ok(run(db, "DELETE FROM api_key WHERE id = ?1", [id])? > 0)
+}
+
+pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()> {
+    run(
+        db,
+        "UPDATE api_key SET last_used_at = ?2 WHERE id = ?1",
+        params![id, Moment(now)],
+    )
+    .map(drop)
+}
+
+pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretHash) -> Result<()> {
+    let sql = "
+        INSERT INTO session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let values = params![
+        session.id,
+        token,
+        session.user_id,
+        Moment(session.created_at),
+        Moment(session.last_used_at),
+        Moment(session.expires_at),
+        Moment(session.ends_at),
+    ];
+    run(db, sql, values).map(drop)
+}
+
+pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Session>> {
+    let sql = "
+        SELECT id, user_id, created_at, last_used_at, expires_at, ends_at
+        FROM session WHERE user_id = ?1 ORDER BY id";
+    all(db, sql, [user_id], |row| {
+        Ok(Session {
+            id: row.get(0)?,
+            user_id: row.get(1)?,
+            created_at: row.get::<_, Moment>(2)?.0,
+            last_used_at: row.get::<_, Moment>(3)?.0,
+            expires_at: row.get::<_, Moment>(4)?.0,
+            ends_at: row.get::<_, Moment>(5)?.0,
+        })
+    })
+}
+
+pub(super) fn touch_session(db: &Connection, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
+    let sql = "UPDATE session SET last_used_at = ?2, expires_at = ?3 WHERE id = ?1";
+    run(db, sql, params![id, Moment(now), Moment(expires_at)]).map(drop)
+}
+
+pub(super) fn delete_session(db: &Connection, id: &str) -> Result<bool> {
+    Ok(run(db, "DELETE FROM session WHERE id = ?1", [id])? > 0)
+}
+
+/// Ends a user's sessions except this one.
+pub(super) fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option<&str>) -> Result<()> {
+    // IS NOT, because there may be none to keep.
+    run(
+        db,
+        "DELETE FROM session WHERE user_id = ?1 AND id IS NOT ?2",
+        params![user_id, kept],
+    )
+    .map(drop)
+}
+
+/// Gives a session of this user another token; false if there is no such session.
+pub(super) fn renew_session(db: &Connection, id: &str, user_id: &str, token: &SecretHash) -> Result<bool> {
+    let sql = "UPDATE session SET token_hash = ?3 WHERE id = ?1 AND user_id = ?2";
+    Ok(run(db, sql, params![id, user_id, token])? > 0)
+}
+
+/// Ends a user's API keys.
+pub(super) fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
+    run(db, "DELETE FROM api_key WHERE user_id = ?1", [user_id]).map(drop)
+}
+
+pub(super) fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
+    run(db, "DELETE FROM session WHERE expires_at <= ?1", [Moment(now)]).map(drop)
+}

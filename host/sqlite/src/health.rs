@@ -1,0 +1,225 @@
+//! What SQLite's errors mean: to whoever called, and to whoever runs the host.
+
+use std::fs::{File, remove_file};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, TryLockError};
+
+use rusqlite::{ErrorCode, ffi};
+
+use super::with_suffix;
+use crate::disk;
+use portico_storage::{Constraint, Error, Result};
+
+/// How the operator gets an earlier state back.
+macro_rules! restore {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "restore a backup with `portico restore BACKUP --force`",
+            $after
+        )
+    };
+}
+
+pub(super) const DAMAGED: &str = restore!("the database is damaged: ", "");
+pub(super) const READ_ONLY: &str = "the file or its folder cannot be written: see to their permissions, and \
+    whether their file system is mounted read-only";
+const NOT_A_DATABASE: &str = restore!("the file is not a database: ", ", or move it away");
+pub(super) const EMPTY: &str = restore!("the file is empty: ", ", or remove it to begin anew");
+pub(super) const GONE: &str = restore!(
+    "the file is gone, but its log (-wal) is there: ",
+    ", or remove the log as well to begin anew"
+);
+
+const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
+
+/// So much room, in bytes, is enough to go on.
+const ROOM: usize = 1 << 20;
+
+/// A database file, and what is known to be wrong with it.
+pub(super) struct Health {
+    path: PathBuf,
+    /// A change could not be kept, and nobody has looked since.
+    writes_failed: AtomicBool,
+    /// Held by the one who looks whether there is room: anybody may ask for that.
+    trial: Mutex<()>,
+    /// What was read made no sense. That does not pass by itself.
+    damaged: AtomicBool,
+}
+
+impl Health {
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            writes_failed: AtomicBool::new(false),
+            trial: Mutex::default(),
+            damaged: AtomicBool::new(false),
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The one place where SQLite's errors become storage's. The texts name tables and columns,
+    /// never what is in them.
+    pub fn translate(&self, error: &rusqlite::Error) -> Error {
+        if let rusqlite::Error::SqliteFailure(failure, message) = error {
+            match failure.code {
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
+                ErrorCode::OperationInterrupted => {
+                    tracing::warn!("{INTERRUPTED}");
+                    return Error::Unavailable(INTERRUPTED.into());
+                }
+                ErrorCode::ConstraintViolation => {
+                    let message = message.as_deref().unwrap_or_default();
+                    if let Some(constraint) = constraint(failure.extended_code, message) {
+                        return Error::Constraint(constraint);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.unavailable(error)
+    }
+
+    /// An error that nobody who calls can do anything about: the log is told.
+    pub fn unavailable(&self, error: &rusqlite::Error) -> Error {
+        use ErrorCode::{DiskFull, ReadOnly, SystemIoFailure};
+        if is_damage(error) {
+            self.damaged.store(true, Ordering::Relaxed);
+        } else if matches!(
+            error.sqlite_error_code(),
+            Some(DiskFull | SystemIoFailure | ReadOnly)
+        ) {
+            self.writes_failed.store(true, Ordering::Relaxed);
+        }
+        let advice = advice(error).unwrap_or("it failed");
+        tracing::error!(
+            "cannot use the database {}: {advice}: {error}",
+            self.path.display()
+        );
+        Error::Unavailable(error.to_string())
+    }
+
+    /// Whether changes can be kept, as far as is known. Once one could not, whether there is room
+    /// for some again.
+    pub fn check(&self) -> Result<()> {
+        if self.damaged.load(Ordering::Relaxed) {
+            return Err(Error::Unavailable("the database is damaged".into()));
+        }
+        if self.writes_failed.load(Ordering::Relaxed) {
+            let _alone = match self.trial.try_lock() {
+                Ok(alone) => alone,
+                Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Unavailable(
+                        "changes cannot be kept, as far as is known".into(),
+                    ));
+                }
+            };
+            let written = write_beside(&self.path);
+            written.map_err(|error| Error::Unavailable(format!("changes cannot be kept: {error}")))?;
+            self.writes_failed.store(false, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Whether what SQLite read made no sense.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}
+
+/// Says what to do about a file that SQLite cannot use.
+pub(super) fn explain(error: rusqlite::Error) -> anyhow::Error {
+    match advice(&error) {
+        Some(advice) => anyhow::anyhow!("{advice}: {error}"),
+        None => error.into(),
+    }
+}
+
+/// What has happened to a file, and what to do about it.
+fn advice(error: &rusqlite::Error) -> Option<&'static str> {
+    let rusqlite::Error::SqliteFailure(failure, _) = error else {
+        return None;
+    };
+    let is_limited = disk::size_limit().is_some();
+    Some(match failure.code {
+        ErrorCode::SystemIoFailure if is_limited => disk::LIMITED,
+        // Its index grows before anything is written to it.
+        _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => disk::FULL,
+        ErrorCode::DiskFull => disk::FULL,
+        ErrorCode::SystemIoFailure => {
+            "its disk fails, or there is a limit to what may be written (a quota?): the log of the system says more"
+        }
+        ErrorCode::NotADatabase => NOT_A_DATABASE,
+        ErrorCode::DatabaseCorrupt => DAMAGED,
+        ErrorCode::DatabaseBusy => "another program holds the database: stop it first",
+        ErrorCode::ReadOnly => READ_ONLY,
+        ErrorCode::CannotOpen => {
+            "the file cannot be opened: see to the permissions of its directory, and to the limit of open files"
+        }
+        _ => return None,
+    })
+}
+
+/// Tries whether there is room on the disk of a file.
+fn write_beside(path: &Path) -> std::io::Result<()> {
+    let trial = with_suffix(path, ".trial");
+    // The trial itself is small: what has to grow is the database and its log.
+    if let Some(limit) = disk::size_limit() {
+        for file in [path, &with_suffix(path, "-wal")] {
+            let length = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+            if length.saturating_add(ROOM as u64) > limit {
+                return Err(ErrorKind::FileTooLarge.into());
+            }
+        }
+    }
+    let written = File::create(&trial).and_then(|mut file| {
+        file.write_all(&vec![0; ROOM])?;
+        file.sync_all()
+    });
+    // It may not even be there.
+    let _ = remove_file(&trial);
+    written
+}
+
+fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
+    match extended_code {
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Some(Constraint::Reference),
+        ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("user.provider, user.name_key") => {
+            Some(Constraint::UserName)
+        }
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with("identity.provider, identity.subject") => {
+            Some(Constraint::Identity)
+        }
+        ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("identity.user_id, identity.provider") => {
+            Some(Constraint::Identity)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_at_a_time_looks_for_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let health = Health::new(folder.path().join("portico.db"));
+        health.writes_failed.store(true, Ordering::Relaxed);
+        let first = health.trial.lock().unwrap();
+        health.check().unwrap_err();
+        drop(first);
+        health.check().unwrap();
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+}

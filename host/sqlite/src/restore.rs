@@ -1,0 +1,199 @@
+//! A copy put in the place of a database.
+//!
+//! Invariants:
+//! - Whatever interrupts this, `portico.db` is the database of before or all of the new one.
+//! - The log of the old database is never beside the new one, which it would spoil: it is written
+//!   into the old one first.
+//! - The old database is kept under another name.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use rusqlite::{ErrorCode, OpenFlags};
+
+use super::audit;
+use super::backup::{Contents, Origin, Step, copy_into, is_ours};
+use super::{
+    connect, connect_to_foreign, create_empty, explain, open_file, put_in_place, remove_if_there,
+    remove_with_companions, schema, sync_folder_of, with_suffix,
+};
+use portico_model::time::{Clock, SystemClock};
+use portico_storage::{AuditEntry, Authentication};
+
+/// What every database of SQLite begins with.
+const HEADER: &[u8; 16] = b"SQLite format 3\0";
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Restored {
+    /// What the new database holds.
+    pub contents: Contents,
+    /// How many sessions the copy held, which have ended.
+    pub sessions: u64,
+    /// Where the old database is now; none if there was none.
+    pub kept: Option<PathBuf>,
+}
+
+/// Puts a copy of this file in the place of a database. The caller sees to it that no host works
+/// on that.
+///
+/// The file may come from anyone: one whose schema is not exactly that of its version is refused
+/// (`schema.rs`). It may be older than this binary: its tables are brought to the newest version. All its
+/// sessions end. An old database is touched only where `replace` says so, and kept with this
+/// moment in its name. `go_on` hears how far it is, until nothing can be undone any more.
+pub fn restore(
+    file: &Path,
+    database: &Path,
+    replace: bool,
+    moment: &str,
+    go_on: &mut dyn FnMut(Step) -> bool,
+) -> anyhow::Result<Restored> {
+    let shown = file.display();
+    looks_right(file).with_context(|| format!("cannot restore {shown}"))?;
+    let file = std::fs::canonicalize(file)?;
+    let is_there = database.try_exists()?;
+    ensure!(
+        !(is_there && std::fs::canonicalize(database)? == file),
+        "{shown} is the database itself: give a backup of it"
+    );
+    ensure!(
+        replace || !(is_there || with_suffix(database, "-wal").try_exists()?),
+        "there is a database in {} already: restore into another data directory (--data), or replace it with --force, \
+         which keeps it under another name",
+        database.parent().unwrap_or(database).display()
+    );
+
+    let new = with_suffix(database, ".restoring");
+    let (contents, sessions) = prepare(&file, &new, go_on).map_err(|error| {
+        // What is left over is in nobody's way; the next restore begins anew.
+        let _ = remove_with_companions(&new);
+        schema::explain_interruption(error).context(format!("cannot restore {shown}"))
+    })?;
+    let kept = set_aside(database, moment)
+        .with_context(|| format!("cannot set aside the database {}", database.display()))?;
+    // One of a database that is damaged or gone: SQLite would play it back into the new one.
+    remove_if_there(&with_suffix(database, "-journal"))?;
+    put_in_place(&new, database)?;
+    Ok(Restored {
+        contents,
+        sessions,
+        kept,
+    })
+}
+
+fn looks_right(file: &Path) -> anyhow::Result<()> {
+    // Opening a pipe would wait for somebody who writes to it.
+    ensure!(
+        std::fs::metadata(file)?.is_file(),
+        "it is a folder or a device, no regular file: give the file of a backup"
+    );
+    ensure!(
+        begins_as_database(file)?,
+        "it is no database: give a file that `portico backup` wrote"
+    );
+    Ok(())
+}
+
+fn begins_as_database(file: &Path) -> anyhow::Result<bool> {
+    let mut header = [0; HEADER.len()];
+    match File::open(file)?.read_exact(&mut header) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| header == *HEADER).map_err(Into::into),
+    }
+}
+
+/// A checked copy, of the newest version and without sessions.
+fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyhow::Result<(Contents, u64)> {
+    create_empty(new)?;
+    let source = connect_to_foreign(file).map_err(explain)?;
+    is_ours(&source)?;
+    let contents = copy_into(&source, new, Origin::Anyone, go_on)?;
+    let copy = open_file(new)?;
+    let sessions = copy.execute("DELETE FROM session", [])? as u64;
+    audit::insert(&copy, &restored())?;
+    let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+    ensure!(mode == "delete", "the copy does not become one file");
+    copy.close().map_err(|(_, error)| explain(error))?;
+    Ok((contents, sessions))
+}
+
+/// What the log of the database says from now on.
+fn restored() -> AuditEntry {
+    AuditEntry {
+        time: SystemClock.now(),
+        ..AuditEntry::new("restore", "command-line").by(None, &Authentication::Operator)
+    }
+}
+
+/// Keeps a copy of the old database under another name, and takes its log away.
+fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
+    let log = with_suffix(database, "-wal");
+    if !database.try_exists()? {
+        // A log without its database.
+        if !log.try_exists()? {
+            return Ok(None);
+        }
+        let kept = free_name(database, moment)?;
+        std::fs::rename(&log, with_suffix(&kept, "-wal"))?;
+        return Ok(Some(kept));
+    }
+    let kept = free_name(database, moment)?;
+    let is_one_file = merge_log(database)?;
+    keep_copy(database, database, &kept)?;
+    if !is_one_file {
+        // It is damaged: as it was, with its log, for whoever wants to save something from it.
+        if log.try_exists()? {
+            keep_copy(&log, database, &with_suffix(&kept, "-wal"))?;
+        }
+        for companion in [log, with_suffix(database, "-shm")] {
+            remove_if_there(&companion)?;
+        }
+    }
+    sync_folder_of(database)?;
+    Ok(Some(kept))
+}
+
+/// Writes the log of a database into it and ends it. No if the database is damaged.
+fn merge_log(database: &Path) -> anyhow::Result<bool> {
+    // SQLite throws the log of a file away that is too short to be a database.
+    if !begins_as_database(database)? {
+        return Ok(false);
+    }
+    let merge = || {
+        let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // Possible only for the one who alone has it open.
+        let mode: String = connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(mode == "delete")
+    };
+    match merge().map_err(|error: rusqlite::Error| (error.sqlite_error_code(), error)) {
+        Ok(true) => Ok(true),
+        Ok(false) | Err((Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _)) => {
+            bail!("another program has it open, perhaps a backup: try again when it is done")
+        }
+        Err((Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _)) => Ok(false),
+        Err((_, error)) => Err(explain(error)),
+    }
+}
+
+/// A second name would be cheaper. But an interruption would leave one database with two names,
+/// and each name has a log of its own.
+fn keep_copy(file: &Path, database: &Path, name: &Path) -> anyhow::Result<()> {
+    let copy = with_suffix(database, ".setting-aside");
+    std::fs::copy(file, &copy)?;
+    put_in_place(&copy, name)
+}
+
+fn free_name(database: &Path, moment: &str) -> anyhow::Result<PathBuf> {
+    let first = with_suffix(database, &format!(".before-restore-{moment}"));
+    let mut name = first.clone();
+    for number in 2.. {
+        if !name.try_exists()? && !with_suffix(&name, "-wal").try_exists()? {
+            break;
+        }
+        name = with_suffix(&first, &format!("-{number}"));
+    }
+    Ok(name)
+}

@@ -1,0 +1,159 @@
+//! Files that are written under another name and get their own when they are whole.
+//!
+//! Invariants:
+//! - A file that has its own name is whole and on the disk.
+//! - A process holds a lock on its temporary file until that has its own name or is removed. One that
+//!   was killed leaves a file without a lock, which the next run removes.
+
+use std::{
+    fs::{self, File, OpenOptions, Permissions, TryLockError},
+    io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+};
+
+use tempfile::{Builder, TempPath};
+
+/// How many letters and digits follow the prefix of a name.
+const RANDOM: usize = 6;
+/// Other runs may remove a file before it is locked: so often another one is made.
+const TRIES: usize = 16;
+
+/// A file under a temporary name; dropping it removes it.
+pub struct Temporary {
+    // Before the file, which holds the lock: it is removed while it is locked.
+    path: TempPath,
+    file: File,
+}
+
+impl Temporary {
+    /// Makes a file in this folder, with these permissions as far as the umask allows them. Removes
+    /// the files with this prefix that killed processes have left there.
+    pub fn create(folder: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
+        remove_left_over(folder, prefix);
+        for _ in 0..TRIES {
+            let made = Builder::new()
+                .prefix(prefix)
+                .rand_bytes(RANDOM)
+                .permissions(Permissions::from_mode(mode))
+                .tempfile_in(folder)?;
+            let (file, path) = made.into_parts();
+            // Where the file system has no locks, no other run can lock the file to remove it.
+            let is_locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            if is_locked && is_same(&file, &path) {
+                return Ok(Self { path, file });
+            }
+        }
+        Err(io::Error::other("other runs keep removing the temporary file"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// To write to it.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Brings it to the disk and gives it its name, in the same folder. A file that has that name is
+    /// replaced only where `overwrite` says so.
+    pub fn place(self, name: &Path, overwrite: bool) -> io::Result<()> {
+        self.file.sync_all()?;
+        let placed = if overwrite {
+            self.path.persist(name)
+        } else {
+            self.path.persist_noclobber(name)
+        };
+        placed.map_err(|error| error.error)?;
+        match name.parent() {
+            Some(folder) => File::open(folder)?.sync_all(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether the file has this name still.
+fn is_same(file: &File, path: &Path) -> bool {
+    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let here = fs::symlink_metadata(path).map(id);
+    here.is_ok_and(|here| file.metadata().map(id).is_ok_and(|of_file| of_file == here))
+}
+
+/// Removes the files of this user that have such a name and that no process has locked. Whatever
+/// cannot be removed stays: it is in nobody's way.
+fn remove_left_over(folder: &Path, prefix: &str) {
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let is_named_so = random.is_some_and(|random| {
+            random.len() == RANDOM && random.bytes().all(|letter| letter.is_ascii_alphanumeric())
+        });
+        // Of the entry itself, not of what a link points to.
+        let is_ours = || {
+            let metadata = entry.metadata();
+            metadata.is_ok_and(|metadata| metadata.is_file() && metadata.uid() == user)
+        };
+        if !is_named_so || !is_ours() {
+            continue;
+        }
+        let path = entry.path();
+        if let Ok(file) = OpenOptions::new().read(true).write(true).open(&path)
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFIX: &str = ".portico-test-";
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_another_writes_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let others = [
+            ".portico-test-12345",
+            ".portico-test-notes.txt",
+            ".portico-tests",
+            "home.yaml",
+        ];
+        for name in others.iter().chain(&[".portico-test-aB3xYz"]) {
+            fs::write(path(name), "text").unwrap();
+        }
+        let running = Temporary::create(folder.path(), PREFIX, 0o600).unwrap();
+        assert!(!path(".portico-test-aB3xYz").exists());
+        let mut second = Temporary::create(folder.path(), PREFIX, 0o600).unwrap();
+        assert!(running.path().exists());
+        assert!(
+            others.iter().all(|name| path(name).exists()),
+            "{:?}",
+            names(folder.path())
+        );
+
+        io::Write::write_all(second.file(), b"new").unwrap();
+        let refused = Temporary::place(running, &path("home.yaml"), false).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(path("home.yaml")).unwrap(), b"text");
+        second.place(&path("home.yaml"), true).unwrap();
+        assert_eq!(fs::read(path("home.yaml")).unwrap(), b"new");
+        let mut left = names(folder.path());
+        left.retain(|name| !others.contains(&&name[..]));
+        assert_eq!(left, [""; 0]);
+    }
+}

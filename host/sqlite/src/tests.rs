@@ -1,0 +1,449 @@
+//! What goes wrong below the driver: commits that fail, disks that are full, connections that
+//! break. It needs the connections themselves; all other tests are in `tests/storage`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use futures_util::poll;
+use rusqlite::{Connection, StatementStatus};
+use tempfile::TempDir;
+
+use super::batch::BlindWrite;
+use super::query::run;
+use super::writer::Turn;
+use super::{Health, SqliteStorage, Writer, readers};
+use portico_storage::{
+    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, SharedSnapshot,
+    Snapshot, hash_secret,
+};
+
+struct Store {
+    storage: SqliteStorage,
+    directory: TempDir,
+}
+
+impl Store {
+    async fn reader(&self) -> readers::Reader {
+        let none = SharedSnapshot::default();
+        self.storage.readers.take(&none).await.unwrap()
+    }
+}
+
+fn store() -> Store {
+    let directory = TempDir::new().unwrap();
+    let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+    Store { storage, directory }
+}
+
+fn context() -> CallContext {
+    CallContext {
+        user_id: None,
+        authentication: Authentication::None,
+        request_id: "test".into(),
+        audit: None,
+        new_token: None,
+        snapshot: SharedSnapshot::default(),
+    }
+}
+
+fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
+    let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
+    run(turn.connection().unwrap(), sql, [id, icon_url])
+}
+
+/// Somebody who wrote and waits for the batch's commit, and somebody who has the turn in it.
+async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, Turn) {
+    let first = writer.begin().await.unwrap();
+    insert(&first, "first", "icon").unwrap();
+    let mut second = Box::pin(writer.begin());
+    assert!(poll!(&mut second).is_pending());
+    let mut first: BoxFuture<_> = Box::pin(first.commit());
+    assert!(poll!(&mut first).is_pending());
+    (first, second.await.unwrap())
+}
+
+/// What a transaction does that only inserts an app.
+fn inserting(id: &'static str) -> Vec<BlindWrite> {
+    let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, '', '', '')";
+    vec![Box::new(move |db| run(db, sql, [id]).map(drop))]
+}
+
+fn apps(store: &Store) -> Vec<String> {
+    let database = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    let mut statement = database.prepare("SELECT id FROM app ORDER BY id").unwrap();
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(|id| id.unwrap())
+        .collect()
+}
+
+fn is_unavailable(result: &Result<()>) -> bool {
+    matches!(result, Err(Error::Unavailable(_)))
+}
+
+/// The next transaction is as good as any.
+async fn assert_works(store: &Store) {
+    let turn = store.storage.writer.begin().await.unwrap();
+    insert(&turn, "after", "icon").unwrap();
+    turn.commit().await.unwrap();
+    assert_eq!(apps(store), ["after"]);
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_fails_every_member_and_nothing_else() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let (first, second) = batch_of_two(writer).await;
+    insert(&second, "second", "icon").unwrap();
+    // A breach that SQLite finds only in the outer COMMIT.
+    let db = second.connection().unwrap();
+    db.execute_batch("PRAGMA defer_foreign_keys = ON").unwrap();
+    run(
+        db,
+        "INSERT INTO board_user (board_id, user_id) VALUES ('no', 'no')",
+        [],
+    )
+    .unwrap();
+    let second = second.commit().await;
+    assert!(is_unavailable(&second), "{second:?}");
+    let first = first.await;
+    assert!(is_unavailable(&first), "{first:?}");
+    assert_eq!(apps(&store), Vec::<String>::new());
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let (first, second) = batch_of_two(writer).await;
+    let mut third = Box::pin(writer.begin());
+    assert!(poll!(&mut third).is_pending());
+    let db = second.connection().unwrap();
+    let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+        .unwrap();
+    // A table without triggers: a statement that may write many rows would be undone alone.
+    let sql = "INSERT INTO user_group (id, name, name_key) VALUES ('second', ?1, 'second')";
+    let error = run(db, sql, ["x".repeat(100_000)]).unwrap_err();
+    assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
+    assert!(
+        db.is_autocommit(),
+        "SQLite gave up the whole batch: what this test is about"
+    );
+    db.query_row("PRAGMA max_page_count = 1000000", [], |_| Ok(()))
+        .unwrap();
+    drop(second);
+
+    // The first is told at once, although somebody waits to whom the batch could be left.
+    let first = tokio::time::timeout(Duration::from_secs(5), first).await.unwrap();
+    assert!(is_unavailable(&first), "{first:?}");
+    drop(third.await.unwrap());
+    assert_eq!(apps(&store), Vec::<String>::new());
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
+    let store = store();
+    let writer = &store.storage.writer;
+    let (first, second) = batch_of_two(writer).await;
+    let mut queued = Box::pin(writer.write(inserting("after")));
+    assert!(poll!(&mut queued).is_pending());
+
+    second.connection().unwrap().execute_batch("ROLLBACK").unwrap();
+    drop(second);
+    let first = first.await;
+    assert!(is_unavailable(&first), "{first:?}");
+    queued.await.unwrap();
+    assert_eq!(apps(&store), ["after"]);
+}
+
+#[tokio::test]
+async fn a_statement_after_a_full_disk_does_not_stand_alone() {
+    let store = store();
+    let set_limit = async |pages: i64| {
+        let turn = store.storage.writer.begin().await.unwrap();
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        turn.connection()
+            .unwrap()
+            .query_row(&sql, [], |_| Ok(()))
+            .unwrap();
+    };
+    let context = context();
+
+    // Below what there is: SQLite takes what there is.
+    set_limit(1).await;
+    let begin = store.storage.begin_dashboard(Access::Write, &context);
+    let mut writer = begin.await.unwrap();
+    writer.insert_group("1", "small", "small").await.unwrap();
+    let full = writer.insert_group("2", &"x".repeat(100_000), "large").await;
+    assert!(is_unavailable(&full.map(drop)));
+    let after = writer.insert_group("3", "alone", "alone").await;
+    assert!(is_unavailable(&after.map(drop)));
+    let committed = writer.commit().await;
+    assert!(is_unavailable(&committed), "{committed:?}");
+    set_limit(1_000_000).await;
+    let mut reader = store
+        .storage
+        .begin_dashboard(Access::Read, &context)
+        .await
+        .unwrap();
+    assert_eq!(reader.list_groups().await.unwrap(), []);
+    assert_works(&store).await;
+}
+
+/// A writer on this connection, whose turn nobody waits for longer than 50 ms.
+fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
+    let health = Arc::new(Health::new(path));
+    let readers = Arc::new(readers::Readers::new(health.clone()));
+    let patience = Duration::from_millis(50);
+    Arc::new(Writer::new(connection, health, readers, patience))
+}
+
+#[tokio::test]
+async fn a_turn_that_does_not_come_is_given_up() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("any.db");
+    let writer = impatient(Connection::open(&path).unwrap(), path);
+    let turn = writer.begin().await.unwrap();
+    let began = Instant::now();
+    let late = writer.begin().await.map(drop);
+    assert!(is_unavailable(&late), "{late:?}");
+    assert!(began.elapsed() >= Duration::from_millis(50));
+    drop(turn);
+    writer.begin().await.unwrap().commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_queued_for_too_long_is_given_up_and_not_done_later() {
+    let store = store();
+    let path = store.directory.path().join("portico.db");
+    let writer = impatient(super::open_file(&path).unwrap(), path);
+    let turn = writer.begin().await.unwrap();
+    let late = writer.write(inserting("late")).await;
+    assert!(is_unavailable(&late), "{late:?}");
+    drop(turn);
+    writer.write(inserting("in time")).await.unwrap();
+    assert_eq!(apps(&store), ["in time"]);
+}
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_waited_for_once_by_all_who_are_queued() {
+    let store = store();
+    let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    let writers = ["a", "b", "c", "d", "e", "f"].map(|id| store.storage.writer.write(inserting(id)));
+    for refused in futures_util::future::join_all(writers).await {
+        assert!(matches!(refused, Err(Error::Retry)), "{refused:?}");
+    }
+    // The first may have gone alone.
+    assert!(began.elapsed() < super::BUSY_TIMEOUT * 3, "{:?}", began.elapsed());
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn a_lock_of_another_process_is_a_reason_to_try_again() {
+    let store = store();
+    let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let locked = store.storage.writer.begin().await.map(drop);
+    assert!(matches!(locked, Err(Error::Retry)), "{locked:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_works(&store).await;
+}
+
+#[tokio::test]
+async fn more_readers_than_connections_wait_for_one() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let none = SharedSnapshot::default();
+    let mut taken = Vec::new();
+    for _ in 0..readers::MAX_READERS {
+        taken.push(readers.take(&none).await.unwrap());
+    }
+    let mut next = Box::pin(readers.take(&none));
+    assert!(poll!(&mut next).is_pending());
+    // One that broke makes room for another as well as one that is given back.
+    let mut broken = taken.remove(0);
+    broken.fail(&rusqlite::Error::InvalidQuery);
+    drop(broken);
+    let next = next.await.unwrap();
+    assert!(!next.connection().unwrap().is_autocommit());
+    let refused = next
+        .connection()
+        .unwrap()
+        .execute("DELETE FROM app", [])
+        .unwrap_err();
+    assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly));
+}
+
+#[tokio::test]
+async fn what_a_request_has_read_with_is_kept_for_it_alone() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshot = Snapshot::default();
+    let count = |reader: &readers::Reader| -> u32 {
+        let connection = reader.connection().unwrap();
+        let count = connection.query_row("SELECT count(*) FROM app", [], |row| row.get(0));
+        count.unwrap()
+    };
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
+    let turn = store.storage.writer.begin().await.unwrap();
+    insert(&turn, "meanwhile", "icon").unwrap();
+    turn.commit().await.unwrap();
+
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
+    let another = Snapshot::default();
+    assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
+    assert_eq!(count(&store.reader().await), 1);
+    // Once it is let go the newest state counts.
+    snapshot.share().let_go();
+    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
+}
+
+#[tokio::test]
+async fn a_request_reads_what_it_wrote_itself() {
+    let store = store();
+    let snapshot = Snapshot::default();
+    let context = context().within(snapshot.share());
+    let has_group = async || {
+        let mut reading = store
+            .storage
+            .begin_dashboard(Access::Read, &context)
+            .await
+            .unwrap();
+        reading.find_group("new").await.unwrap().is_some()
+    };
+    assert!(!has_group().await);
+    let mut writing = store
+        .storage
+        .begin_dashboard(Access::Write, &context)
+        .await
+        .unwrap();
+    assert!(writing.insert_group("id", "New", "new").await.unwrap());
+    writing.commit().await.unwrap();
+    assert!(has_group().await);
+}
+
+#[tokio::test]
+async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
+    let store = store();
+    let log = store.directory.path().join("portico.db-wal");
+    let icon_url = "i".repeat(60_000);
+    let read = async || {
+        let reader = store.reader().await;
+        let connection = reader.connection().unwrap();
+        let count: u32 = connection
+            .query_row("SELECT count(*) FROM app", [], |row| row.get(0))
+            .unwrap();
+        count
+    };
+    const APPS: u32 = 400;
+    for written in 0..APPS {
+        // Soon after each other: the log stays locked in between.
+        for _ in 0..3 {
+            assert_eq!(read().await, written);
+        }
+        let turn = store.storage.writer.begin().await.unwrap();
+        insert(&turn, &format!("app {written}"), &icon_url).unwrap();
+        turn.commit().await.unwrap();
+    }
+    let length = std::fs::metadata(&log).unwrap().len();
+    let all = u64::from(APPS) * 60_000;
+    assert!(length < all / 3, "{length} bytes of {all}");
+    read().await;
+    read().await;
+    drop(store.storage);
+    // Whoever made the last COMMIT may have the connection a moment longer.
+    let began = Instant::now();
+    while log.exists() {
+        assert!(began.elapsed() < Duration::from_secs(10), "a log is left");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_failed_is_not_kept() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshot = Snapshot::default();
+    let mut broken = readers.take(&snapshot.share()).await.unwrap();
+    broken.fail(&rusqlite::Error::InvalidQuery);
+    drop(broken);
+    let next = readers.take(&snapshot.share()).await.unwrap();
+    assert!(next.connection().is_some());
+}
+
+#[tokio::test]
+async fn a_snapshot_that_is_over_holds_no_connection() {
+    let store = store();
+    let readers = &store.storage.readers;
+    // As instances that are kept warm have them.
+    let mut shared = Vec::new();
+    for _ in 0..=readers::MAX_READERS {
+        let snapshot = Snapshot::default();
+        let reader = readers.take(&snapshot.share()).await.unwrap();
+        shared.push(snapshot.share());
+        drop(reader);
+    }
+    let mut taken = Vec::new();
+    for _ in 0..readers::MAX_READERS {
+        taken.push(store.reader().await);
+    }
+}
+
+#[tokio::test]
+async fn requests_that_may_read_again_leave_connections_to_those_who_begin() {
+    let store = store();
+    let readers = &store.storage.readers;
+    let snapshots: Vec<_> = (0..readers::MAX_READERS).map(|_| Snapshot::default()).collect();
+    let mut reading = Vec::new();
+    for snapshot in &snapshots {
+        reading.push(readers.take(&snapshot.share()).await.unwrap());
+    }
+    drop(reading);
+    let none = SharedSnapshot::default();
+    let mut begin = Box::pin(readers.take(&none));
+    assert!(poll!(&mut begin).is_ready());
+}
+
+#[tokio::test]
+async fn the_statements_that_requests_run_are_compiled_once() {
+    let store = store();
+    let reader = store.reader().await;
+    let connection = reader.connection().unwrap();
+    for id in ["one", "two", "three"] {
+        let key = CredentialKey::Key(id.into());
+        super::credentials::find(connection, &key).unwrap();
+        let session = CredentialKey::Session(hash_secret(id));
+        super::credentials::find(connection, &session).unwrap();
+    }
+    for sql in [super::credentials::KEY, super::credentials::SESSION] {
+        let statement = connection.prepare_cached(sql).unwrap();
+        assert_eq!(statement.get_status(StatementStatus::Run), 3);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
+}
+
+#[tokio::test]
+async fn the_connection_is_set_up_for_durability() {
+    let store = store();
+    let turn = store.storage.writer.begin().await.unwrap();
+    let reader = store.reader().await;
+    for db in [turn.connection().unwrap(), reader.connection().unwrap()] {
+        let number = |pragma: &str| {
+            db.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        assert_eq!(number("synchronous"), 2, "FULL");
+        assert_eq!(number("foreign_keys"), 1);
+        assert_eq!(number("trusted_schema"), 0);
+        assert_eq!(number("busy_timeout"), 2000);
+    }
+}

@@ -1,0 +1,70 @@
+//! How the contract's values are written in columns.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Error, Result};
+
+use portico_model::{ColorScheme, Provider, Timestamp};
+
+/// One of a few words in a column.
+pub(super) struct Word<T>(pub T);
+
+impl ToSql for Word<Provider> {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(match self.0 {
+            Provider::Credentials => "credentials",
+            Provider::Oidc => "oidc",
+            Provider::Ldap => "ldap",
+        }))
+    }
+}
+
+impl FromSql for Word<Provider> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_str()? {
+            "credentials" => Ok(Self(Provider::Credentials)),
+            "oidc" => Ok(Self(Provider::Oidc)),
+            "ldap" => Ok(Self(Provider::Ldap)),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+impl ToSql for Word<ColorScheme> {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(match self.0 {
+            ColorScheme::Light => "light",
+            ColorScheme::Dark => "dark",
+            ColorScheme::Auto => "auto",
+        }))
+    }
+}
+
+impl FromSql for Word<ColorScheme> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value.as_str()? {
+            "light" => Ok(Self(ColorScheme::Light)),
+            "dark" => Ok(Self(ColorScheme::Dark)),
+            "auto" => Ok(Self(ColorScheme::Auto)),
+            _ => Err(FromSqlError::InvalidType),
+        }
+    }
+}
+
+/// A moment in a column. SQLite's integers have a sign; a moment that does not fit is an error.
+pub(super) struct Moment(pub Timestamp);
+
+impl ToSql for Moment {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        let moment = i64::try_from(self.0).map_err(|error| Error::ToSqlConversionFailure(error.into()))?;
+        Ok(ToSqlOutput::from(moment))
+    }
+}
+
+impl FromSql for Moment {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let moment = value.as_i64()?;
+        Timestamp::try_from(moment)
+            .map(Self)
+            .map_err(|_| FromSqlError::OutOfRange(moment))
+    }
+}

@@ -1,0 +1,555 @@
+//! Group commit: who shares a commit, who answers for it, and what becomes of it when callers
+//! go away.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::poll;
+use portico_storage::{Access, Authentication, DashboardStorage, Result};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use crate::store::{Store, app, context};
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// Whether another process could write now: no transaction was left open.
+fn assert_free(store: &Store) {
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    other
+        .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+        .expect("nobody holds the database");
+}
+
+async fn wait_until_free(store: &Store) {
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    let free = async {
+        while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(SOON, free).await.expect("a transaction was left open");
+}
+
+#[tokio::test]
+async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    let mut second = Box::pin(store.write());
+    assert!(poll!(&mut second).is_pending());
+
+    // Somebody waits, so the commit is left to them.
+    let mut committed = first.commit();
+    assert!(poll!(&mut committed).is_pending());
+    let mut second = second.await;
+    assert!(
+        second.get_app("a").await.unwrap().is_some(),
+        "the second writer sees the first one's work"
+    );
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(poll!(&mut committed).is_pending(), "answered before the commit");
+    assert!(
+        store.read().await.get_app("a").await.unwrap().is_none(),
+        "seen before the commit"
+    );
+
+    second.insert_apps(&[app("b", "second")]).await.unwrap();
+    timeout(SOON, second.commit()).await.unwrap().unwrap();
+    timeout(SOON, committed).await.unwrap().unwrap();
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 2);
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn a_member_that_rolls_back_takes_nobody_with_it() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    let mut second = Box::pin(store.write());
+    assert!(poll!(&mut second).is_pending());
+    let mut committed = first.commit();
+    assert!(poll!(&mut committed).is_pending());
+
+    let mut second = second.await;
+    second.insert_apps(&[app("b", "second")]).await.unwrap();
+    assert!(second.delete_app("a").await.unwrap());
+    drop(second);
+    timeout(SOON, committed)
+        .await
+        .expect("the rolled back one finishes the batch")
+        .unwrap();
+    let mut reader = store.read().await;
+    assert!(reader.get_app("a").await.unwrap().is_some());
+    assert!(reader.get_app("b").await.unwrap().is_none());
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn a_batch_whose_heir_goes_away_is_finished() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    let mut heir = Box::pin(store.write());
+    assert!(poll!(&mut heir).is_pending());
+    let mut committed = first.commit();
+    assert!(poll!(&mut committed).is_pending());
+    drop(heir);
+    timeout(SOON, committed)
+        .await
+        .expect("the batch is nobody's")
+        .unwrap();
+    assert!(store.read().await.get_app("a").await.unwrap().is_some());
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn a_batch_passes_over_heirs_that_go_away() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    let mut heirs: Vec<_> = (0..3).map(|_| Box::pin(store.write())).collect();
+    for heir in &mut heirs {
+        assert!(poll!(heir).is_pending());
+    }
+    let mut committed = first.commit();
+    assert!(poll!(&mut committed).is_pending());
+    // The one who has the turn already, and one in the middle of the queue.
+    drop(heirs.remove(1));
+    drop(heirs.remove(0));
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(poll!(&mut committed).is_pending(), "the last one has it");
+    drop(timeout(SOON, heirs.remove(0)).await.expect("the turn was lost"));
+    timeout(SOON, committed)
+        .await
+        .expect("the batch is nobody's")
+        .unwrap();
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn a_batch_does_not_grow_without_end() {
+    let store = Store::sqlite();
+    let mut writer = store.write().await;
+    let mut members = Vec::new();
+    for number in 0..256 {
+        let mut next = Box::pin(store.write());
+        assert!(poll!(&mut next).is_pending());
+        let id = number.to_string();
+        writer.insert_apps(&[app(&id, &id)]).await.unwrap();
+        let mut committed = writer.commit();
+        assert!(poll!(&mut committed).is_pending());
+        members.push(committed);
+        writer = timeout(SOON, next).await.unwrap();
+    }
+    // The next one writes still, and the members are answered.
+    for member in members {
+        timeout(SOON, member).await.expect("the batch goes on").unwrap();
+    }
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 256);
+}
+
+#[tokio::test]
+async fn a_commit_that_nobody_waits_for_any_more_still_happens() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    let mut committed = first.commit();
+    let _ = poll!(&mut committed);
+    drop(committed);
+    wait_until_free(&store).await;
+    assert!(store.read().await.get_app("a").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_commit_that_was_never_begun_does_not_happen() {
+    let store = Store::sqlite();
+    let mut first = store.write().await;
+    first.insert_apps(&[app("a", "first")]).await.unwrap();
+    drop(first.commit());
+    assert_free(&store);
+    assert!(store.read().await.get_app("a").await.unwrap().is_none());
+}
+
+/// Transactions that only insert apps, with these ids.
+async fn queued(store: &Store, ids: &[&str]) -> Vec<BoxFuture<'static, Result<()>>> {
+    let mut queued = Vec::new();
+    for id in ids {
+        let mut writer = store.write_as_component().await;
+        writer.insert_apps(&[app(id, id)]).await.unwrap();
+        assert!(writer.waits_for_turn());
+        let mut committed = writer.commit();
+        assert!(poll!(&mut committed).is_pending(), "somebody else has the turn");
+        queued.push(committed);
+    }
+    queued
+}
+
+#[tokio::test]
+async fn what_only_writes_is_carried_out_by_whoever_has_the_turn() {
+    let store = Store::sqlite();
+    let mut holder = store.write().await;
+    let queued = queued(&store, &["a", "b", "c"]).await;
+    assert!(
+        holder.get_app("a").await.unwrap().is_none(),
+        "one after the other"
+    );
+    holder.insert_apps(&[app("first", "first")]).await.unwrap();
+    timeout(SOON, holder.commit()).await.unwrap().unwrap();
+    for committed in queued {
+        timeout(SOON, committed).await.expect("it was forgotten").unwrap();
+    }
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 4);
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn what_only_writes_is_carried_out_after_a_rollback_too() {
+    let store = Store::sqlite();
+    let mut holder = store.write().await;
+    holder.insert_apps(&[app("a", "rolled back")]).await.unwrap();
+    let queued = queued(&store, &["a"]).await;
+    drop(holder);
+    for committed in queued {
+        timeout(SOON, committed).await.expect("it was forgotten").unwrap();
+    }
+    let app = store.read().await.get_app("a").await.unwrap();
+    assert_eq!(app.unwrap().name, "a");
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn one_that_fails_in_the_queue_takes_nobody_with_it() {
+    let store = Store::sqlite();
+    for is_alone in [true, false] {
+        let holder = store.write().await;
+        let ids = match is_alone {
+            true => vec!["a", "taken", "taken", "b"],
+            // The batch is open: with somebody in it who is not to be undone.
+            false => vec!["taken", "c"],
+        };
+        let queued = queued(&store, &ids).await;
+        if is_alone {
+            drop(holder);
+        } else {
+            let mut holder = holder;
+            holder.insert_apps(&[app("d", "d")]).await.unwrap();
+            timeout(SOON, holder.commit()).await.unwrap().unwrap();
+        }
+        let mut done = Vec::new();
+        for committed in queued {
+            done.push(timeout(SOON, committed).await.expect("it was forgotten").is_ok());
+        }
+        let expected = if is_alone {
+            vec![true, true, false, true]
+        } else {
+            vec![false, true]
+        };
+        assert_eq!(done, expected);
+    }
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 5);
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_any_more_is_not_taken_out_of_the_queue() {
+    let store = Store::sqlite();
+    let holder = store.write().await;
+    let mut queued = queued(&store, &["gone", "there"]).await;
+    drop(queued.remove(0));
+    drop(holder);
+    timeout(SOON, queued.remove(0)).await.unwrap().unwrap();
+    let mut reader = store.read().await;
+    assert!(reader.get_app("gone").await.unwrap().is_none());
+    assert!(reader.get_app("there").await.unwrap().is_some());
+    assert_free(&store);
+}
+
+#[tokio::test]
+async fn who_has_to_see_something_takes_the_turn_and_sees_what_they_wrote() {
+    let store = Store::sqlite();
+    let mut writer = store.write_as_component().await;
+    writer.insert_apps(&[app("a", "a")]).await.unwrap();
+    assert!(writer.waits_for_turn());
+    assert!(writer.get_app("a").await.unwrap().is_some());
+    assert!(!writer.waits_for_turn());
+    let mut next = store.write_as_component().await;
+    assert!(poll!(Box::pin(next.get_app("a"))).is_pending());
+    drop(writer);
+    assert!(timeout(SOON, next.get_app("a")).await.unwrap().unwrap().is_none());
+
+    // Many records at once are not left to others, either.
+    drop(next);
+    let mut writer = store.write_as_component().await;
+    let many: Vec<_> = (0..100).map(|number| app(&number.to_string(), "many")).collect();
+    writer.insert_apps(&many).await.unwrap();
+    assert!(!writer.waits_for_turn());
+    writer.commit().await.unwrap();
+    assert_eq!(store.read().await.count_apps("many").await.unwrap(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_of_both_kinds_all_come_to_their_end() {
+    let store = Store::sqlite();
+    let tasks: Vec<_> = (0..400)
+        .map(|number| {
+            let storage = store.storage.clone();
+            tokio::spawn(async move {
+                let id = number.to_string();
+                if number % 3 == 0 {
+                    return insert(storage, id).await;
+                }
+                let context = context(Authentication::None);
+                let mut writer = storage.begin(Access::Write, &context).await?;
+                writer.insert_apps(&[app(&id, &id)]).await?;
+                // Some go away in the middle.
+                match number % 7 {
+                    0 => timeout(Duration::from_micros(50), writer.commit())
+                        .await
+                        .unwrap_or(Ok(())),
+                    _ => writer.commit().await,
+                }
+            })
+        })
+        .collect();
+    let mut least = 0;
+    for (number, task) in tasks.into_iter().enumerate() {
+        timeout(SOON, task)
+            .await
+            .expect("it was forgotten")
+            .unwrap()
+            .unwrap();
+        least += u32::from(number % 3 == 0 || number % 7 != 0);
+    }
+    wait_until_free(&store).await;
+    assert!(store.read().await.count_apps("").await.unwrap() >= least);
+}
+
+#[test]
+fn a_transaction_dropped_outside_of_a_runtime_finishes_its_batch() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (store, second, committed) = runtime.block_on(async {
+        let store = Store::sqlite();
+        let mut first = store.write().await;
+        first.insert_apps(&[app("a", "first")]).await.unwrap();
+        let mut second = Box::pin(store.write());
+        assert!(poll!(&mut second).is_pending());
+        let mut committed = first.commit();
+        assert!(poll!(&mut committed).is_pending());
+        let second = second.await;
+        (store, second, committed)
+    });
+    drop(second);
+    assert_free(&store);
+    runtime.block_on(committed).unwrap();
+}
+
+#[test]
+fn a_runtime_that_ends_leaves_no_batch_open() {
+    let store = Store::sqlite();
+    let mut acknowledged = 0;
+    for round in 0..20 {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let tasks: Vec<_> = (0..8)
+            .map(|task| runtime.spawn(insert(store.storage.clone(), format!("{round}-{task}"))))
+            .collect();
+        runtime.block_on(async {
+            for task in tasks.into_iter().take(round % 8) {
+                task.await.unwrap().unwrap();
+                acknowledged += 1;
+            }
+        });
+        runtime.shutdown_background();
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        wait_until_free(&store).await;
+        let count = timeout(SOON, store.write())
+            .await
+            .unwrap()
+            .count_apps("")
+            .await
+            .unwrap();
+        assert!(count >= acknowledged, "{count} of {acknowledged}");
+    });
+}
+
+#[test]
+fn where_commits_are_short_no_other_thread_is_woken_for_them() {
+    // Where there is one, a file system without a disk: commits are short.
+    let without_disk = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
+    let store = Store::sqlite_in(without_disk.unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let storage = &store.storage;
+    let done_without_another_thread = async {
+        for round in 0.. {
+            insert(storage.clone(), format!("{round}-before")).await.unwrap();
+            let (free, taken) = std::sync::mpsc::channel::<()>();
+            let other = tokio::task::spawn_blocking(move || taken.recv());
+            let mut committed = Box::pin(insert(storage.clone(), format!("{round}-alone")));
+            if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
+                return drop(free);
+            }
+            // The commit before was a long one.
+            drop(free);
+            let _ = other.await;
+            committed.await.unwrap();
+        }
+    };
+    let waited = runtime.block_on(async { timeout(SOON, done_without_another_thread).await });
+    waited.expect("every commit waited for another thread");
+}
+
+async fn insert(storage: Arc<dyn DashboardStorage>, id: String) -> Result<()> {
+    let mut writer = storage
+        .begin_dashboard(Access::Write, &context(Authentication::None))
+        .await?;
+    writer.insert_apps(&[app(&id, &id)]).await?;
+    writer.commit().await
+}
+
+/// Random enough, and the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn under_random_cancellation_nothing_hangs_and_what_was_answered_is_there() {
+    let store = Store::sqlite();
+    let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
+    let uncommitted = Arc::new(Mutex::new(BTreeSet::new()));
+    let tasks: Vec<_> = (0..64_u64)
+        .map(|task| {
+            let (storage, acknowledged) = (store.storage.clone(), acknowledged.clone());
+            let uncommitted = uncommitted.clone();
+            tokio::spawn(async move {
+                let mut numbers = Numbers(task);
+                for round in 0..60 {
+                    let id = format!("{task}-{round}");
+                    let patience = Duration::from_micros(numbers.below(4_000));
+                    // Not before the transaction is about to be committed.
+                    uncommitted.lock().unwrap().insert(id.clone());
+                    let attempt = async {
+                        let mut writer = storage
+                            .begin_dashboard(Access::Write, &context(Authentication::None))
+                            .await?;
+                        writer.insert_apps(&[app(&id, &id)]).await?;
+                        match round % 4 {
+                            0 => tokio::task::yield_now().await,
+                            1 => return Ok(false),
+                            _ => {}
+                        }
+                        uncommitted.lock().unwrap().remove(&id);
+                        writer.commit().await.map(|()| true)
+                    };
+                    // Half of them wait for as long as it takes.
+                    let outcome = if round % 2 == 0 {
+                        timeout(patience, attempt).await
+                    } else {
+                        Ok(attempt.await)
+                    };
+                    if let Ok(result) = outcome
+                        && result.unwrap()
+                    {
+                        acknowledged.lock().unwrap().insert(id);
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        timeout(Duration::from_secs(60), task)
+            .await
+            .expect("somebody hangs")
+            .unwrap();
+    }
+    wait_until_free(&store).await;
+
+    let acknowledged = acknowledged.lock().unwrap().clone();
+    let uncommitted = uncommitted.lock().unwrap().clone();
+    assert!(
+        acknowledged.len() > 500,
+        "only {} were committed",
+        acknowledged.len()
+    );
+    assert!(
+        uncommitted.len() > 500,
+        "only {} were given up",
+        uncommitted.len()
+    );
+    let store = store.reopened();
+    let mut reader = store.read().await;
+    for id in &acknowledged {
+        assert!(
+            reader.get_app(id).await.unwrap().is_some(),
+            "{id} was answered and is not there"
+        );
+    }
+    for id in &uncommitted {
+        assert!(
+            reader.get_app(id).await.unwrap().is_none(),
+            "{id} was never committed and is there"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn tasks_that_are_aborted_leave_no_batch_open() {
+    let store = Store::sqlite();
+    let mut numbers = Numbers(1);
+    for round in 0..150 {
+        let tasks: Vec<_> = (0..6)
+            .map(|task| tokio::spawn(insert(store.storage.clone(), format!("{round}-{task}"))))
+            .collect();
+        let survivor = numbers.below(6) as usize;
+        tokio::time::sleep(Duration::from_micros(numbers.below(1_500))).await;
+        for (index, task) in tasks.into_iter().enumerate() {
+            if index == survivor {
+                timeout(SOON, task)
+                    .await
+                    .expect("the survivor hangs")
+                    .unwrap()
+                    .unwrap();
+            } else {
+                task.abort();
+            }
+        }
+        assert!(
+            store
+                .read()
+                .await
+                .get_app(&format!("{round}-{survivor}"))
+                .await
+                .unwrap()
+                .is_some()
+        );
+    }
+    wait_until_free(&store).await;
+}

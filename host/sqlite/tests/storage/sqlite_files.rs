@@ -1,0 +1,224 @@
+//! The file: kept over a restart, and refused with a clear message where it cannot be used. (The
+//! files that are no good are in the tests of the running service.)
+
+use std::fs;
+
+use portico_sqlite::SqliteStorage;
+use portico_storage::{
+    Access, AccountKey, AppFilter, Authentication, BoardItem, CredentialKey, DashboardStorage,
+};
+use tempfile::TempDir;
+
+use crate::store::{Store, app, context, places, user};
+
+/// What is said about a file that cannot be used.
+fn refusal(path: &std::path::Path) -> String {
+    let error = SqliteStorage::open(path).err().expect("the file is refused");
+    let message = format!("{error:#}");
+    assert!(
+        message.contains(path.to_str().unwrap()),
+        "{message:?} names the file"
+    );
+    message
+}
+
+async fn fill(store: &Store) {
+    let mut writer = store.write().await;
+    let apps: Vec<_> = (0..500)
+        .map(|number| app(&format!("a{number}"), "name"))
+        .collect();
+    writer.insert_apps(&apps).await.unwrap();
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    writer.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_committed_is_there_after_reopening() {
+    let store = Store::sqlite();
+    fill(&store).await;
+    let store = store.reopened();
+    let mut reader = store.read().await;
+    assert_eq!(reader.count_apps("").await.unwrap(), 500);
+    assert_eq!(reader.get_user("u").await.unwrap().unwrap().name, "ann");
+    assert_eq!(places(&store.path(), "u"), ["user.id"]);
+}
+
+#[tokio::test]
+async fn a_store_that_is_closed_leaves_one_file() {
+    let store = Store::sqlite();
+    fill(&store).await;
+    assert_eq!(store.read().await.count_apps("").await.unwrap(), 500);
+    let directory = store.close();
+    let files: Vec<_> = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
+    assert_eq!(files, ["portico.db"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_may_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let store = Store::sqlite();
+    fill(&store).await;
+    let directory = store.path().parent().unwrap().to_owned();
+    let files: Vec<_> = fs::read_dir(directory).unwrap().map(Result::unwrap).collect();
+    assert_eq!(files.len(), 3, "the database, its log and its index: {files:?}");
+    for file in files {
+        assert_eq!(
+            file.metadata().unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{file:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_database_is_durable_and_strict() {
+    let store = Store::sqlite();
+    fill(&store).await;
+    let database = rusqlite::Connection::open(store.path()).unwrap();
+    let text = |sql: &str| {
+        database
+            .query_row(sql, [], |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    assert_eq!(text("PRAGMA journal_mode"), "wal");
+    assert_eq!(text("PRAGMA integrity_check"), "ok");
+    let loose = "
+        SELECT count(*) || '' FROM pragma_table_list
+        WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict";
+    assert_eq!(text(loose), "0");
+    // A column that refers to another table without an index makes every deletion there slow.
+    let slow = "
+        SELECT coalesce(group_concat(child.name || '.' || fk.\"from\"), '')
+        FROM pragma_table_list AS child, pragma_foreign_key_list(child.name) AS fk
+        WHERE fk.seq = 0 AND NOT EXISTS (
+            SELECT 1 FROM pragma_index_list(child.name) AS idx, pragma_index_info(idx.name) AS col
+            WHERE col.seqno = 0 AND col.name = fk.\"from\"
+        )";
+    assert_eq!(text(slow), "");
+}
+
+/// Makes a database as the first version left it: two apps, on a board.
+pub fn make_first_version(path: &std::path::Path) {
+    let database = rusqlite::Connection::open(path).unwrap();
+    database
+        .execute_batch(include_str!("../../src/migrations/0001_initial.sql"))
+        .unwrap();
+    let records = "
+        INSERT INTO app (id, name, name_key, icon_url) VALUES
+            ('a1', 'Jellyfin', 'jellyfin', '/i.svg'), ('a2', 'Immich', 'immich', '/i.svg');
+        INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
+        INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, 'a1'), ('b', 1, NULL);
+        INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 1, 0, 'a2'), ('b', 1, 1, 'a1');
+        PRAGMA user_version = 1;";
+    database.execute_batch(records).unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_to_this_one() {
+    let directory = TempDir::new().unwrap();
+    make_first_version(&directory.path().join("portico.db"));
+
+    let store = Store::sqlite_in(directory);
+    let filter = |contains: &str| AppFilter {
+        name_contains: Some(contains.into()),
+        offset: 0,
+        limit: Some(10),
+    };
+    let found = store.read().await.list_apps(&filter("lyf")).await.unwrap();
+    assert_eq!(found.iter().map(|app| &*app.id).collect::<Vec<_>>(), ["a1"]);
+    let items = async || store.read().await.get_board("b").await.unwrap().unwrap().items;
+    let bookmarks = |ids: &[&str]| BoardItem::Bookmarks {
+        app_ids: ids.iter().map(ToString::to_string).collect(),
+    };
+    assert_eq!(
+        items().await,
+        [BoardItem::App { app_id: "a1".into() }, bookmarks(&["a2", "a1"])]
+    );
+    let mut writer = store.write().await;
+    assert!(writer.delete_app("a1").await.unwrap());
+    writer.commit().await.unwrap();
+    assert_eq!(items().await, [bookmarks(&["a2"])]);
+    assert_eq!(store.read().await.count_apps("lyf").await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    for garbage in [vec![0xA5; 10_000], b"hello".to_vec(), vec![0; 4096]] {
+        fs::write(&path, &garbage).unwrap();
+        let message = refusal(&path);
+        assert!(message.contains("not a database"), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), garbage, "it was left alone");
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_is_not_there_is_named() {
+    let directory = TempDir::new().unwrap();
+    let message = refusal(&directory.path().join("missing").join("portico.db"));
+    assert!(message.contains("No such file"), "{message}");
+    let message = refusal(directory.path());
+    assert!(!message.is_empty());
+}
+
+/// What a first start leaves that is killed before it is through.
+#[tokio::test]
+async fn a_first_start_that_was_interrupted_is_begun_anew() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    for left_over in ["", "half a database"] {
+        fs::write(directory.path().join("portico.db.new"), left_over).unwrap();
+        fs::write(directory.path().join("portico.db.new-wal"), left_over).unwrap();
+        drop(SqliteStorage::open(&path).unwrap());
+        let files: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|file| file.unwrap().file_name())
+            .collect();
+        assert_eq!(files, ["portico.db"]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn sessions_and_passwords_of_the_second_version_go_on_in_this_one() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    for migration in [
+        include_str!("../../src/migrations/0001_initial.sql"),
+        include_str!("../../src/migrations/0002_app_search.sql"),
+    ] {
+        database.execute_batch(migration).unwrap();
+    }
+    database
+        .execute_batch(
+            "
+            INSERT INTO user (id, provider, name, name_key, password_hash, color_scheme,
+                first_day_of_week, ping_icons_enabled, open_search_in_new_tab)
+            VALUES ('u', 'credentials', 'ann', 'ann', 'hash', 'dark', 1, 0, 1);
+            INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
+            VALUES ('s', zeroblob(32), 'u', 5, 50);
+            PRAGMA user_version = 2;",
+        )
+        .unwrap();
+    database.close().unwrap();
+
+    let storage = SqliteStorage::open(&path).unwrap();
+    let context = context(Authentication::None);
+    let mut reader = storage.begin_dashboard(Access::Read, &context).await.unwrap();
+    assert_eq!(reader.password_version("u").await.unwrap(), Some(0));
+    let account = reader.find_account(&AccountKey::Id("u".into())).await.unwrap();
+    assert_eq!(account.unwrap().password_hash.as_deref(), Some("hash"));
+    let credential = reader.find_credential(&CredentialKey::Session([0; 32])).await;
+    let credential = credential.unwrap().expect("the session goes on");
+    assert_eq!(
+        (credential.last_used_at, credential.expires_at, credential.ends_at),
+        (Some(5), Some(50), Some(50)),
+        "an old session was last used when it began, and ends when it would have"
+    );
+}

@@ -1,0 +1,207 @@
+//! A store to test, and records to put there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_sqlite::SqliteStorage;
+use portico_storage::memory::MemoryStorage;
+use portico_storage::{
+    Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
+    DashboardTransaction, NewUser, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction,
+};
+use tempfile::TempDir;
+
+pub struct Store {
+    pub storage: Arc<dyn DashboardStorage>,
+    directory: Option<TempDir>,
+}
+
+impl Store {
+    pub fn memory() -> Self {
+        Self {
+            storage: Arc::new(MemoryStorage::new()),
+            directory: None,
+        }
+    }
+
+    pub fn sqlite() -> Self {
+        Self::sqlite_in(TempDir::new().unwrap())
+    }
+
+    /// A store on the file in this directory.
+    pub fn sqlite_in(directory: TempDir) -> Self {
+        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+        Self {
+            storage: Arc::new(storage),
+            directory: Some(directory),
+        }
+    }
+
+    /// Closes the store; its file stays.
+    pub fn close(self) -> TempDir {
+        drop(self.storage);
+        self.directory.expect("a store in a file")
+    }
+
+    /// The same store, closed and opened again.
+    pub fn reopened(self) -> Self {
+        Self::sqlite_in(self.close())
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.directory
+            .as_ref()
+            .expect("a store in a file")
+            .path()
+            .join("portico.db")
+    }
+
+    pub async fn read(&self) -> Box<dyn DashboardTransaction> {
+        self.storage
+            .begin_dashboard(Access::Read, &context(Authentication::None))
+            .await
+            .unwrap()
+    }
+
+    pub async fn write(&self) -> Box<dyn DashboardTransaction> {
+        self.write_as(Authentication::None).await
+    }
+
+    /// A transaction as the component has it: it takes its turn only when it has to see something.
+    pub async fn write_as_component(&self) -> Box<dyn Transaction> {
+        let context = context(Authentication::None);
+        self.storage.begin(Access::Write, &context).await.unwrap()
+    }
+
+    pub async fn write_as(&self, authentication: Authentication) -> Box<dyn DashboardTransaction> {
+        self.storage
+            .begin_dashboard(Access::Write, &context(authentication))
+            .await
+            .unwrap()
+    }
+
+    /// Looks into every column of every table. (In memory there is nothing that a cascade could
+    /// leave and the driver would not show.)
+    pub fn assert_nowhere(&self, text: &str) {
+        if self.directory.is_none() {
+            return;
+        }
+        let places = places(&self.path(), text);
+        assert!(places.is_empty(), "{text} is still in {places:?}");
+    }
+}
+
+/// The columns of a database in which a text stands.
+pub fn places(database: &std::path::Path, text: &str) -> Vec<String> {
+    let database = rusqlite::Connection::open(database).unwrap();
+    let sql = "
+        SELECT name, (SELECT group_concat(name) FROM pragma_table_info(sqlite_schema.name))
+        FROM sqlite_schema WHERE type = 'table'";
+    let mut tables = database.prepare(sql).unwrap();
+    let tables = tables
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    let tables: Vec<(String, String)> = tables.map(Result::unwrap).collect();
+    assert!(tables.len() > 10, "the schema has more tables than {tables:?}");
+    let mut found = Vec::new();
+    for (table, columns) in tables {
+        for column in columns.split(',') {
+            let sql = format!("SELECT count(*) FROM \"{table}\" WHERE \"{column}\" = ?1");
+            let count: i64 = database.query_row(&sql, [text], |row| row.get(0)).unwrap();
+            if count > 0 {
+                found.push(format!("{table}.{column}"));
+            }
+        }
+    }
+    found
+}
+
+pub fn context(authentication: Authentication) -> CallContext {
+    CallContext {
+        user_id: None,
+        authentication,
+        request_id: "test".into(),
+        audit: None,
+        snapshot: SharedSnapshot::default(),
+        new_token: None,
+    }
+}
+
+/// A user whose name-key is the name in lower case.
+pub fn user(id: &str, name: &str) -> NewUser {
+    NewUser {
+        user: User {
+            id: id.into(),
+            name: name.into(),
+            email: None,
+            email_verified: None,
+            image: None,
+            provider: Provider::Credentials,
+            home_board_id: None,
+            mobile_home_board_id: None,
+            first_day_of_week: 1,
+            ping_icons_enabled: false,
+            default_search_engine_id: None,
+            open_search_in_new_tab: true,
+        },
+        name_key: name.to_lowercase(),
+        color_scheme: ColorScheme::Dark,
+        password_hash: None,
+    }
+}
+
+/// An app whose name-key is the name in lower case.
+pub fn app(id: &str, name: &str) -> StoredApp {
+    StoredApp {
+        app: App {
+            id: id.into(),
+            name: name.into(),
+            description: None,
+            icon_url: "icon".into(),
+            href: None,
+            ping_url: None,
+        },
+        name_key: name.to_lowercase(),
+    }
+}
+
+pub fn board(id: &str, creator_id: Option<&str>, items: Vec<BoardItem>) -> Board {
+    let creator_id = creator_id.map(str::to_owned);
+    Board {
+        board: BoardSummary {
+            id: id.into(),
+            name: id.into(),
+            is_public: false,
+            creator_id,
+        },
+        items,
+    }
+}
+
+pub fn engine(id: &str, name: &str, short: &str) -> SearchEngine {
+    SearchEngine {
+        id: id.into(),
+        name: name.into(),
+        short: short.into(),
+        url_template: "https://example.org/?q=%s".into(),
+        icon_url: "icon".into(),
+        description: Some("finds".into()),
+    }
+}
+
+/// A session that began at 1, and ends when it expires.
+pub fn session(id: &str, user_id: &str, expires_at: Timestamp) -> Session {
+    Session {
+        id: id.into(),
+        user_id: user_id.into(),
+        created_at: 1,
+        last_used_at: 1,
+        expires_at,
+        ends_at: expires_at,
+    }
+}
+
+pub fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}

@@ -1,0 +1,37 @@
+//! What the process settles with the system before it does anything else.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
+
+/// Raises the limit of open files as far as it goes, and makes a write beyond the limit on file sizes
+/// fail as one on a full disk does.
+pub fn prepare() -> io::Result<()> {
+    raise_open_files();
+    outlive_size_limit()
+}
+
+/// Every connection is an open file. The soft limit is often 1,024, for the sake of programs that use
+/// `select`, which this one does not.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        let raised = Rlimit {
+            current: limit.maximum,
+            ..limit
+        };
+        // Where that is refused, the old limit holds.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+}
+
+/// SIGXFSZ ends a process. With a handler, the write that caused it fails with EFBIG instead. The
+/// handler stays when the runtime that installed it has gone.
+fn outlive_size_limit() -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop) })
+}

@@ -1,0 +1,189 @@
+//! What a request is refused for before its route, its caller or its body are looked at.
+//!
+//! - It is no whole HTTP/1.1: the same request may mean something else to a proxy in front.
+//! - Its body is encoded: nothing here decodes one.
+//! - While there is no user, a browser sends it for a page of somebody else. Until then everything that
+//!   reaches the service may make itself the administrator, and a browser reaches what its user does: a
+//!   page of any site can ask it for `http://localhost:7575`, or let a name of its own point there (DNS
+//!   rebinding).
+
+use std::{net::IpAddr, sync::atomic::Ordering};
+
+use axum::{
+    http::{HeaderMap, HeaderValue, Version, header, uri::Authority},
+    response::Response,
+};
+
+use super::{Http, error, request::RequestId, settings::PublicUrl};
+use crate::{
+    error::{Code, Error},
+    identity::Identity,
+    service::report,
+    shape::quote,
+    site::is_same_origin,
+    storage::{self, Access},
+};
+
+/// The answer to a request that is refused.
+pub(super) async fn refusal(
+    http: &Http,
+    path: &str,
+    version: Version,
+    headers: &HeaderMap,
+    id: &RequestId,
+) -> Option<Response> {
+    // How requests look is for the server of an embedding dashboard to say.
+    if http.authenticate.is_none()
+        && let Err(error) = check_host(version, headers)
+    {
+        return Some(error::at(path, error));
+    }
+    if let Err(error) = check_encoding(headers) {
+        let mut response = error::at(path, error);
+        let understood = HeaderValue::from_static("identity");
+        response.headers_mut().insert(header::ACCEPT_ENCODING, understood);
+        return Some(response);
+    }
+    if http.has_administrator.load(Ordering::Relaxed) || !is_from_browser(headers) {
+        return None;
+    }
+    let foreign = check_site(headers, http.settings.public_url.as_ref()).err()?;
+    match Box::pin(has_users(http, id)).await {
+        Ok(true) => None,
+        Ok(false) => Some(error::at(path, foreign)),
+        Err(error) => Some(error::at(path, report(error.into(), "onboarding", &id.0))),
+    }
+}
+
+fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
+    let message = match headers.get_all(header::HOST).iter().count() {
+        1 => return Ok(()),
+        0 if version < Version::HTTP_11 => return Ok(()),
+        0 => "The request has no header Host, which HTTP/1.1 needs",
+        _ => "The request has more than one header Host",
+    };
+    Err(Error::new(Code::BadRequest, message))
+}
+
+fn check_encoding(headers: &HeaderMap) -> Result<(), Error> {
+    let mut fields = headers.get_all(header::CONTENT_ENCODING).iter();
+    let is_plain = |field: &HeaderValue| {
+        let mut codings = field.as_bytes().split(|byte| *byte == b',');
+        codings.all(|coding| {
+            let coding = coding.trim_ascii();
+            coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
+        })
+    };
+    if fields.all(is_plain) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::UnsupportedMediaType,
+        "The body must not be encoded: send it without Content-Encoding",
+    ))
+}
+
+/// Whether browsers alone send such a request, or nearly so: `fetch` of Node says `Sec-Fetch-Mode`.
+fn is_from_browser(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN) || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
+}
+
+/// Refuses what a browser may have been made to send by a page of somebody else.
+fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(), Error> {
+    const SETTING: &str = "public-url (--public-url, PORTICO_PUBLIC_URL)";
+    let refuse = |message: String| Err(Error::new(Code::Forbidden, message));
+    if !is_same_origin(headers) {
+        return refuse(format!(
+            "There is no user yet, and until there is one a browser is answered only what this service's own \
+             pages ask for. Open the service itself, at an IP address, localhost or the host of {SETTING}"
+        ));
+    }
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.to_str().unwrap_or_default(),
+        _ => "",
+    };
+    if !is_own_host(host, public_url) {
+        return refuse(format!(
+            "There is no user yet, and until there is one browsers are answered only at an IP address, \
+             localhost or the host of {SETTING}, and not at {}. Open the service there, or set public-url to \
+             the address that you use",
+            quote(host)
+        ));
+    }
+    Ok(())
+}
+
+/// Whether no other site can let its name point here: an address, `localhost`, or the name that
+/// whoever runs the service has given.
+fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    let name = authority.host().to_ascii_lowercase();
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    address.parse::<IpAddr>().is_ok()
+        || name == "localhost"
+        || public_url.is_some_and(|url| url.host() == name)
+}
+
+/// Whether there is any user. Once there is an administrator there always is one, as the last one cannot
+/// go: from then on nobody looks any more.
+async fn has_users(http: &Http, id: &RequestId) -> storage::Result<bool> {
+    let context = Identity::anonymous().context(&id.0);
+    let service = http.live.service();
+    let mut transaction = service.storage.begin(Access::Read, &context).await?;
+    if transaction.another_admin_exists("").await? {
+        http.has_administrator.store(true, Ordering::Relaxed);
+        return Ok(true);
+    }
+    transaction.has_users().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_site_can_have_an_address_localhost_or_the_public_name() {
+        let url: PublicUrl = "https://Portico.example:8443".parse().unwrap();
+        for (host, is_own) in [
+            ("127.0.0.1", true),
+            ("192.0.2.7:7575", true),
+            ("[::1]:7575", true),
+            ("[2001:db8::1]", true),
+            ("localhost:7575", true),
+            ("LOCALHOST", true),
+            ("portico.example", true),
+            ("PORTICO.example:80", true),
+            ("", false),
+            ("evil.example", false),
+            ("localhost.evil.example", false),
+            ("127.0.0.1.evil.example", false),
+            ("portico.example.evil.example", false),
+            ("portico.example, evil.example", false),
+        ] {
+            assert_eq!(is_own_host(host, Some(&url)), is_own, "{host:?}");
+        }
+        assert!(!is_own_host("portico.example", None));
+    }
+
+    #[test]
+    fn a_body_that_is_not_encoded_may_say_so() {
+        for (fields, is_plain) in [
+            (&[][..], true),
+            (&["identity"], true),
+            (&["Identity, identity"], true),
+            (&[""], true),
+            (&["gzip"], false),
+            (&["identity", "br"], false),
+            (&["identity, deflate"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for field in fields {
+                headers.append(header::CONTENT_ENCODING, field.parse().unwrap());
+            }
+            assert_eq!(check_encoding(&headers).is_ok(), is_plain, "{fields:?}");
+        }
+    }
+}

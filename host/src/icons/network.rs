@@ -1,0 +1,393 @@
+//! How an index is fetched: where a source is, is the operator's choice; where it redirects to is not.
+//!
+//! Invariant: a source outside of the own network leads to no address inside of it. What is checked
+//! are the very addresses that are connected to, at each request anew: a name that answers otherwise
+//! the second time gains nothing. A proxy of the environment (`HTTPS_PROXY`) looks names up itself,
+//! and what it connects to is for it to decide.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::OnceLock,
+    time::Duration,
+};
+
+use ureq::{
+    Agent, Body, Error,
+    config::{Config, ConfigBuilder},
+    http::{Response, Uri},
+    typestate::AgentScope,
+    unversioned::{
+        resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver},
+        transport::{Connector, DefaultConnector, NextTimeout},
+    },
+};
+
+/// How long one fetch may take, all of it.
+const TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_REDIRECTS: u32 = 3;
+
+/// The answer of a source.
+pub(super) fn get(index: &str) -> anyhow::Result<Response<Body>> {
+    let config = config().build();
+    get_by(
+        index,
+        config,
+        DefaultConnector::default(),
+        DefaultResolver::default(),
+    )
+}
+
+fn config() -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .max_redirects(MAX_REDIRECTS)
+        .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
+}
+
+fn get_by(
+    index: &str,
+    config: Config,
+    connector: impl Connector,
+    resolver: impl Resolver,
+) -> anyhow::Result<Response<Body>> {
+    let index: Uri = index.parse()?;
+    let guard = Guard {
+        index: index.clone(),
+        resolver,
+        is_private: OnceLock::new(),
+    };
+    Ok(Agent::with_parts(config, connector, guard).get(index).call()?)
+}
+
+/// Leaves of a name's addresses those that the source may lead to.
+#[derive(Debug)]
+struct Guard<R> {
+    index: Uri,
+    resolver: R,
+    /// Whether the source itself is in the own network, once it was looked up.
+    is_private: OnceLock<bool>,
+}
+
+impl<R: Resolver> Resolver for Guard<R> {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let found = self.resolver.resolve(uri, config, timeout)?;
+        if config.proxy().is_some_and(|proxy| proxy.uri() == uri) {
+            return Ok(found);
+        }
+        if *uri == self.index {
+            let is_private = !found.iter().any(|address| is_public(address.ip()));
+            if self.is_private.set(is_private).is_ok() {
+                return Ok(found);
+            }
+        }
+        if self.is_private.get() == Some(&true) {
+            return Ok(found);
+        }
+        let mut public = self.empty();
+        for address in found.iter().filter(|address| is_public(address.ip())) {
+            public.push(*address);
+        }
+        if public.is_empty() {
+            let host = uri.host().unwrap_or_default();
+            return Err(Error::Other(
+                format!(
+                    "the index redirects to {host}, which is an address of a private network; \
+                     only a source that is in one itself may"
+                )
+                .into(),
+            ));
+        }
+        Ok(public)
+    }
+}
+
+/// Whether this is an address of the public Internet, by IANA's registries of special addresses.
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let special = match address.octets() {
+        // This network, private, loopback.
+        [0 | 10 | 127, ..] => true,
+        // Shared by the customers of a provider.
+        [100, 64..=127, ..] => true,
+        // Link-local.
+        [169, 254, ..] => true,
+        [172, 16..=31, ..] => true,
+        // Protocols, documentation, 6to4 relays.
+        [192, 0, 0 | 2, _] | [192, 88, 99, _] => true,
+        [192, 168, ..] => true,
+        // Benchmarks.
+        [198, 18 | 19, ..] => true,
+        // Documentation.
+        [198, 51, 100, _] | [203, 0, 113, _] => true,
+        // Multicast, reserved, broadcast.
+        [224..=255, ..] => true,
+        _ => false,
+    };
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    if let Some(address) = address.to_ipv4_mapped() {
+        return is_public_v4(address);
+    }
+    let v4 = |high: u16, low: u16| {
+        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    match address.segments() {
+        // Both stand for an address of IPv4: NAT64 and 6to4.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
+        [0x2002, high, low, ..] => v4(high, low),
+        // Protocols (Teredo, benchmarks, ORCHID), documentation.
+        [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
+        [0x3fff, 0..=0xfff, ..] => false,
+        // The only global unicast; loopback, link-local, unique local and multicast are outside.
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader, Write},
+        net::{SocketAddr, TcpListener},
+        sync::atomic::{AtomicUsize, Ordering::SeqCst},
+        thread,
+    };
+
+    use ureq::unversioned::transport::{ConnectionDetails, Transport};
+
+    use super::*;
+
+    /// Stands for the public Internet, where a test does not go.
+    const PUBLIC: [u8; 4] = [93, 184, 216, 34];
+
+    /// Names of these tests. `turning.example` is public the first time only.
+    #[derive(Debug, Default)]
+    struct Names {
+        asked: AtomicUsize,
+    }
+
+    impl Resolver for Names {
+        fn resolve(
+            &self,
+            uri: &Uri,
+            config: &Config,
+            timeout: NextTimeout,
+        ) -> Result<ResolvedSocketAddrs, Error> {
+            let port = uri.port_u16().expect("a port");
+            let asked = self.asked.fetch_add(1, SeqCst);
+            let addresses: &[[u8; 4]] = match uri.host().expect("a host") {
+                "public.example" => &[PUBLIC],
+                "private.example" => &[[127, 0, 0, 1]],
+                "both.example" => &[[127, 0, 0, 1], PUBLIC],
+                "turning.example" if asked == 0 => &[PUBLIC],
+                "turning.example" => &[[127, 0, 0, 1]],
+                _ => return DefaultResolver::default().resolve(uri, config, timeout),
+            };
+            let mut found = self.empty();
+            for address in addresses {
+                found.push(SocketAddr::from((*address, port)));
+            }
+            Ok(found)
+        }
+    }
+
+    /// Brings the public Internet to this machine, below everything that is tested.
+    #[derive(Debug, Default)]
+    struct Here(DefaultConnector);
+
+    impl Connector for Here {
+        type Out = Box<dyn Transport>;
+
+        fn connect(
+            &self,
+            details: &ConnectionDetails,
+            chained: Option<()>,
+        ) -> Result<Option<Self::Out>, Error> {
+            let mut addrs = details.addrs.clone();
+            for address in addrs
+                .iter_mut()
+                .filter(|address| address.ip() == IpAddr::from(PUBLIC))
+            {
+                address.set_ip(Ipv4Addr::LOCALHOST.into());
+            }
+            let details = ConnectionDetails {
+                addrs,
+                uri: details.uri,
+                config: details.config,
+                request_level: details.request_level,
+                resolver: details.resolver,
+                now: details.now,
+                timeout: details.timeout,
+                current_time: details.current_time.clone(),
+                run_connector: details.run_connector.clone(),
+                register_shutdown: details.register_shutdown.clone(),
+            };
+            self.0.connect(&details, chained)
+        }
+    }
+
+    /// Redirects `/` to what is said, and answers everything else. Gives its port.
+    fn serve(location: impl Fn(u16) -> String) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let location = location(port);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let first = lines.next().unwrap().unwrap();
+                lines.map_while(Result::ok).find(String::is_empty);
+                let head = if first.starts_with("GET / ") {
+                    format!("302 Found\r\nLocation: {location}\r\nContent-Length: 0")
+                } else {
+                    "200 OK\r\nContent-Length: 5".to_owned()
+                };
+                // One connection for each request.
+                let _ = write!(stream, "HTTP/1.1 {head}\r\nConnection: close\r\n\r\nindex");
+            }
+        });
+        port
+    }
+
+    /// What comes of an index at this host that redirects there (`PORT` is its own).
+    fn fetch(host: &str, location: &str) -> Result<String, String> {
+        let port = serve(|port| location.replace("PORT", &port.to_string()));
+        let index = format!("http://{host}:{port}/");
+        // The proxy of whoever runs the tests does not know these names.
+        let config = config().proxy(None).build();
+        let answer = get_by(&index, config, Here::default(), Names::default());
+        let mut answer = answer.map_err(|error| format!("{error:#}"))?;
+        Ok(answer.body_mut().read_to_string().unwrap())
+    }
+
+    #[test]
+    fn a_public_source_leads_to_public_addresses_only() {
+        for to in ["http://public.example:PORT/x", "/x", "http://both.example:PORT/x"] {
+            assert_eq!(fetch("public.example", to).as_deref(), Ok("index"), "{to}");
+        }
+        for to in [
+            "http://private.example:PORT/x",
+            "http://127.0.0.1:PORT/x",
+            "http://localhost:PORT/x",
+            "http://[::1]:PORT/x",
+            "http://[::ffff:127.0.0.1]:PORT/x",
+            "http://0.0.0.0:PORT/x",
+            "http://2130706433:PORT/x",
+        ] {
+            let refused = fetch("public.example", to).unwrap_err();
+            assert!(
+                refused.contains("an address of a private network"),
+                "{to}: {refused}"
+            );
+            // Having one public address of its own makes a source public.
+            assert!(fetch("both.example", to).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_answers_otherwise_after_the_redirect_gains_nothing() {
+        for to in ["/", "/x", "http://turning.example:PORT/x"] {
+            let refused = fetch("turning.example", to).unwrap_err();
+            assert!(
+                refused.contains("an address of a private network"),
+                "{to}: {refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_private_source_leads_anywhere() {
+        for to in ["/x", "http://localhost:PORT/x", "http://public.example:PORT/x"] {
+            for host in ["private.example", "127.0.0.1"] {
+                assert_eq!(fetch(host, to).as_deref(), Ok("index"), "{host} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn special_addresses_are_not_public() {
+        for public in [
+            "1.1.1.1",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.167.255.255",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "::ffff:1.1.1.1",
+            "64:ff9b::1.1.1.1",
+            "2002:101:101::1",
+            "2606:4700:4700::1111",
+            "2001:200::1",
+            "2001:4860:4860::8888",
+            "3ffe::1",
+        ] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+        for special in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.255",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.251",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::1.1.1.1",
+            "100::1",
+            "2001::1",
+            "2001:2::1",
+            "2001:db8::1",
+            "2002:7f00:1::1",
+            "2002:c0a8:101::1",
+            "3fff::1",
+            "4000::1",
+            "5f00::1",
+            "fc00::1",
+            "fd12:3456::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!is_public(special.parse().unwrap()), "{special}");
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! What Portico keeps where it is the dashboard itself, in memory.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::MemoryTransaction;
+use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
+use crate::{
+    ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardItem, BoardSummary, Credential,
+    CredentialKey, DONE, DashboardTransaction, Error, Group, Invite, Named, NewInvite, Result, SearchEngine,
+    SecretHash, Session, SessionUser, Shares,
+};
+use portico_model::Timestamp;
+
+#[async_trait]
+impl DashboardTransaction for MemoryTransaction {
+    async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
+        let state = &self.state;
+        let found = match key {
+            CredentialKey::Key(id) => state.keys.get(id).map(|(key, secret)| Credential {
+                id: key.id.clone(),
+                secret: *secret,
+                user_id: key.user_id.clone(),
+                permissions: Vec::new(),
+                expires_at: key.expires_at,
+                last_used_at: key.last_used_at,
+                ends_at: None,
+            }),
+            CredentialKey::Session(token) => {
+                let found = state.sessions.values().find(|(_, kept)| kept == token);
+                found.map(|(session, kept)| Credential {
+                    id: session.id.clone(),
+                    secret: *kept,
+                    user_id: session.user_id.clone(),
+                    permissions: Vec::new(),
+                    expires_at: Some(session.expires_at),
+                    last_used_at: Some(session.last_used_at),
+                    ends_at: Some(session.ends_at),
+                })
+            }
+        };
+        Ok(found.map(|credential| Credential {
+            permissions: owned(state.permissions(&credential.user_id)),
+            ..credential
+        }))
+    }
+
+    async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
+        let row = self.state.users.get(user_id);
+        Ok(row.map(|row| SessionUser {
+            id: row.user.id.clone(),
+            name: row.user.name.clone(),
+            email: row.user.email.clone(),
+            image: row.user.image.clone(),
+            provider: row.user.provider,
+            color_scheme: row.color_scheme,
+            permissions: owned(self.state.permissions(user_id)),
+        }))
+    }
+
+    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
+        let versions = &self.state.password_versions;
+        let version = versions.get(user_id).copied().unwrap_or_default();
+        Ok(self.state.users.contains_key(user_id).then_some(version))
+    }
+
+    async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+        let created = self.create(&key.id, |state| {
+            check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
+            State::check_reference(&state.users, [&key.user_id])?;
+            insert(&mut state.keys, &key.id, (key.clone(), *secret))?;
+            Ok(true)
+        });
+        created.map(drop)
+    }
+
+    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
+        Ok(self.state.keys.values().map(|(key, _)| key.clone()).collect())
+    }
+
+    async fn delete_key(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.keys.remove(id).is_some()))
+    }
+
+    async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
+        self.change(|state| {
+            if let Some((key, _)) = state.keys.get_mut(id) {
+                key.last_used_at = Some(now);
+            }
+            Ok(())
+        })
+    }
+
+    async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
+        self.change(|state| {
+            check_secret(state.sessions.values().map(|(_, kept)| kept), token)?;
+            State::check_reference(&state.users, [&session.user_id])?;
+            insert(&mut state.sessions, &session.id, (session.clone(), *token))
+        })
+    }
+
+    async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
+        let sessions = self.state.sessions.values().map(|(session, _)| session);
+        Ok(sessions
+            .filter(|session| session.user_id == user_id)
+            .cloned()
+            .collect())
+    }
+
+    async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
+        self.change(|state| {
+            if let Some((session, _)) = state.sessions.get_mut(id) {
+                session.last_used_at = now;
+                session.expires_at = expires_at;
+            }
+            Ok(())
+        })
+    }
+
+    async fn delete_session(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.sessions.remove(id).is_some()))
+    }
+
+    async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
+        self.change(|state| {
+            state.sessions.retain(|_, (session, _)| session.expires_at > now);
+            Ok(())
+        })
+    }
+
+    async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
+        let created = self.create(&invite.id, |state| {
+            State::check_reference(&state.users, &invite.creator_id)?;
+            insert(&mut state.invites, &invite.id, (invite.clone(), *token))?;
+            Ok(true)
+        });
+        created.map(drop)
+    }
+
+    async fn list_invites(&mut self) -> Result<Vec<Invite>> {
+        let users = &self.state.users;
+        let mut invites: Vec<_> = self.state.invites.values().map(|(invite, _)| invite).collect();
+        invites.sort_by_key(|invite| (invite.expiration_date, &invite.id));
+        let creator = |id: &String| users.get(id).map(|row| named(id, &row.user.name));
+        let shown = invites.into_iter().map(|invite| Invite {
+            id: invite.id.clone(),
+            expiration_date: invite.expiration_date,
+            creator: invite.creator_id.as_ref().and_then(creator),
+        });
+        Ok(shown.collect())
+    }
+
+    async fn delete_invite(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.invites.remove(id).is_some()))
+    }
+
+    async fn insert_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.create(id, |state| {
+            if state.groups.values().any(|group| group.name_key == name_key) {
+                return Ok(false);
+            }
+            let group = GroupRow {
+                name: name.to_owned(),
+                name_key: name_key.to_owned(),
+                permissions: BTreeSet::new(),
+                members: BTreeSet::new(),
+            };
+            insert(&mut state.groups, id, group)?;
+            Ok(true)
+        })
+    }
+
+    async fn update_group(&mut self, id: &str, name: &str, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            let mut others = state.groups.iter().filter(|(other, _)| *other != id);
+            if others.any(|(_, group)| group.name_key == name_key) {
+                return Ok(false);
+            }
+            let Some(group) = state.groups.get_mut(id) else {
+                return Ok(false);
+            };
+            group.name = name.to_owned();
+            group.name_key = name_key.to_owned();
+            Ok(true)
+        })
+    }
+
+    async fn list_groups(&mut self) -> Result<Vec<Group>> {
+        let users = &self.state.users;
+        let mut groups: Vec<_> = self.state.groups.iter().collect();
+        groups.sort_by_key(|(id, group)| (&group.name_key, *id));
+        let shown = groups.into_iter().map(|(id, group)| {
+            let mut members: Vec<_> = group.members.iter().filter_map(|id| users.get(id)).collect();
+            members.sort_by_key(|row| (&row.name_key, &row.user.id));
+            Group {
+                id: id.clone(),
+                name: group.name.clone(),
+                permissions: group.permissions.iter().cloned().collect(),
+                members: members
+                    .into_iter()
+                    .map(|row| named(&row.user.id, &row.user.name))
+                    .collect(),
+            }
+        });
+        Ok(shown.collect())
+    }
+
+    async fn find_group(&mut self, name_key: &str) -> Result<Option<String>> {
+        let mut groups = self.state.groups.iter();
+        let found = groups.find(|(_, group)| group.name_key == name_key);
+        Ok(found.map(|(id, _)| id.clone()))
+    }
+
+    async fn list_memberships(&mut self, user_id: &str) -> Result<Vec<String>> {
+        let groups = self.state.groups.iter();
+        let theirs = groups.filter(|(_, group)| group.members.contains(user_id));
+        Ok(theirs.map(|(id, _)| id.clone()).collect())
+    }
+
+    async fn delete_group(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_group(id)))
+    }
+
+    async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
+        self.change(|state| {
+            let Some(group) = state.groups.get_mut(id) else {
+                return Ok(false);
+            };
+            group.permissions = permissions.iter().cloned().collect();
+            Ok(true)
+        })
+    }
+
+    async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
+        self.change(|state| {
+            let group = state.groups.get_mut(group_id);
+            Ok(group.is_some_and(|group| group.members.remove(user_id)))
+        })
+    }
+
+    async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.create(&board.board.id, |state| {
+            if state.boards.values().any(|row| row.name_key == name_key) {
+                return Ok(false);
+            }
+            check_board(state, board)?;
+            let row = BoardRow {
+                board: board.clone(),
+                name_key: name_key.to_owned(),
+                users: BTreeSet::new(),
+                groups: BTreeSet::new(),
+            };
+            insert(&mut state.boards, &board.board.id, row)?;
+            Ok(true)
+        })
+    }
+
+    async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
+        self.change(|state| {
+            let id = &board.board.id;
+            let mut others = state.boards.iter().filter(|(other, _)| *other != id);
+            if others.any(|(_, row)| row.name_key == name_key) || !state.boards.contains_key(id) {
+                return Ok(false);
+            }
+            check_board(state, board)?;
+            if let Some(row) = state.boards.get_mut(id) {
+                row.board = board.clone();
+                row.name_key = name_key.to_owned();
+            }
+            Ok(true)
+        })
+    }
+
+    async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
+        let mut rows: Vec<_> = self.state.boards.values().collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.board.board.id));
+        Ok(rows.into_iter().map(|row| row.board.board.clone()).collect())
+    }
+
+    async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {
+        Ok(self.state.boards.get(id).map(|row| row.board.clone()))
+    }
+
+    async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>> {
+        let row = self.state.boards.get(board_id);
+        Ok(row.map(|row| Shares {
+            users: row.users.iter().cloned().collect(),
+            groups: row.groups.iter().cloned().collect(),
+        }))
+    }
+
+    async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
+        self.change(|state| {
+            let Some(row) = state.boards.get_mut(id) else {
+                return Ok(false);
+            };
+            State::check_reference(&state.users, users)?;
+            State::check_reference(&state.groups, groups)?;
+            row.users = users.iter().cloned().collect();
+            row.groups = groups.iter().cloned().collect();
+            Ok(true)
+        })
+    }
+
+    async fn delete_board(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_board(id)))
+    }
+
+    async fn insert_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.create(&engine.id, |state| {
+            let mut rows = state.search_engines.values();
+            if rows.any(|row| row.name_key == name_key || row.short_key == short_key) {
+                return Ok(false);
+            }
+            let row = SearchEngineRow {
+                engine: engine.clone(),
+                name_key: name_key.to_owned(),
+                short_key: short_key.to_owned(),
+            };
+            insert(&mut state.search_engines, &engine.id, row)?;
+            Ok(true)
+        })
+    }
+
+    async fn update_search_engine(
+        &mut self,
+        engine: &SearchEngine,
+        name_key: &str,
+        short_key: &str,
+    ) -> Result<bool> {
+        self.change(|state| {
+            let mut others = state.search_engines.iter().filter(|(id, _)| **id != engine.id);
+            if others.any(|(_, row)| row.name_key == name_key || row.short_key == short_key) {
+                return Ok(false);
+            }
+            let Some(row) = state.search_engines.get_mut(&engine.id) else {
+                return Ok(false);
+            };
+            *row = SearchEngineRow {
+                engine: engine.clone(),
+                name_key: name_key.to_owned(),
+                short_key: short_key.to_owned(),
+            };
+            Ok(true)
+        })
+    }
+
+    async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
+        let mut rows: Vec<_> = self.state.search_engines.values().collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.engine.id));
+        Ok(rows.into_iter().map(|row| row.engine.clone()).collect())
+    }
+
+    async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
+        self.change(|state| Ok(state.remove_search_engine(id)))
+    }
+
+    async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
+        self.change(|state| state.add_audit(entry.clone()))
+    }
+
+    async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
+        let mut rows: Vec<_> = fitting(&self.state, filter).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.entry.time, row.number)));
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(rows
+            .into_iter()
+            .skip(offset)
+            .take(limit as usize)
+            .cloned()
+            .collect())
+    }
+
+    async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
+        Ok(fitting(&self.state, filter).count() as u64)
+    }
+
+    async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
+        self.change(|state| {
+            let goes = |row: &AuditRow| match which {
+                AuditPrune::Before(moment) => row.entry.time < moment,
+                AuditPrune::Refusals => row.entry.outcome != DONE,
+                AuditPrune::Any => true,
+            };
+            let rows = state.audit.iter().filter(|row| goes(row));
+            let mut rows: Vec<_> = rows.map(|row| (row.entry.time, row.number)).collect();
+            rows.sort_unstable();
+            rows.truncate(most as usize);
+            let numbers: BTreeSet<_> = rows.into_iter().map(|(_, number)| number).collect();
+            state.audit.retain(|row| !numbers.contains(&row.number));
+            Ok(numbers.len() as u64)
+        })
+    }
+}
+
+fn fitting<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item = &'a AuditRow> {
+    let is = |wanted: &Option<String>, text: Option<&String>| wanted.is_none() || wanted.as_ref() == text;
+    state.audit.iter().map(|row| &**row).filter(move |row| {
+        let entry = &row.entry;
+        is(&filter.actor_id, entry.actor_id.as_ref())
+            && is(&filter.procedure, Some(&entry.procedure))
+            && is(&filter.outcome, Some(&entry.outcome))
+            && filter.from.is_none_or(|from| entry.time >= from)
+            && filter.until.is_none_or(|until| entry.time < until)
+    })
+}
+
+fn check_board(state: &State, board: &Board) -> Result<()> {
+    State::check_reference(&state.users, &board.board.creator_id)?;
+    board.items.iter().try_for_each(|item| match item {
+        BoardItem::App { app_id } => State::check_reference(&state.apps, [app_id]),
+        BoardItem::Bookmarks { app_ids } => State::check_reference(&state.apps, app_ids),
+    })
+}
+
+fn named(id: &str, name: &str) -> Named {
+    Named {
+        id: id.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
+    permissions.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether no other record has this secret. Secrets are random: two alike are an error.
+fn check_secret<'a>(mut kept: impl Iterator<Item = &'a SecretHash>, secret: &SecretHash) -> Result<()> {
+    if kept.any(|kept| kept == secret) {
+        return Err(Error::Unavailable(
+            "a new record has the secret of another".into(),
+        ));
+    }
+    Ok(())
+}

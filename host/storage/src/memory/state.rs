@@ -1,0 +1,197 @@
+//! What is in memory, and the rules that hold it together: names, references, cascades.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::driver::BOARD_PERMISSIONS;
+use crate::{
+    ADMIN, ApiKey, AuditEntry, AuditRow, Board, BoardItem, Constraint, Error, NewInvite, NewUser, Result,
+    SearchEngine, SecretHash, Session, StoredApp,
+};
+use portico_model::{App, Id, Provider};
+
+/// Every record, by its id.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    pub users: BTreeMap<Id, NewUser>,
+    /// The user behind each subject of a provider.
+    pub identities: BTreeMap<(Provider, String), Id>,
+    pub groups: BTreeMap<Id, GroupRow>,
+    pub keys: BTreeMap<Id, (ApiKey, SecretHash)>,
+    /// How often each user's password was set; none: not yet.
+    pub password_versions: BTreeMap<Id, u32>,
+    pub sessions: BTreeMap<Id, (Session, SecretHash)>,
+    pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
+    pub boards: BTreeMap<Id, BoardRow>,
+    pub search_engines: BTreeMap<Id, SearchEngineRow>,
+    pub apps: BTreeMap<Id, StoredApp>,
+    /// In the order in which they came.
+    pub audit: Vec<Arc<AuditRow>>,
+}
+
+#[derive(Clone)]
+pub(super) struct GroupRow {
+    pub name: String,
+    pub name_key: String,
+    pub permissions: BTreeSet<String>,
+    pub members: BTreeSet<Id>,
+}
+
+#[derive(Clone)]
+pub(super) struct BoardRow {
+    pub board: Board,
+    pub name_key: String,
+    pub users: BTreeSet<Id>,
+    pub groups: BTreeSet<Id>,
+}
+
+#[derive(Clone)]
+pub(super) struct SearchEngineRow {
+    pub engine: SearchEngine,
+    pub name_key: String,
+    pub short_key: String,
+}
+
+impl State {
+    pub fn add_audit(&mut self, entry: AuditEntry) -> Result<()> {
+        let number = self.audit.last().map_or(1, |row| row.number + 1);
+        self.audit.push(Arc::new(AuditRow { number, entry }));
+        Ok(())
+    }
+
+    /// What a user may do, from all groups.
+    pub fn permissions(&self, user_id: &str) -> BTreeSet<&str> {
+        let groups = self
+            .groups
+            .values()
+            .filter(|group| group.members.contains(user_id));
+        groups
+            .flat_map(|group| &group.permissions)
+            .map(String::as_str)
+            .collect()
+    }
+
+    pub fn can_view_board(&self, user_id: &str, board_id: &str) -> bool {
+        let Some(row) = self.boards.get(board_id) else {
+            return false;
+        };
+        let by_group = || {
+            let mut groups = row.groups.iter().filter_map(|id| self.groups.get(id));
+            groups.any(|group| group.members.contains(user_id))
+        };
+        let by_permission = || {
+            let permissions = self.permissions(user_id);
+            permissions
+                .iter()
+                .any(|&held| held == ADMIN || held.starts_with(BOARD_PERMISSIONS))
+        };
+        row.board.board.is_public
+            || row.board.board.creator_id.as_deref() == Some(user_id)
+            || row.users.contains(user_id)
+            || by_group()
+            || by_permission()
+    }
+
+    /// The apps whose name-key contains this, by name.
+    pub fn apps_by_name(&self, contains: &str) -> Vec<&App> {
+        let mut rows: Vec<_> = self
+            .apps
+            .values()
+            .filter(|row| row.name_key.contains(contains))
+            .collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.app.id));
+        rows.into_iter().map(|row| &row.app).collect()
+    }
+
+    /// Whether no other user of this provider has this name.
+    pub fn check_user_name(&self, id: &str, provider: Provider, name_key: &str) -> Result<()> {
+        let mut users = self.users.values();
+        let taken =
+            users.any(|row| row.user.id != id && row.user.provider == provider && row.name_key == name_key);
+        if taken {
+            Err(Error::Constraint(Constraint::UserName))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the user, the boards and so on that a record refers to are there.
+    pub fn check_reference<'a, R>(
+        records: &BTreeMap<Id, R>,
+        ids: impl IntoIterator<Item = &'a Id>,
+    ) -> Result<()> {
+        if ids.into_iter().all(|id| records.contains_key(id)) {
+            Ok(())
+        } else {
+            Err(Error::Constraint(Constraint::Reference))
+        }
+    }
+
+    pub fn remove_user(&mut self, id: &str) -> bool {
+        self.identities.retain(|_, user_id| user_id != id);
+        self.keys.retain(|_, (key, _)| key.user_id != id);
+        self.sessions.retain(|_, (session, _)| session.user_id != id);
+        self.invites
+            .retain(|_, (invite, _)| invite.creator_id.as_deref() != Some(id));
+        for group in self.groups.values_mut() {
+            group.members.remove(id);
+        }
+        for row in self.boards.values_mut() {
+            row.users.remove(id);
+            clear(&mut row.board.board.creator_id, id);
+        }
+        self.password_versions.remove(id);
+        self.users.remove(id).is_some()
+    }
+
+    pub fn remove_group(&mut self, id: &str) -> bool {
+        for row in self.boards.values_mut() {
+            row.groups.remove(id);
+        }
+        self.groups.remove(id).is_some()
+    }
+
+    pub fn remove_board(&mut self, id: &str) -> bool {
+        for NewUser { user, .. } in self.users.values_mut() {
+            clear(&mut user.home_board_id, id);
+            clear(&mut user.mobile_home_board_id, id);
+        }
+        self.boards.remove(id).is_some()
+    }
+
+    pub fn remove_search_engine(&mut self, id: &str) -> bool {
+        for NewUser { user, .. } in self.users.values_mut() {
+            clear(&mut user.default_search_engine_id, id);
+        }
+        self.search_engines.remove(id).is_some()
+    }
+
+    pub fn remove_app(&mut self, id: &str) -> bool {
+        for row in self.boards.values_mut() {
+            row.board.items.retain_mut(|item| match item {
+                BoardItem::App { app_id } => app_id != id,
+                BoardItem::Bookmarks { app_ids } => {
+                    app_ids.retain(|app_id| app_id != id);
+                    true
+                }
+            });
+        }
+        self.apps.remove(id).is_some()
+    }
+}
+
+/// Adds a record. Ids are new by contract; one that is not is an error of the caller's.
+pub(super) fn insert<R>(records: &mut BTreeMap<Id, R>, id: &str, record: R) -> Result<()> {
+    if records.contains_key(id) {
+        return Err(Error::Unavailable("a new record has the id of another".into()));
+    }
+    records.insert(id.to_owned(), record);
+    Ok(())
+}
+
+/// Forgets a reference to a record that goes away.
+fn clear(reference: &mut Option<Id>, id: &str) {
+    if reference.as_deref() == Some(id) {
+        *reference = None;
+    }
+}

@@ -1,0 +1,122 @@
+//! The records of the contract's interface `storage`.
+//!
+//! The contract is `wit/storage.wit`; its comments say what each field means.
+#![allow(missing_docs, reason = "wit/storage.wit documents every field")]
+
+use portico_model::error::{self, Code, Collided};
+use portico_model::{App, ColorScheme, HomeBoards, Id, Provider, SearchPreferences, Timestamp, User};
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// A rule that storage itself holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constraint {
+    UserName,
+    Identity,
+    Reference,
+}
+
+/// Why storage refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    Retry,
+    Constraint(Constraint),
+    Unavailable(String),
+}
+
+/// A user to insert.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewUser {
+    pub user: User,
+    pub name_key: String,
+    pub color_scheme: ColorScheme,
+    pub password_hash: Option<String>,
+}
+
+/// How to find an account.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AccountKey {
+    Id(Id),
+    Name((Provider, String)),
+    Subject((Provider, String)),
+}
+
+/// What signing in needs to know of a user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    pub id: Id,
+    pub name: String,
+    pub provider: Provider,
+    pub password_hash: Option<String>,
+}
+
+/// Name and email of a user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    pub name: String,
+    pub name_key: String,
+    pub email: Option<String>,
+    pub email_verified: Option<Timestamp>,
+}
+
+/// One change of a user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UserChange {
+    Profile(Profile),
+    Image(Option<String>),
+    HomeBoards(HomeBoards),
+    SearchPreferences(SearchPreferences),
+    ColorScheme(ColorScheme),
+    PingIconsEnabled(bool),
+    FirstDayOfWeek(u8),
+}
+
+/// Which users to list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserFilter {
+    pub provider: Option<Provider>,
+    pub name_contains: Option<String>,
+    pub email: Option<String>,
+    pub limit: Option<u32>,
+}
+
+/// Which apps to list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppFilter {
+    pub name_contains: Option<String>,
+    pub offset: u32,
+    pub limit: Option<u32>,
+}
+
+/// An app to store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredApp {
+    pub app: App,
+    pub name_key: String,
+}
+
+impl From<Error> for error::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Retry => Self {
+                cause: Some(Collided(1).into()),
+                ..Self::new(Code::ServiceUnavailable, "Storage is busy; try again in a moment")
+            },
+            Error::Unavailable(cause) => Self {
+                cause: Some(anyhow::anyhow!(cause)),
+                ..Self::new(
+                    Code::ServiceUnavailable,
+                    "Storage is unavailable; try again later",
+                )
+            },
+            Error::Constraint(constraint) => {
+                Self::internal(anyhow::anyhow!("storage refused: {constraint:?}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Secrets that Portico hands out: API keys, session tokens, invite tokens.
+//!
+//! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32
+//!   characters of base 62 (190 random bits) and 6 of checksum (CRC-32 of all that stands before
+//!   it), so that a mistyped or made-up one is refused without a look into storage, and a scanner of source code
+//!   knows one when it sees one: `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
+//! - The prefix of keys that are out there never changes.
+//! - Only the SHA-256 is kept. A secret of 190 bits needs no slow hash.
+
+use std::sync::Arc;
+
+use crate::{CredentialKey, SecretHash, hash_secret};
+
+const KEY_PREFIX: &str = "portico_";
+const SESSION_PREFIX: &str = "portico_session_";
+const ID_LENGTH: usize = 16;
+const SECRET_LENGTH: usize = 32;
+const CHECKSUM_LENGTH: usize = 6;
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Where random bytes come from. Tests put one here whose bytes they know.
+pub trait Random: Send + Sync + 'static {
+    /// Fills the buffer with bytes that nobody can guess.
+    fn fill(&self, buffer: &mut [u8]);
+}
+
+/// The random numbers of the operating system.
+pub struct SystemRandom;
+
+impl Random for SystemRandom {
+    fn fill(&self, buffer: &mut [u8]) {
+        // Without random numbers no secret can be made: there is nothing sensible left to do.
+        getrandom::fill(buffer).expect("the operating system gives random numbers");
+    }
+}
+
+/// Makes secrets and ids.
+#[derive(Clone)]
+pub struct Secrets {
+    random: Arc<dyn Random>,
+}
+
+/// A secret to show once, and what is kept of it.
+pub struct Issued {
+    /// What the record is found by.
+    pub id: String,
+    /// What its owner gets to see, once.
+    pub text: String,
+    /// What is kept.
+    pub hash: SecretHash,
+}
+
+impl Secrets {
+    /// Makes them from this source.
+    pub fn new(random: Arc<dyn Random>) -> Self {
+        Self { random }
+    }
+
+    /// A new API key; its text is `ID.SECRET`.
+    pub fn api_key(&self) -> Issued {
+        let id = format!("{KEY_PREFIX}{}", self.base62(ID_LENGTH));
+        let text = with_checksum(format!("{id}.{}", self.base62(SECRET_LENGTH)));
+        let hash = hash_secret(&text[id.len() + 1..]);
+        Issued { id, text, hash }
+    }
+
+    /// A new session token; the session's id is no part of it.
+    pub fn session(&self, id: String) -> Issued {
+        let text = with_checksum(format!("{SESSION_PREFIX}{}", self.base62(SECRET_LENGTH)));
+        let hash = hash_secret(&text);
+        Issued { id, text, hash }
+    }
+
+    /// A new invite token.
+    pub fn invite(&self, id: String) -> Issued {
+        let text = self.base62(SECRET_LENGTH);
+        let hash = hash_secret(&text);
+        Issued { id, text, hash }
+    }
+
+    /// A new password, for somebody who lost theirs.
+    pub fn password(&self) -> String {
+        self.base62(20)
+    }
+
+    /// A new text that nobody guesses, for use between programs: 256 random bits.
+    pub fn one_time(&self) -> String {
+        self.base62(43)
+    }
+
+    /// A new id of a record: UUIDv7 text.
+    pub fn id(&self, now: u64) -> String {
+        let mut bytes = [0; 10];
+        self.random.fill(&mut bytes);
+        uuid::Builder::from_unix_timestamp_millis(now, &bytes)
+            .into_uuid()
+            .to_string()
+    }
+
+    fn base62(&self, length: usize) -> String {
+        let mut text = String::with_capacity(length);
+        let mut bytes = [0; 64];
+        while text.len() < length {
+            self.random.fill(&mut bytes);
+            // 248 is the largest multiple of 62 in a byte: beyond it some characters would be likelier.
+            let fair = bytes.iter().filter(|byte| **byte < 248);
+            text.extend(
+                fair.take(length - text.len())
+                    .map(|byte| char::from(ALPHABET[usize::from(byte % 62)])),
+            );
+        }
+        text
+    }
+}
+
+/// What a request shows, if it can be a key or a session token at all: how to find it, and the
+/// hash that must be found there.
+pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
+    if text.len() > 128 || !text.is_ascii() {
+        return None;
+    }
+    let (body, checksum) = text.split_at_checked(text.len().checked_sub(CHECKSUM_LENGTH)?)?;
+    if checksum != checksum_of(body) {
+        return None;
+    }
+    if let Some(secret) = text.strip_prefix(SESSION_PREFIX) {
+        let hash = hash_secret(text);
+        return is_base62(secret, SECRET_LENGTH + CHECKSUM_LENGTH)
+            .then_some((CredentialKey::Session(hash), hash));
+    }
+    let (id, secret) = text.split_once('.')?;
+    let well_formed = is_base62(id.strip_prefix(KEY_PREFIX)?, ID_LENGTH)
+        && is_base62(secret, SECRET_LENGTH + CHECKSUM_LENGTH);
+    well_formed.then(|| (CredentialKey::Key(id.to_owned()), hash_secret(secret)))
+}
+
+/// Whether a text has the form of an id that Portico makes: of a key, or of another record. No secret
+/// has it.
+pub fn is_id(text: &str) -> bool {
+    let is_of_key = |id: &str| is_base62(id, ID_LENGTH);
+    text.strip_prefix(KEY_PREFIX).is_some_and(is_of_key)
+        || (text.len() == 36 && uuid::Uuid::try_parse(text).is_ok())
+}
+
+/// Whether two hashes are the same, in the same time whether they are or not.
+pub fn same(left: &SecretHash, right: &SecretHash) -> bool {
+    left.iter()
+        .zip(right)
+        .fold(0, |difference, (left, right)| difference | (left ^ right))
+        == 0
+}
+
+fn is_base62(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn with_checksum(body: String) -> String {
+    let checksum = checksum_of(&body);
+    body + &checksum
+}
+
+fn checksum_of(body: &str) -> String {
+    let mut rest = crc32fast::hash(body.as_bytes());
+    let mut digits = [b'0'; CHECKSUM_LENGTH];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.iter().map(|digit| char::from(*digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets() -> Secrets {
+        Secrets::new(Arc::new(SystemRandom))
+    }
+
+    #[test]
+    fn a_key_is_recognised_and_found_by_its_id() {
+        let key = secrets().api_key();
+        assert_eq!(
+            parse(&key.text),
+            Some((CredentialKey::Key(key.id.clone()), key.hash))
+        );
+        assert!(key.text.starts_with(&format!("{}.", key.id)));
+    }
+
+    #[test]
+    fn ids_have_a_form_and_secrets_have_another() {
+        let (secrets, key) = (secrets(), secrets().api_key());
+        assert!(is_id(&secrets.id(1)) && is_id(&key.id));
+        let others = [
+            key.text,
+            secrets.session("id".into()).text,
+            secrets.invite("id".into()).text,
+        ];
+        for text in others
+            .iter()
+            .map(String::as_str)
+            .chain(["", "hunter2", "{}", &secrets.id(1)[1..]])
+        {
+            assert!(!is_id(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_session_token_is_recognised() {
+        let token = secrets().session("id".into());
+        assert_eq!(
+            parse(&token.text),
+            Some((CredentialKey::Session(token.hash), token.hash))
+        );
+    }
+
+    #[test]
+    fn whatever_is_not_to_the_letter_a_secret_is_none() {
+        let key = secrets().api_key().text;
+        let mut changed = key.clone();
+        changed.replace_range(12..13, if &key[12..13] == "a" { "b" } else { "a" });
+        for text in [
+            "",
+            ".",
+            "portico_",
+            "portico_.",
+            &key[1..],
+            &key[..key.len() - 1],
+            &changed,
+            "é".repeat(60).as_str(),
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(parse(&format!("{key}.junk")), None);
+        assert_eq!(parse(&format!("{key}a")), None);
+    }
+
+    #[test]
+    fn base62_uses_every_character_about_as_often() {
+        let text = secrets().base62(62_000);
+        for character in ALPHABET {
+            let count = text.bytes().filter(|byte| byte == character).count();
+            assert!(
+                (800..1200).contains(&count),
+                "{}: {count}",
+                char::from(*character)
+            );
+        }
+    }
+}
