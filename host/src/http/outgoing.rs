@@ -225,10 +225,12 @@ impl Connection {
 
     /// Ends it: nothing more of it is written.
     pub fn end(&self) {
+        if self.is_ended.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let bytes = self.held.load(Ordering::Relaxed);
         self.ending.store(bytes, Ordering::Relaxed);
         self.outgoing.ending.fetch_add(bytes, Ordering::Relaxed);
-        self.is_ended.store(true, Ordering::Release);
         self.writer.wake();
     }
 }
@@ -304,5 +306,17 @@ mod tests {
         assert!(!stuck.is_ended(), "there is room");
         let _more = fast.hold(5);
         assert!(stuck.is_ended() && !fast.is_ended());
+    }
+
+    #[test]
+    fn a_connection_that_is_ended_twice_is_counted_once() {
+        let outgoing = Outgoing::new(100);
+        let connection = outgoing.connect();
+        let held = connection.hold(40);
+        connection.end();
+        connection.end();
+        drop((held, connection));
+        let _more = outgoing.connect().hold(40);
+        assert_eq!(outgoing.load(), 40);
     }
 }
