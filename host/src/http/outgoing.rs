@@ -6,9 +6,10 @@
 //! - A part is counted exactly as long as it exists: [`Held`] lies in the buffer that hyper drops.
 //! - Smaller answers are not counted, wait for nothing and are never given up: a connection has one
 //!   at a time.
-//! - When more is counted than [`HttpLimits::unsent`](super::HttpLimits), the connections that have
-//!   taken nothing for [`STALLED`] are closed, the longest first, until the rest fits. At
-//!   [`HARD`] times as much, the one whose last progress is longest ago is closed in any case.
+//! - When more is counted than [`HttpLimits::unsent`](super::HttpLimits), connections that have taken
+//!   nothing for [`STALLED`] are closed, the longest first, but only as many as it takes until the rest
+//!   fits, and none if closing all of them is not enough. At [`HARD`] times as much, those whose last
+//!   progress is longest ago are closed in any case, until less than that is counted.
 //! - A batch makes no further answers while half of the budget is used ([`Gate`]): a few batches at
 //!   a time go on, in rotation among sizes and addresses. What has less than [`LARGE`] bytes goes on.
 //! - A lock is taken for each write that blocks, not for each answer.
@@ -32,8 +33,10 @@ use tokio::sync::Notify;
 /// From this size on, in bytes, an answer is counted. Larger parts are not copied either.
 pub(super) const LARGE: usize = 16 << 10;
 
-/// A connection that has taken nothing for so long may be closed to make room.
-pub(super) const STALLED: Duration = Duration::from_secs(1);
+/// A connection that has taken nothing for so long may be closed to make room. The kernel takes more only
+/// after it has sent 64 KiB or more, so a client that reads steadily at 40 KB a second shows progress
+/// every 1.5 to 3.3 seconds.
+pub(super) const STALLED: Duration = Duration::from_secs(5);
 
 /// So many times the budget are never exceeded by what fast clients have not read yet.
 const HARD: usize = 4;
@@ -51,8 +54,8 @@ pub(super) struct Outgoing {
     blocked: Mutex<HashMap<u64, (Arc<Connection>, Instant)>>,
     next: AtomicU64,
     began: Instant,
-    /// When connections to close were looked for last, in milliseconds since it began.
-    looked: AtomicU64,
+    /// When connections to close may be looked for next, in milliseconds since it began.
+    next_look: AtomicU64,
     pub(super) turns: super::gate::GateTurns,
 }
 
@@ -84,7 +87,7 @@ impl Outgoing {
             blocked: Mutex::default(),
             next: AtomicU64::new(0),
             began: Instant::now(),
-            looked: AtomicU64::new(0),
+            next_look: AtomicU64::new(0),
             turns: super::gate::GateTurns::default(),
         })
     }
@@ -122,27 +125,31 @@ impl Outgoing {
         }
         let now = Instant::now();
         let millis = now.duration_since(self.began).as_millis() as u64;
-        let is_recent = millis < self.looked.load(Ordering::Relaxed) + LOOK;
+        let is_recent = millis < self.next_look.load(Ordering::Relaxed);
         if is_recent && load < self.most.saturating_mul(HARD) {
             return false;
         }
-        self.looked.store(millis, Ordering::Relaxed);
+        self.next_look.store(millis + LOOK, Ordering::Relaxed);
         let mut blocked = self.blocked();
         let mut candidates: Vec<_> = blocked
             .values()
-            .filter(|(connection, _)| connection.held.load(Ordering::Relaxed) > 0)
-            .map(|(connection, since)| (*since, connection.id))
+            .map(|(connection, since)| (*since, connection.id, connection.held()))
+            .filter(|(_, _, held)| *held > 0)
             .collect();
         candidates.sort_unstable();
-        for (since, id) in candidates {
-            let load = self.load();
-            let is_stalled = now.saturating_duration_since(since) >= STALLED;
-            if load < self.most || !is_stalled && load < self.most.saturating_mul(HARD) {
-                break;
-            }
+        let is_stalled = |since: Instant| now.saturating_duration_since(since) >= STALLED;
+        let stalled = candidates.partition_point(|(since, _, _)| is_stalled(*since));
+        let hard = self.most.saturating_mul(HARD);
+        let ids = match enough(&candidates[..stalled], load - self.most + 1) {
+            Some(ids) => ids,
+            None if load < hard => Vec::new(),
+            None => enough(&candidates, load - hard + 1)
+                .unwrap_or_else(|| candidates.iter().map(|(_, id, _)| *id).collect()),
+        };
+        for id in ids {
             if let Some((connection, _)) = blocked.remove(&id) {
                 tracing::debug!(
-                    bytes = connection.held.load(Ordering::Relaxed),
+                    bytes = connection.held(),
                     "a client that does not read makes room"
                 );
                 connection.end();
@@ -166,6 +173,25 @@ impl Outgoing {
     fn blocked(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Instant)>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The first of these connections, of which each holds so many bytes, that hold so many together, without
+/// those that are not needed for that. Nothing if all of them hold less.
+fn enough(candidates: &[(Instant, u64, usize)], bytes: usize) -> Option<Vec<u64>> {
+    let mut freed = 0;
+    let last = candidates.iter().position(|(_, _, held)| {
+        freed += held;
+        freed >= bytes
+    })?;
+    let mut spare = freed - bytes;
+    let needed = candidates[..=last].iter().rev().filter(|(_, _, held)| {
+        let is_needed = *held > spare;
+        if !is_needed {
+            spare -= held;
+        }
+        is_needed
+    });
+    Some(needed.map(|(_, id, _)| *id).collect())
 }
 
 impl Connection {
@@ -268,6 +294,17 @@ impl Drop for Held {
 }
 
 #[cfg(test)]
+impl Outgoing {
+    /// As if so much time passed.
+    pub fn pass(&self, time: Duration) {
+        self.next_look.store(0, Ordering::Relaxed);
+        for (_, since) in self.blocked().values_mut() {
+            *since -= time;
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -297,15 +334,56 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_nothing_for_a_second_makes_room() {
+    fn a_client_that_takes_nothing_for_five_seconds_makes_room() {
         let outgoing = Outgoing::new(100);
         let [stuck, fast] = [(); 2].map(|()| outgoing.connect());
-        let _held = (stuck.hold(90), fast.hold(5));
+        let mut held = vec![stuck.hold(90), fast.hold(5)];
         stuck.block();
-        std::thread::sleep(STALLED);
-        assert!(!stuck.is_ended(), "there is room");
-        let _more = fast.hold(5);
+        outgoing.pass(Duration::from_secs(4));
+        held.push(fast.hold(5));
+        assert!(!stuck.is_ended(), "it may read slowly");
+        outgoing.pass(Duration::from_secs(1));
+        held.push(fast.hold(5));
         assert!(stuck.is_ended() && !fast.is_ended());
+    }
+
+    #[test]
+    fn no_connection_is_closed_when_closing_all_that_stall_is_not_enough() {
+        let outgoing = Outgoing::new(100);
+        let [slow, slower, fast] = [(); 3].map(|()| outgoing.connect());
+        let _held = (slow.hold(40), slower.hold(40));
+        slow.block();
+        slower.block();
+        outgoing.pass(STALLED);
+        let large = fast.hold(100);
+        let ended = || [&slow, &slower, &fast].map(|connection| connection.is_ended());
+        assert_eq!(ended(), [false; 3], "the large one does not fit alone");
+        drop(large);
+        outgoing.pass(Duration::from_secs(1));
+        let _less = fast.hold(99);
+        assert_eq!(ended(), [true, true, false], "now it does");
+    }
+
+    #[test]
+    fn no_more_connections_are_closed_than_are_needed() {
+        let outgoing = Outgoing::new(100);
+        let sizes = [10, 60, 20];
+        let stalled = sizes.map(|_| outgoing.connect());
+        let mut held = Vec::new();
+        for (connection, bytes) in stalled.iter().zip(sizes) {
+            held.push(connection.hold(bytes));
+            connection.block();
+            outgoing.pass(Duration::from_secs(1));
+        }
+        outgoing.pass(STALLED);
+        let fast = outgoing.connect();
+        held.push(fast.hold(60));
+        let ended = || [0, 1, 2].map(|number| stalled[number].is_ended());
+        assert_eq!(
+            ended(),
+            [false, true, false],
+            "closing the one of 60 is enough, the one of 10 is not"
+        );
     }
 
     #[test]
