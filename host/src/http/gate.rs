@@ -32,7 +32,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::outgoing::{Connection, Held, LARGE, Outgoing};
+use super::outgoing::{Connection, Held, LARGE, Outgoing, STALLED};
 use crate::{
     error::{Code, Error},
     identity::Identity,
@@ -66,8 +66,11 @@ const LARGE_LIST: usize = 4 << 20;
 /// How long a batch, or a large list, waits for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How long one that has a turn waits for room: clients that stopped reading have been closed then.
-const ROOM_WAIT: Duration = Duration::from_secs(2);
+/// How long one that has a turn waits for room at most: connections that stalled have been closed then.
+const ROOM_WAIT: Duration = STALLED.saturating_add(Duration::from_secs(1));
+
+/// How long it waits where the sockets are not ours, so that it is not known which clients read.
+const BLIND_WAIT: Duration = Duration::from_secs(2);
 
 /// The turns of a process's batches.
 pub(super) struct GateTurns {
@@ -136,9 +139,16 @@ impl Outgoing {
         })
     }
 
+    /// Waits until there is room, as long as closing connections that stall may make some. When clients
+    /// that read hold all of it, those that have a turn go on, up to the hard limit.
     async fn wait_for_room(&self) {
-        let until = Instant::now() + ROOM_WAIT;
-        while !self.make_room() && Instant::now() < until {
+        let longest = if self.sees_sockets() {
+            ROOM_WAIT
+        } else {
+            BLIND_WAIT
+        };
+        let until = Instant::now() + longest;
+        while !self.make_room() && !self.is_held_by_readers() && Instant::now() < until {
             sleep(Duration::from_millis(20)).await;
         }
     }
@@ -365,6 +375,28 @@ mod tests {
         assert!(poll!(&mut waits).is_pending());
         drop(held);
         assert!(waits.await.is_ok() && gate.may_go_on());
+    }
+
+    #[tokio::test]
+    async fn who_has_a_turn_waits_for_clients_that_stall_and_not_for_one_that_reads() {
+        let outgoing = Outgoing::new(1 << 20);
+        let [reader, silent] = [(); 2].map(|()| outgoing.connect());
+        let held = silent.hold(1 << 20);
+        silent.block();
+        let mut waits = Box::pin(outgoing.wait_for_room());
+        assert!(poll!(&mut waits).is_pending(), "it may be closed soon");
+        outgoing.pass(STALLED);
+        waits.await;
+        assert!(silent.is_ended());
+        drop(held);
+        let _held = reader.hold(1 << 20);
+        reader.block();
+        reader.unblock();
+        reader.block();
+        for _ in 0..FINISHING + 1 {
+            let turn = pin!(finishing_turn(&reader, (0, None)));
+            assert!(poll!(turn).is_ready(), "nothing can be closed");
+        }
     }
 
     #[tokio::test]

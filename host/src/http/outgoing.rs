@@ -53,6 +53,8 @@ pub(super) struct Outgoing {
     /// The connections whose socket takes nothing at the moment, and since when.
     blocked: Mutex<HashMap<u64, (Arc<Connection>, Instant)>>,
     next: AtomicU64,
+    /// Whether the sockets are ours, as far as is known: one was blocked.
+    sees_sockets: AtomicBool,
     began: Instant,
     /// When connections to close may be looked for next, in milliseconds since it began.
     next_look: AtomicU64,
@@ -67,6 +69,8 @@ pub(super) struct Connection {
     /// What of `held` was counted as ending.
     ending: AtomicUsize,
     is_ended: AtomicBool,
+    /// When its socket took something last after it had been blocked.
+    took: Mutex<Option<Instant>>,
     writer: AtomicWaker,
     freed: Notify,
 }
@@ -86,6 +90,7 @@ impl Outgoing {
             ending: AtomicUsize::new(0),
             blocked: Mutex::default(),
             next: AtomicU64::new(0),
+            sees_sockets: AtomicBool::new(false),
             began: Instant::now(),
             next_look: AtomicU64::new(0),
             turns: super::gate::GateTurns::default(),
@@ -100,6 +105,7 @@ impl Outgoing {
             held: AtomicUsize::new(0),
             ending: AtomicUsize::new(0),
             is_ended: AtomicBool::new(false),
+            took: Mutex::default(),
             writer: AtomicWaker::new(),
             freed: Notify::new(),
         })
@@ -170,6 +176,27 @@ impl Outgoing {
         });
     }
 
+    /// Whether it is known which clients read.
+    pub fn sees_sockets(&self) -> bool {
+        self.sees_sockets.load(Ordering::Relaxed)
+    }
+
+    /// Whether clients that read hold the budget alone, so that no connection can be closed to make room.
+    pub fn is_held_by_readers(&self) -> bool {
+        let now = Instant::now();
+        let reading = |connection: &Connection| {
+            let took = connection.took();
+            took.is_some_and(|took| now.saturating_duration_since(took) < STALLED)
+        };
+        let held: usize = self
+            .blocked()
+            .values()
+            .filter(|(connection, _)| reading(connection))
+            .map(|(connection, _)| connection.held())
+            .sum();
+        held >= self.most
+    }
+
     fn blocked(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Instant)>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -229,13 +256,19 @@ impl Connection {
 
     /// The socket takes nothing since now; this is who tries to write.
     pub fn block(self: &Arc<Self>) {
+        self.outgoing.sees_sockets.store(true, Ordering::Relaxed);
         let entry = (self.clone(), Instant::now());
         self.outgoing.blocked().insert(self.id, entry);
     }
 
     /// The socket has taken something, or is gone.
     pub fn unblock(&self) {
+        *self.took.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.outgoing.blocked().remove(&self.id);
+    }
+
+    fn took(&self) -> Option<Instant> {
+        *self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it is to end; if not, the waker is woken when it is.
@@ -298,8 +331,11 @@ impl Outgoing {
     /// As if so much time passed.
     pub fn pass(&self, time: Duration) {
         self.next_look.store(0, Ordering::Relaxed);
-        for (_, since) in self.blocked().values_mut() {
+        for (connection, since) in self.blocked().values_mut() {
             *since -= time;
+            if let Some(took) = &mut *connection.took.lock().expect("no other user") {
+                *took -= time;
+            }
         }
     }
 }
@@ -396,5 +432,20 @@ mod tests {
         drop((held, connection));
         let _more = outgoing.connect().hold(40);
         assert_eq!(outgoing.load(), 40);
+    }
+
+    #[test]
+    fn readers_hold_the_budget_as_long_as_they_take_something() {
+        let outgoing = Outgoing::new(100);
+        let [reader, other] = [(); 2].map(|()| outgoing.connect());
+        let _held = (reader.hold(100), other.hold(100));
+        reader.block();
+        other.block();
+        assert!(!outgoing.is_held_by_readers(), "they have taken nothing yet");
+        reader.unblock();
+        reader.block();
+        assert!(outgoing.is_held_by_readers());
+        outgoing.pass(STALLED);
+        assert!(!outgoing.is_held_by_readers());
     }
 }
