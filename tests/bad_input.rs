@@ -281,6 +281,16 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
         "query",
     );
 
+    let input = escape(r#"{"query": ""}"#);
+    for twice in [format!("input={input}&input={input}"), "batch=1&batch=1".into()] {
+        let answer = admin.get(&format!("/api/trpc/app.search?{twice}"));
+        assert!(
+            answer.assert_refused(400, "BAD_REQUEST").error()["message"]
+                .to_string()
+                .contains("more than once")
+        );
+    }
+
     // In a batch it is the whole text that cannot be read.
     let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
     let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);

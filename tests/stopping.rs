@@ -110,3 +110,17 @@ fn a_statement_without_end_does_not_keep_it_from_stopping() {
         assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     }
 }
+
+#[test]
+fn clients_who_send_half_a_request_do_not_keep_it_from_stopping() {
+    let mut server = Portico::start();
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let half_a_body = accepted_request(&server, &body);
+    let mut half_a_head = raw::connect(&server.address());
+    half_a_head.write_all(b"GET /api/he").expect("send");
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    drop((half_a_body, half_a_head));
+}

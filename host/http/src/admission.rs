@@ -115,6 +115,9 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
     };
+    if host.contains('@') {
+        return false;
+    }
     let name = authority.host().to_ascii_lowercase();
     let address = name.trim_start_matches('[').trim_end_matches(']');
     address.parse::<IpAddr>().is_ok()
@@ -157,6 +160,7 @@ mod tests {
             ("127.0.0.1.evil.example", false),
             ("portico.example.evil.example", false),
             ("portico.example, evil.example", false),
+            ("me@localhost", false),
         ] {
             assert_eq!(is_own_host(host, Some(&url)), is_own, "{host:?}");
         }

@@ -36,11 +36,12 @@ use portico_service::{
 };
 use portico_storage::SharedSnapshot;
 use tokio::{
+    select,
     sync::{Mutex, OwnedMutexGuard},
     time::{Instant, sleep, timeout},
 };
 
-use super::outgoing::{Connection, Held, LARGE, Outgoing};
+use super::outgoing::{Connection, Held, LARGE, Outgoing, STALLED};
 
 /// Batch reads that run at once.
 const READING: usize = 64;
@@ -66,8 +67,11 @@ const LARGE_LIST: usize = 4 << 20;
 /// How long a batch, or a large list, waits for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How long one that has a turn waits for room: clients that stopped reading have been closed then.
-const ROOM_WAIT: Duration = Duration::from_secs(2);
+/// How long one that has a turn waits for room at most: connections that stalled have been closed then.
+const ROOM_WAIT: Duration = STALLED.saturating_add(Duration::from_secs(1));
+
+/// How long it waits where the sockets are not ours, so that it is not known which clients read.
+const BLIND_WAIT: Duration = Duration::from_secs(2);
 
 /// The turns of a process's batches.
 pub(super) struct GateTurns {
@@ -120,7 +124,12 @@ impl Outgoing {
             let user = identity.user_id();
             let address = identity.address.map(Source::from);
             let user = lists.hasher.hash_one((user, address));
-            let taken = timeout(LONGEST_WAIT, lists.turn.take(user)).await;
+            let taken = timeout(LONGEST_WAIT, lists.turn.take(user));
+            let taken = select! {
+                biased;
+                () = self.stopping() => return Err(too_many()),
+                taken = taken => taken,
+            };
             turn = Some(taken.map_err(|_| too_many())?);
             // It was waited for behind the first answer, perhaps, which was small.
             if self.answers_large_list(procedure) {
@@ -136,9 +145,16 @@ impl Outgoing {
         })
     }
 
+    /// Waits until there is room, as long as closing connections that stall may make some. When clients
+    /// that read hold all of it, those that have a turn go on, up to the hard limit.
     async fn wait_for_room(&self) {
-        let until = Instant::now() + ROOM_WAIT;
-        while !self.make_room() && Instant::now() < until {
+        let longest = if self.sees_sockets() {
+            ROOM_WAIT
+        } else {
+            BLIND_WAIT
+        };
+        let until = Instant::now() + longest;
+        while !self.make_room() && !self.is_held_by_readers() && Instant::now() < until {
             sleep(Duration::from_millis(20)).await;
         }
     }
@@ -301,10 +317,18 @@ impl Gate {
 /// Waits for a turn, and then for room.
 async fn finishing_turn(connection: &Connection, group: Group) -> Result<Turn<Group>, Error> {
     let outgoing = connection.outgoing();
-    let turn = timeout(LONGEST_WAIT, outgoing.turns.finishing.take(group));
-    let turn = turn.await.map_err(|_| too_many())?;
-    outgoing.wait_for_room().await;
-    Ok(turn)
+    let turn = async {
+        let turn = timeout(LONGEST_WAIT, outgoing.turns.finishing.take(group));
+        let turn = turn.await.map_err(|_| too_many())?;
+        outgoing.wait_for_room().await;
+        Ok(turn)
+    };
+    // Those that wait behind clients that do not read would keep the host from stopping.
+    select! {
+        biased;
+        () = outgoing.stopping() => Err(too_many()),
+        turn = turn => turn,
+    }
 }
 
 fn too_many() -> Error {
@@ -356,6 +380,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_waits_for_a_turn_is_refused_when_the_host_stops() {
+        let outgoing = Outgoing::new(1 << 20);
+        let none = SharedSnapshot::default();
+        let _others = outgoing.connect().hold(512 << 10);
+        let mut batches = Vec::new();
+        for _ in 0..FINISHING {
+            let (gate, held) = batch(&outgoing, LARGE, false).await;
+            assert!(gate.pass(&none).await.is_ok());
+            batches.push((gate, held));
+        }
+        let (last, _held) = batch(&outgoing, LARGE, false).await;
+        let mut waits = pin!(last.pass(&none));
+        assert!(poll!(&mut waits).is_pending());
+        outgoing.stop();
+        assert!(matches!(poll!(&mut waits), std::task::Poll::Ready(Err(_))));
+    }
+
+    #[tokio::test]
     async fn a_streamed_batch_waits_for_its_client() {
         let outgoing = Outgoing::new(64 << 20);
         let none = SharedSnapshot::default();
@@ -365,6 +407,28 @@ mod tests {
         assert!(poll!(&mut waits).is_pending());
         drop(held);
         assert!(waits.await.is_ok() && gate.may_go_on());
+    }
+
+    #[tokio::test]
+    async fn who_has_a_turn_waits_for_clients_that_stall_and_not_for_one_that_reads() {
+        let outgoing = Outgoing::new(1 << 20);
+        let [reader, silent] = [(); 2].map(|()| outgoing.connect());
+        let held = silent.hold(1 << 20);
+        silent.block();
+        let mut waits = Box::pin(outgoing.wait_for_room());
+        assert!(poll!(&mut waits).is_pending(), "it may be closed soon");
+        outgoing.pass(STALLED);
+        waits.await;
+        assert!(silent.is_ended());
+        drop(held);
+        let _held = reader.hold(1 << 20);
+        reader.block();
+        reader.unblock();
+        reader.block();
+        for _ in 0..FINISHING + 1 {
+            let turn = pin!(finishing_turn(&reader, (0, None)));
+            assert!(poll!(turn).is_ready(), "nothing can be closed");
+        }
     }
 
     #[tokio::test]

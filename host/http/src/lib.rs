@@ -7,6 +7,7 @@
 //!   secrets are not logged, so neither are
 //!   query strings, headers and bodies.
 
+mod activity;
 mod address;
 mod admission;
 mod auth;
@@ -18,6 +19,7 @@ mod linger;
 pub mod openapi;
 mod outgoing;
 mod pace;
+mod pieces;
 mod providers;
 mod request;
 mod rest;
@@ -74,7 +76,8 @@ pub struct HttpLimits {
     pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
-    /// How long a client may take nothing of its answer, or be behind the least rate. Only of [`serve`].
+    /// How long a client may be behind the least rate, beside the time that 128 KiB take at that rate, which
+    /// counts for at most two minutes: the kernel shows progress in such steps. Only of [`serve`].
     pub write_time: Duration,
     /// The least rate at which a client reads, in bytes per second. Only of [`serve`].
     pub write_rate: u64,

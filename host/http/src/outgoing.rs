@@ -6,9 +6,10 @@
 //! - A part is counted exactly as long as it exists: [`Held`] lies in the buffer that hyper drops.
 //! - Smaller answers are not counted, wait for nothing and are never given up: a connection has one
 //!   at a time.
-//! - When more is counted than [`HttpLimits::unsent`](super::HttpLimits), the connections that have
-//!   taken nothing for [`STALLED`] are closed, the longest first, until the rest fits. At
-//!   [`HARD`] times as much, the one whose last progress is longest ago is closed in any case.
+//! - When more is counted than [`HttpLimits::unsent`](super::HttpLimits), connections that have taken
+//!   nothing for [`STALLED`] are closed, the longest first, but only as many as it takes until the rest
+//!   fits, and none if closing all of them is not enough. At [`HARD`] times as much, those whose last
+//!   progress is longest ago are closed in any case, until less than that is counted.
 //! - A batch makes no further answers while half of the budget is used ([`Gate`]): a few batches at
 //!   a time go on, in rotation among sizes and addresses. What has less than [`LARGE`] bytes goes on.
 //! - A lock is taken for each write that blocks, not for each answer.
@@ -18,36 +19,32 @@
 
 use std::{
     collections::HashMap,
-    convert::Infallible,
-    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
-    task::{Context, Poll, Waker},
+    task::Waker,
     time::{Duration, Instant},
 };
 
-use axum::body::Body;
-use bytes::Bytes;
 use futures_util::task::AtomicWaker;
-use hyper::body::{Frame, SizeHint};
 use tokio::sync::Notify;
+
+use super::activity::Activity;
 
 /// From this size on, in bytes, an answer is counted. Larger parts are not copied either.
 pub(super) const LARGE: usize = 16 << 10;
 
-/// A connection that has taken nothing for so long may be closed to make room.
-pub(super) const STALLED: Duration = Duration::from_secs(1);
+/// A connection that has taken nothing for so long may be closed to make room. The kernel takes more only
+/// after it has sent 64 KiB or more, so a client that reads steadily at 40 KB a second shows progress
+/// every 1.5 to 3.3 seconds.
+pub(super) const STALLED: Duration = Duration::from_secs(5);
 
 /// So many times the budget are never exceeded by what fast clients have not read yet.
 const HARD: usize = 4;
 
 /// Connections to close are looked for once in so many milliseconds, unless there is far too much.
 const LOOK: u64 = 10;
-
-/// Small texts are gathered up to about this size, in bytes.
-pub(super) const GATHERED: usize = 64 << 10;
 
 /// The answers of one process that wait to be written.
 pub(super) struct Outgoing {
@@ -58,10 +55,15 @@ pub(super) struct Outgoing {
     /// The connections whose socket takes nothing at the moment, and since when.
     blocked: Mutex<HashMap<u64, (Arc<Connection>, Instant)>>,
     next: AtomicU64,
+    /// Whether the sockets are ours, as far as is known: one was blocked.
+    sees_sockets: AtomicBool,
     began: Instant,
-    /// When connections to close were looked for last, in milliseconds since it began.
-    looked: AtomicU64,
+    /// When connections to close may be looked for next, in milliseconds since it began.
+    next_look: AtomicU64,
     pub(super) turns: super::gate::GateTurns,
+    /// Whether the host stops.
+    is_stopping: AtomicBool,
+    stop: Notify,
 }
 
 /// A connection, as far as its answers are concerned.
@@ -72,8 +74,12 @@ pub(super) struct Connection {
     /// What of `held` was counted as ending.
     ending: AtomicUsize,
     is_ended: AtomicBool,
+    /// When its socket took something last after it had been blocked.
+    took: Mutex<Option<Instant>>,
     writer: AtomicWaker,
     freed: Notify,
+    /// What it does for its client.
+    pub(super) activity: Activity,
 }
 
 /// So many bytes of a connection are counted as long as this exists.
@@ -91,8 +97,11 @@ impl Outgoing {
             ending: AtomicUsize::new(0),
             blocked: Mutex::default(),
             next: AtomicU64::new(0),
+            sees_sockets: AtomicBool::new(false),
             began: Instant::now(),
-            looked: AtomicU64::new(0),
+            next_look: AtomicU64::new(0),
+            is_stopping: AtomicBool::new(false),
+            stop: Notify::new(),
             turns: super::gate::GateTurns::default(),
         })
     }
@@ -105,13 +114,15 @@ impl Outgoing {
             held: AtomicUsize::new(0),
             ending: AtomicUsize::new(0),
             is_ended: AtomicBool::new(false),
+            took: Mutex::default(),
             writer: AtomicWaker::new(),
             freed: Notify::new(),
+            activity: Activity::default(),
         })
     }
 
     /// The bytes that wait, not counting those of connections that are just ending.
-    fn load(&self) -> usize {
+    pub(super) fn load(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
         held.saturating_sub(self.ending.load(Ordering::Relaxed))
     }
@@ -130,33 +141,51 @@ impl Outgoing {
         }
         let now = Instant::now();
         let millis = now.duration_since(self.began).as_millis() as u64;
-        let is_recent = millis < self.looked.load(Ordering::Relaxed) + LOOK;
+        let is_recent = millis < self.next_look.load(Ordering::Relaxed);
         if is_recent && load < self.most.saturating_mul(HARD) {
             return false;
         }
-        self.looked.store(millis, Ordering::Relaxed);
+        self.next_look.store(millis + LOOK, Ordering::Relaxed);
         let mut blocked = self.blocked();
         let mut candidates: Vec<_> = blocked
             .values()
-            .filter(|(connection, _)| connection.held.load(Ordering::Relaxed) > 0)
-            .map(|(connection, since)| (*since, connection.id))
+            .map(|(connection, since)| (*since, connection.id, connection.held()))
+            .filter(|(_, _, held)| *held > 0)
             .collect();
         candidates.sort_unstable();
-        for (since, id) in candidates {
-            let load = self.load();
-            let is_stalled = now.saturating_duration_since(since) >= STALLED;
-            if load < self.most || !is_stalled && load < self.most.saturating_mul(HARD) {
-                break;
-            }
+        let is_stalled = |since: Instant| now.saturating_duration_since(since) >= STALLED;
+        let stalled = candidates.partition_point(|(since, _, _)| is_stalled(*since));
+        let hard = self.most.saturating_mul(HARD);
+        let ids = match enough(&candidates[..stalled], load - self.most + 1) {
+            Some(ids) => ids,
+            None if load < hard => Vec::new(),
+            None => enough(&candidates, load - hard + 1)
+                .unwrap_or_else(|| candidates.iter().map(|(_, id, _)| *id).collect()),
+        };
+        for id in ids {
             if let Some((connection, _)) = blocked.remove(&id) {
                 tracing::debug!(
-                    bytes = connection.held.load(Ordering::Relaxed),
+                    bytes = connection.held(),
                     "a client that does not read makes room"
                 );
                 connection.end();
             }
         }
         self.load() < self.most
+    }
+
+    /// Tells what waits for turns that the host stops.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        self.stop.notify_waiters();
+    }
+
+    /// Waits until the host stops.
+    pub async fn stopping(&self) {
+        let told = self.stop.notified();
+        if !self.is_stopping.load(Ordering::Acquire) {
+            told.await;
+        }
     }
 
     /// Closes every connection that has taken nothing for so long though something waits for it.
@@ -171,9 +200,49 @@ impl Outgoing {
         });
     }
 
+    /// Whether it is known which clients read.
+    pub fn sees_sockets(&self) -> bool {
+        self.sees_sockets.load(Ordering::Relaxed)
+    }
+
+    /// Whether clients that read hold the budget alone, so that no connection can be closed to make room.
+    pub fn is_held_by_readers(&self) -> bool {
+        let now = Instant::now();
+        let reading = |connection: &Connection| {
+            let took = connection.took();
+            took.is_some_and(|took| now.saturating_duration_since(took) < STALLED)
+        };
+        let held: usize = self
+            .blocked()
+            .values()
+            .filter(|(connection, _)| reading(connection))
+            .map(|(connection, _)| connection.held())
+            .sum();
+        held >= self.most
+    }
+
     fn blocked(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Instant)>> {
         self.blocked.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The first of these connections, of which each holds so many bytes, that hold so many together, without
+/// those that are not needed for that. Nothing if all of them hold less.
+fn enough(candidates: &[(Instant, u64, usize)], bytes: usize) -> Option<Vec<u64>> {
+    let mut freed = 0;
+    let last = candidates.iter().position(|(_, _, held)| {
+        freed += held;
+        freed >= bytes
+    })?;
+    let mut spare = freed - bytes;
+    let needed = candidates[..=last].iter().rev().filter(|(_, _, held)| {
+        let is_needed = *held > spare;
+        if !is_needed {
+            spare -= held;
+        }
+        is_needed
+    });
+    Some(needed.map(|(_, id, _)| *id).collect())
 }
 
 impl Connection {
@@ -211,13 +280,19 @@ impl Connection {
 
     /// The socket takes nothing since now; this is who tries to write.
     pub fn block(self: &Arc<Self>) {
+        self.outgoing.sees_sockets.store(true, Ordering::Relaxed);
         let entry = (self.clone(), Instant::now());
         self.outgoing.blocked().insert(self.id, entry);
     }
 
     /// The socket has taken something, or is gone.
     pub fn unblock(&self) {
+        *self.took.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.outgoing.blocked().remove(&self.id);
+    }
+
+    fn took(&self) -> Option<Instant> {
+        *self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it is to end; if not, the waker is woken when it is.
@@ -233,10 +308,12 @@ impl Connection {
 
     /// Ends it: nothing more of it is written.
     pub fn end(&self) {
+        if self.is_ended.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let bytes = self.held.load(Ordering::Relaxed);
         self.ending.store(bytes, Ordering::Relaxed);
         self.outgoing.ending.fetch_add(bytes, Ordering::Relaxed);
-        self.is_ended.store(true, Ordering::Release);
         self.writer.wake();
     }
 }
@@ -273,154 +350,23 @@ impl Drop for Held {
     }
 }
 
-/// A text that is counted, as the owner of the bytes that hyper writes.
-struct Waiting {
-    text: String,
-    _held: Held,
-}
-
-impl AsRef<[u8]> for Waiting {
-    fn as_ref(&self) -> &[u8] {
-        self.text.as_bytes()
-    }
-}
-
-/// A body that is put together from texts, of which the large ones are not copied.
-pub(super) struct Pieces<'a> {
-    connection: &'a Arc<Connection>,
-    parts: Vec<Bytes>,
-    open: String,
-}
-
-impl<'a> Pieces<'a> {
-    /// Of this connection, with room for so many bytes of small texts.
-    pub fn new(connection: &'a Arc<Connection>, capacity: usize) -> Self {
-        Self {
-            connection,
-            parts: Vec::new(),
-            open: String::with_capacity(capacity),
-        }
-    }
-
-    /// Appends a text, which is copied.
-    pub fn push(&mut self, text: &str) {
-        self.open.push_str(text);
-    }
-
-    /// Appends a text, which is not copied if it is large. `held`: where it is counted already.
-    pub fn push_answer(&mut self, text: String, held: Option<Held>) {
-        if text.len() < LARGE {
-            self.open.push_str(&text);
-            if self.open.len() >= GATHERED {
-                self.close();
+#[cfg(test)]
+impl Outgoing {
+    /// As if so much time passed.
+    pub fn pass(&self, time: Duration) {
+        self.next_look.store(0, Ordering::Relaxed);
+        for (connection, since) in self.blocked().values_mut() {
+            *since -= time;
+            if let Some(took) = &mut *connection.took.lock().expect("no other user") {
+                *took -= time;
             }
-            return;
         }
-        self.close();
-        self.add(text, held);
-    }
-
-    /// The texts so far.
-    pub fn into_parts(mut self) -> Vec<Bytes> {
-        self.close();
-        self.parts
-    }
-
-    /// The texts as a body of known length.
-    pub fn into_body(self) -> Body {
-        let mut parts = self.into_parts();
-        match parts.len() {
-            0 => Body::empty(),
-            1 => parts.pop().map_or_else(Body::empty, Body::from),
-            _ => Body::new(InParts {
-                left: parts.iter().map(|part| part.len() as u64).sum(),
-                parts: parts.into_iter(),
-            }),
-        }
-    }
-
-    fn close(&mut self) {
-        let text = std::mem::take(&mut self.open);
-        if text.len() >= LARGE {
-            self.add(text, None);
-        } else if !text.is_empty() {
-            self.parts.push(text.into());
-        }
-    }
-
-    fn add(&mut self, mut text: String, held: Option<Held>) {
-        // A text grows by doubling: what is not used of it would not be counted.
-        text.shrink_to_fit();
-        let _held = held.unwrap_or_else(|| self.connection.hold(text.len()));
-        self.parts.push(Bytes::from_owner(Waiting { text, _held }));
-    }
-}
-
-/// An answer as a body; a large one is counted.
-pub(super) fn body(connection: &Arc<Connection>, text: String) -> Body {
-    if text.len() < LARGE {
-        return text.into();
-    }
-    let mut pieces = Pieces::new(connection, 0);
-    pieces.push_answer(text, None);
-    pieces.into_body()
-}
-
-/// A body in parts, each of which goes as soon as it is written.
-struct InParts {
-    parts: std::vec::IntoIter<Bytes>,
-    left: u64,
-}
-
-impl hyper::body::Body for InParts {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let part = self.parts.next();
-        self.left -= part.as_ref().map_or(0, |part| part.len() as u64);
-        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_large_text_is_counted_until_its_bytes_are_gone_and_a_small_one_never() {
-        let outgoing = Outgoing::new(1 << 20);
-        let connection = outgoing.connect();
-        let mut pieces = Pieces::new(&connection, 0);
-        pieces.push("[");
-        pieces.push_answer("a".repeat(LARGE), None);
-        pieces.push(",");
-        pieces.push_answer("b".repeat(LARGE - 1), None);
-        pieces.push("]");
-        let mut parts = pieces.into_parts();
-        let sizes: Vec<_> = parts.iter().map(Bytes::len).collect();
-        assert_eq!(sizes, [1, LARGE, LARGE + 1]);
-        assert_eq!(
-            (connection.held(), outgoing.load()),
-            (2 * LARGE + 1, 2 * LARGE + 1)
-        );
-        let half = parts.remove(1).split_off(LARGE / 2);
-        assert_eq!(connection.held(), 2 * LARGE + 1, "half of it is still there");
-        drop((half, parts));
-        assert_eq!((connection.held(), outgoing.load()), (0, 0));
-        drop(body(&connection, "c".repeat(LARGE - 1)));
-    }
 
     #[test]
     fn far_beyond_the_budget_the_one_without_progress_for_longest_is_closed() {
@@ -448,14 +394,82 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_nothing_for_a_second_makes_room() {
+    fn a_client_that_takes_nothing_for_five_seconds_makes_room() {
         let outgoing = Outgoing::new(100);
         let [stuck, fast] = [(); 2].map(|()| outgoing.connect());
-        let _held = (stuck.hold(90), fast.hold(5));
+        let mut held = vec![stuck.hold(90), fast.hold(5)];
         stuck.block();
-        std::thread::sleep(STALLED);
-        assert!(!stuck.is_ended(), "there is room");
-        let _more = fast.hold(5);
+        outgoing.pass(Duration::from_secs(4));
+        held.push(fast.hold(5));
+        assert!(!stuck.is_ended(), "it may read slowly");
+        outgoing.pass(Duration::from_secs(1));
+        held.push(fast.hold(5));
         assert!(stuck.is_ended() && !fast.is_ended());
+    }
+
+    #[test]
+    fn no_connection_is_closed_when_closing_all_that_stall_is_not_enough() {
+        let outgoing = Outgoing::new(100);
+        let [slow, slower, fast] = [(); 3].map(|()| outgoing.connect());
+        let _held = (slow.hold(40), slower.hold(40));
+        slow.block();
+        slower.block();
+        outgoing.pass(STALLED);
+        let large = fast.hold(100);
+        let ended = || [&slow, &slower, &fast].map(|connection| connection.is_ended());
+        assert_eq!(ended(), [false; 3], "the large one does not fit alone");
+        drop(large);
+        outgoing.pass(Duration::from_secs(1));
+        let _less = fast.hold(99);
+        assert_eq!(ended(), [true, true, false], "now it does");
+    }
+
+    #[test]
+    fn no_more_connections_are_closed_than_are_needed() {
+        let outgoing = Outgoing::new(100);
+        let sizes = [10, 60, 20];
+        let stalled = sizes.map(|_| outgoing.connect());
+        let mut held = Vec::new();
+        for (connection, bytes) in stalled.iter().zip(sizes) {
+            held.push(connection.hold(bytes));
+            connection.block();
+            outgoing.pass(Duration::from_secs(1));
+        }
+        outgoing.pass(STALLED);
+        let fast = outgoing.connect();
+        held.push(fast.hold(60));
+        let ended = || [0, 1, 2].map(|number| stalled[number].is_ended());
+        assert_eq!(
+            ended(),
+            [false, true, false],
+            "closing the one of 60 is enough, the one of 10 is not"
+        );
+    }
+
+    #[test]
+    fn a_connection_that_is_ended_twice_is_counted_once() {
+        let outgoing = Outgoing::new(100);
+        let connection = outgoing.connect();
+        let held = connection.hold(40);
+        connection.end();
+        connection.end();
+        drop((held, connection));
+        let _more = outgoing.connect().hold(40);
+        assert_eq!(outgoing.load(), 40);
+    }
+
+    #[test]
+    fn readers_hold_the_budget_as_long_as_they_take_something() {
+        let outgoing = Outgoing::new(100);
+        let [reader, other] = [(); 2].map(|()| outgoing.connect());
+        let _held = (reader.hold(100), other.hold(100));
+        reader.block();
+        other.block();
+        assert!(!outgoing.is_held_by_readers(), "they have taken nothing yet");
+        reader.unblock();
+        reader.block();
+        assert!(outgoing.is_held_by_readers());
+        outgoing.pass(STALLED);
+        assert!(!outgoing.is_held_by_readers());
     }
 }

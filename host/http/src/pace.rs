@@ -1,9 +1,12 @@
 //! How slowly a client may read.
 //!
 //! A client whose socket takes nothing falls behind; every byte that it takes makes up for the time
-//! that this byte may take at the least rate. One that is behind by the longest time is cut off. So
-//! a client that takes nothing has that long, and one that reads at the least rate, in whatever
-//! steps, is served to the end. Only time in which something waits to be written counts.
+//! that this byte may take at the least rate. The kernel shows what a client reads in steps of up to
+//! about [`UNSENT`], so one that reads at the least rate seems to take nothing for as long as a step
+//! lasts at that rate. One that is behind by that time and [`HttpLimits::write_time`] is cut off.
+//! So one that reads at the least rate, in whatever steps, is served to the end, unless the rate is so
+//! low that a step takes longer than [`LONGEST_STEP`]. Only time in which something waits to be
+//! written counts.
 
 use std::{
     io,
@@ -26,6 +29,18 @@ use super::{HttpLimits, linger::Lingering, outgoing::Connection};
 /// as it may, a slow client would seem to stand still between two of them.
 const UNSENT: u32 = 128 << 10;
 
+/// A step of progress is waited for no longer than this, however low the least rate is.
+const LONGEST_STEP: Duration = Duration::from_secs(2 * 60);
+
+/// By how much a client may be behind.
+fn patience(limits: &HttpLimits) -> Duration {
+    let step = match limits.write_rate {
+        0 => Duration::ZERO,
+        rate => Duration::from_secs_f64(f64::from(UNSENT) / rate as f64),
+    };
+    limits.write_time + step.min(LONGEST_STEP)
+}
+
 /// Sets up a listener so that progress on its connections is seen in small steps.
 pub(super) fn prepare(listener: &TcpListener) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -38,7 +53,7 @@ pub(super) fn prepare(listener: &TcpListener) {
 pub(super) struct Paced {
     stream: Lingering,
     connection: Arc<Connection>,
-    longest: Duration,
+    patience: Duration,
     rate: u64,
     /// Since the socket took less than it was offered for the first time.
     behind: Option<Box<Behind>>,
@@ -56,7 +71,7 @@ impl Paced {
         Self {
             stream: Lingering::new(stream),
             connection,
-            longest: limits.write_time,
+            patience: patience(limits),
             rate: limits.write_rate,
             behind: None,
         }
@@ -66,8 +81,10 @@ impl Paced {
     fn note(&mut self, context: &mut Context<'_>, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match wrote {
             Poll::Ready(Ok(bytes)) => {
-                if let Some(behind) = &mut self.behind {
-                    behind.take(bytes, self.rate, &self.connection);
+                if let Some(behind) = &mut self.behind
+                    && behind.take(bytes, self.rate)
+                {
+                    self.connection.unblock();
                 }
                 Poll::Ready(Ok(bytes))
             }
@@ -77,18 +94,9 @@ impl Paced {
     }
 
     fn block(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let longest = self.longest;
-        let behind = self.behind.get_or_insert_with(|| {
-            Box::new(Behind {
-                by: Duration::ZERO,
-                since: None,
-                end: Box::pin(sleep(longest)),
-            })
-        });
+        let behind = self.behind.get_or_insert_with(Box::default);
         if behind.since.is_none() {
-            let now = Instant::now();
-            behind.since = Some(now);
-            behind.end.as_mut().reset(now + longest.saturating_sub(behind.by));
+            behind.stop(self.patience);
             self.connection.block();
         }
         if self.connection.poll_ended(context.waker()) {
@@ -108,17 +116,34 @@ impl Paced {
     }
 }
 
-impl Behind {
-    fn take(&mut self, bytes: usize, rate: u64, connection: &Connection) {
-        if let Some(since) = self.since.take() {
-            self.by += since.elapsed();
-            connection.unblock();
+impl Default for Behind {
+    fn default() -> Self {
+        Self {
+            by: Duration::ZERO,
+            since: None,
+            end: Box::pin(sleep(Duration::ZERO)),
         }
+    }
+}
+
+impl Behind {
+    /// The socket takes nothing from now on.
+    fn stop(&mut self, patience: Duration) {
+        let now = Instant::now();
+        self.since = Some(now);
+        self.end.as_mut().reset(now + patience.saturating_sub(self.by));
+    }
+
+    /// The socket took so many bytes. Answers whether it had stopped before.
+    fn take(&mut self, bytes: usize, rate: u64) -> bool {
+        let since = self.since.take();
+        self.by += since.map_or(Duration::ZERO, |since| since.elapsed());
         let worth = match rate {
             0 => self.by,
             rate => Duration::from_secs_f64(bytes as f64 / rate as f64),
         };
         self.by = self.by.saturating_sub(worth);
+        since.is_some()
     }
 }
 
@@ -179,5 +204,50 @@ impl AsyncWrite for Paced {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest step in which progress was seen.
+    const STEP: usize = 137_000;
+
+    /// How many steps a client that reads at this rate takes of a hundred before it is cut off.
+    fn steps(rate: u64, limits: &HttpLimits) -> usize {
+        let mut behind = Behind::default();
+        let pause = Duration::from_secs_f64(STEP as f64 / rate as f64);
+        for step in 0..100 {
+            let start = Instant::now();
+            behind.stop(patience(limits));
+            if start + pause >= behind.end.deadline() {
+                return step;
+            }
+            // As if the pause was over.
+            behind.since = Some(start - pause);
+            behind.take(STEP, limits.write_rate);
+        }
+        100
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_at_the_least_rate_in_large_steps_is_served_to_the_end() {
+        let limits = HttpLimits::default();
+        for rate in [1024, 2048, 4096] {
+            assert_eq!(steps(rate, &limits), 100, "{rate} bytes a second");
+        }
+        assert!(steps(700, &limits) < 10, "less than the least rate");
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_cut_off_in_time() {
+        for (rate, seconds) in [(0, 30), (1, 150), (1024, 150), (128 << 10, 31)] {
+            let limits = HttpLimits {
+                write_rate: rate,
+                ..HttpLimits::default()
+            };
+            assert_eq!(patience(&limits), Duration::from_secs(seconds), "{rate}");
+        }
     }
 }

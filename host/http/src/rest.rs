@@ -24,7 +24,8 @@ use super::{
     Http, Shared,
     error::{self, json_response},
     gate::List,
-    outgoing::{self, Connection},
+    outgoing::Connection,
+    pieces,
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     wrong_method,
 };
@@ -87,7 +88,7 @@ async fn answer(
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
         Ok((output, list)) => {
             let size = output.len();
-            let body = outgoing::body(&connection, output);
+            let body = pieces::body(&connection, output);
             list.end(size);
             json_response(body)
         }

@@ -23,11 +23,12 @@ use tracing::{debug, info, warn};
 
 use super::{
     HttpLimits,
+    activity::{Answering, Awaited},
     outgoing::Outgoing,
     pace::{self, Paced},
 };
 
-/// How long a client may read nothing while the host stops.
+/// How long a client may read nothing, or send nothing of its request, while the host stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Connections that cannot be accepted are told of once in so long.
@@ -82,21 +83,34 @@ pub async fn serve(
         let router = TowerToHyperService::new(router.clone());
         let connection = outgoing.connect();
         let stream = Paced::new(stream, connection.clone(), limits);
-        let service = service_fn(move |mut request: Request<Incoming>| {
+        let client = connection.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let answering = Answering::begin(connection.clone());
+            let mut request = request.map(|body| Awaited::new(body, connection.clone()));
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(connection.clone());
-            router.call(request)
+            let answer = router.call(request);
+            async move {
+                let _answering = answering;
+                answer.await
+            }
         });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             let _place = place;
-            if let Err(error) = connection.await {
-                debug!(%error, "a connection ended early");
+            tokio::select! {
+                served = connection => if let Err(error) = served {
+                    debug!(%error, "a connection ended early");
+                },
+                () = client.silent_while_stopping(STOP_PATIENCE) => {
+                    debug!("a client that sends nothing is not waited for");
+                }
             }
         });
     }
     drop(listener);
     info!("stopping: finishing what was accepted");
+    outgoing.stop();
     let finish = async {
         let mut finished = std::pin::pin!(graceful.shutdown());
         let mut look = interval(STOP_PATIENCE / 4);

@@ -31,8 +31,11 @@ fn origin_is_host(headers: &HeaderMap) -> Option<bool> {
     Some(origin.is_some_and(|(_, origin)| origin.eq_ignore_ascii_case(host)))
 }
 
+/// A header's text: empty, which is no site's, where it is there more than once.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    Some(headers.get(name)?.to_str().unwrap_or_default())
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    Some(values.next().map_or(first.to_str().unwrap_or_default(), |_| ""))
 }
 
 #[cfg(test)]
@@ -40,10 +43,11 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()))
-            .collect()
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
+        }
+        headers
     }
 
     #[test]
@@ -64,6 +68,17 @@ mod tests {
             (&[("origin", "http://a:1"), ("host", "A:1")], false),
             (&[("origin", "http://a:1"), ("host", "a:2")], true),
             (&[("origin", "null"), ("host", "a")], true),
+            (
+                &[
+                    ("sec-fetch-site", "same-origin"),
+                    ("sec-fetch-site", "cross-site"),
+                ],
+                true,
+            ),
+            (
+                &[("origin", "http://a"), ("origin", "http://b"), ("host", "a")],
+                true,
+            ),
         ] {
             assert_eq!(is_cross_site(&headers(pairs)), cross_site, "{pairs:?}");
             assert_eq!(is_same_origin(&headers(pairs)), !cross_site, "{pairs:?}");

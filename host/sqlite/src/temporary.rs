@@ -14,10 +14,15 @@ use std::{
 
 use tempfile::{Builder, TempPath};
 
+use super::with_suffix;
+
 /// How many letters and digits follow the prefix of a name.
 const RANDOM: usize = 6;
 /// Other runs may remove a file before it is locked: so often another one is made.
 const TRIES: usize = 16;
+
+/// What SQLite adds to the name of a database for the files beside it.
+const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// A file under a temporary name; dropping it removes it.
 pub struct Temporary {
@@ -88,24 +93,40 @@ fn remove_left_over(folder: &Path, prefix: &str) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let random = name.to_str().and_then(|name| name.strip_prefix(prefix));
-        let is_named_so = random.is_some_and(|random| {
-            random.len() == RANDOM && random.bytes().all(|letter| letter.is_ascii_alphanumeric())
-        });
+        // What SQLite puts beside a file goes with it.
+        let companion = COMPANIONS
+            .into_iter()
+            .find_map(|suffix| random?.strip_suffix(suffix));
+        let is_named_so = random.is_some_and(is_random);
         // Of the entry itself, not of what a link points to.
         let is_ours = || {
             let metadata = entry.metadata();
             metadata.is_ok_and(|metadata| metadata.is_file() && metadata.uid() == user)
         };
+        let path = entry.path();
+        if let Some(random) = companion {
+            let whose = folder.join(format!("{prefix}{random}"));
+            if is_random(random) && is_ours() && !whose.exists() {
+                let _ = fs::remove_file(path);
+            }
+            continue;
+        }
         if !is_named_so || !is_ours() {
             continue;
         }
-        let path = entry.path();
         if let Ok(file) = OpenOptions::new().read(true).write(true).open(&path)
             && file.try_lock().is_ok()
         {
+            for suffix in COMPANIONS {
+                let _ = fs::remove_file(with_suffix(&path, suffix));
+            }
             let _ = fs::remove_file(path);
         }
     }
+}
+
+fn is_random(text: &str) -> bool {
+    text.len() == RANDOM && text.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -133,11 +154,18 @@ mod tests {
             ".portico-tests",
             "home.yaml",
         ];
-        for name in others.iter().chain(&[".portico-test-aB3xYz"]) {
+        let left_over = [
+            ".portico-test-aB3xYz",
+            ".portico-test-aB3xYz-journal",
+            ".portico-test-alone1-wal",
+        ];
+        for name in others.iter().chain(&left_over) {
             fs::write(path(name), "text").unwrap();
         }
         let running = Temporary::create(folder.path(), PREFIX, 0o600).unwrap();
-        assert!(!path(".portico-test-aB3xYz").exists());
+        for name in left_over {
+            assert!(!path(name).exists(), "{name}");
+        }
         let mut second = Temporary::create(folder.path(), PREFIX, 0o600).unwrap();
         assert!(running.path().exists());
         assert!(

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use super::{
     super::{
         error::{json_response, retry_after, rpc, status},
-        outgoing::{Connection, GATHERED, Held, LARGE, Pieces},
+        outgoing::{Connection, Held, LARGE},
+        pieces::{GATHERED, Pieces},
     },
     superjson,
 };

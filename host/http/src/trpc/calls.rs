@@ -81,6 +81,12 @@ impl Calls {
         let path = decode(path)
             .map_err(|_| Error::new(Code::BadRequest, format!("Invalid URL-encoding in path {path:?}")))?;
         let pairs = query_pairs(parts.uri.query())?;
+        for name in ["batch", "input"] {
+            if pairs.iter().filter(|(key, _)| key == name).count() > 1 {
+                let message = format!("The query has {name} more than once");
+                return Err(Error::new(Code::BadRequest, message));
+            }
+        }
         let query = |name: &str| {
             pairs
                 .iter()

@@ -65,7 +65,7 @@ pub struct LimitSettings {
     /// The most calls in a batch [default: 256]
     #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
     batch: Option<usize>,
-    /// How long a client may read nothing, or be behind the least rate, in seconds [default: 30]
+    /// How long a client may be behind the least rate of reading, in seconds [default: 30]
     #[arg(
         long = "limit-write-time",
         env = "PORTICO_LIMIT_WRITE_TIME",

@@ -1,0 +1,172 @@
+//! Bodies that are put together from texts.
+//!
+//! Invariants: a text of [`LARGE`] bytes or more is not copied, and is counted until hyper has dropped its
+//! bytes ([`Held`]); smaller ones are gathered, so that a body of many is written in few steps. A body's
+//! length is known.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
+
+use super::outgoing::{Connection, Held, LARGE};
+
+/// Small texts are gathered up to about this size, in bytes.
+pub(super) const GATHERED: usize = 64 << 10;
+
+/// A text that is counted, as the owner of the bytes that hyper writes.
+struct Waiting {
+    text: String,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Waiting {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+/// A body that is put together from texts, of which the large ones are not copied.
+pub(super) struct Pieces<'a> {
+    connection: &'a Arc<Connection>,
+    parts: Vec<Bytes>,
+    open: String,
+}
+
+impl<'a> Pieces<'a> {
+    /// Of this connection, with room for so many bytes of small texts.
+    pub fn new(connection: &'a Arc<Connection>, capacity: usize) -> Self {
+        Self {
+            connection,
+            parts: Vec::new(),
+            open: String::with_capacity(capacity),
+        }
+    }
+
+    /// Appends a text, which is copied.
+    pub fn push(&mut self, text: &str) {
+        self.open.push_str(text);
+    }
+
+    /// Appends a text, which is not copied if it is large. `held`: where it is counted already.
+    pub fn push_answer(&mut self, text: String, held: Option<Held>) {
+        if text.len() < LARGE {
+            self.open.push_str(&text);
+            if self.open.len() >= GATHERED {
+                self.close();
+            }
+            return;
+        }
+        self.close();
+        self.add(text, held);
+    }
+
+    /// The texts so far.
+    pub fn into_parts(mut self) -> Vec<Bytes> {
+        self.close();
+        self.parts
+    }
+
+    /// The texts as a body of known length.
+    pub fn into_body(self) -> Body {
+        let mut parts = self.into_parts();
+        match parts.len() {
+            0 => Body::empty(),
+            1 => parts.pop().map_or_else(Body::empty, Body::from),
+            _ => Body::new(InParts {
+                left: parts.iter().map(|part| part.len() as u64).sum(),
+                parts: parts.into_iter(),
+            }),
+        }
+    }
+
+    fn close(&mut self) {
+        let text = std::mem::take(&mut self.open);
+        if text.len() >= LARGE {
+            self.add(text, None);
+        } else if !text.is_empty() {
+            self.parts.push(text.into());
+        }
+    }
+
+    fn add(&mut self, mut text: String, held: Option<Held>) {
+        // A text grows by doubling: what is not used of it would not be counted.
+        text.shrink_to_fit();
+        let _held = held.unwrap_or_else(|| self.connection.hold(text.len()));
+        self.parts.push(Bytes::from_owner(Waiting { text, _held }));
+    }
+}
+
+/// An answer as a body; a large one is counted.
+pub(super) fn body(connection: &Arc<Connection>, text: String) -> Body {
+    if text.len() < LARGE {
+        return text.into();
+    }
+    let mut pieces = Pieces::new(connection, 0);
+    pieces.push_answer(text, None);
+    pieces.into_body()
+}
+
+/// A body in parts, each of which goes as soon as it is written.
+struct InParts {
+    parts: std::vec::IntoIter<Bytes>,
+    left: u64,
+}
+
+impl hyper::body::Body for InParts {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let part = self.parts.next();
+        self.left -= part.as_ref().map_or(0, |part| part.len() as u64);
+        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outgoing::Outgoing;
+
+    #[test]
+    fn a_large_text_is_counted_until_its_bytes_are_gone_and_a_small_one_never() {
+        let outgoing = Outgoing::new(1 << 20);
+        let connection = outgoing.connect();
+        let mut pieces = Pieces::new(&connection, 0);
+        pieces.push("[");
+        pieces.push_answer("a".repeat(LARGE), None);
+        pieces.push(",");
+        pieces.push_answer("b".repeat(LARGE - 1), None);
+        pieces.push("]");
+        let mut parts = pieces.into_parts();
+        let sizes: Vec<_> = parts.iter().map(Bytes::len).collect();
+        assert_eq!(sizes, [1, LARGE, LARGE + 1]);
+        assert_eq!(
+            (connection.held(), outgoing.load()),
+            (2 * LARGE + 1, 2 * LARGE + 1)
+        );
+        let half = parts.remove(1).split_off(LARGE / 2);
+        assert_eq!(connection.held(), 2 * LARGE + 1, "half of it is still there");
+        drop((half, parts));
+        assert_eq!(connection.held(), 0);
+        drop(body(&connection, "c".repeat(LARGE - 1)));
+    }
+}
