@@ -59,10 +59,13 @@ pub fn get_paginated(
     };
     transaction::read(|transaction| {
         let total_count = transaction.count_apps(&name_contains)?;
-        Ok(AppPage {
-            items: transaction.list_apps(&filter)?,
-            total_count,
-        })
+        // A page past the end would have storage go through all names once more to find nothing.
+        let items = if total_count > filter.offset {
+            transaction.list_apps(&filter)?
+        } else {
+            Vec::new()
+        };
+        Ok(AppPage { items, total_count })
     })
 }
 
