@@ -47,8 +47,8 @@ pub fn hashing(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         figure(&portico),
         ratio,
     );
-    // Two thirds of the compiled hash are multiplications of 64-bit lanes: one instruction with AVX-512,
-    // eight without. docs/performance.md has the profiles.
+    // Compiled code multiplies 64-bit lanes in one instruction with AVX-512, and in several without.
+    // docs/performance.md has figures of both.
     let most = if has_avx512() { 2.2 } else { 2.8 };
     Ok(vec![row.target(Target::AtMost(most))])
 }
