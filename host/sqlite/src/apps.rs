@@ -61,13 +61,72 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     );
     let values = params![contains, trigram, limit, offset];
     let numbers: Vec<i64> = all(db, sql, values, |row| row.get(0))?;
+    by_numbers(db, &numbers)
+}
+
+fn by_numbers(db: &Connection, numbers: &[i64]) -> Result<Vec<App>> {
     let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE number = ?1";
-    let apps = numbers.into_iter();
+    let apps = numbers.iter();
     apps.filter_map(|number| first(db, sql, [number], app).transpose())
         .collect()
 }
 
-pub(super) fn count(db: &Connection, name_contains: &str) -> Result<u32> {
+/// The first hits of a text that was counted, so that their page needs no second pass over the names.
+/// Only for the transaction that counted them, and only if it does not write.
+pub(super) struct FirstHits {
+    text: String,
+    numbers: Vec<i64>,
+    /// Whether there are no more.
+    is_all: bool,
+}
+
+/// The most hits that are remembered: the largest page.
+const REMEMBERED: i64 = 100;
+
+impl FirstHits {
+    /// The apps of this filter, if they are among those that were counted.
+    pub fn list(&self, db: &Connection, filter: &AppFilter) -> Option<Result<Vec<App>>> {
+        if filter.name_contains.as_ref() != Some(&self.text) {
+            return None;
+        }
+        let (from, limit) = (filter.offset as usize, filter.limit? as usize);
+        let to = from.saturating_add(limit);
+        if to > self.numbers.len() && !self.is_all {
+            return None;
+        }
+        let to = to.min(self.numbers.len());
+        Some(by_numbers(db, self.numbers.get(from..to).unwrap_or_default()))
+    }
+}
+
+/// How many names contain this; with the first of them where that takes a pass over all names.
+pub(super) fn count_and_remember(db: &Connection, name_contains: &str) -> Result<(u32, Option<FirstHits>)> {
+    if name_contains.is_empty() || rare_trigram(db, name_contains)?.is_some() {
+        return Ok((count(db, name_contains)?, None));
+    }
+    let sql = "
+        SELECT number, name_key, id FROM app WHERE instr(name_key, ?1) > 0 ORDER BY name_key, id LIMIT ?2";
+    let hits: Vec<(i64, String, String)> = all(db, sql, params![name_contains, REMEMBERED], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    let is_all = (hits.len() as i64) < REMEMBERED;
+    let mut count = hits.len() as u32;
+    if let Some((_, name_key, id)) = hits.last().filter(|_| !is_all) {
+        let sql = "
+            SELECT count(*) FROM app
+            WHERE (name_key, id) > (?2, ?3) AND instr(name_key, ?1) > 0";
+        let rest: Option<u32> = first(db, sql, [name_contains, name_key, id], |row| row.get(0))?;
+        count += rest.unwrap_or_default();
+    }
+    let remembered = FirstHits {
+        text: name_contains.to_owned(),
+        numbers: hits.into_iter().map(|(number, ..)| number).collect(),
+        is_all,
+    };
+    Ok((count, Some(remembered)))
+}
+
+fn count(db: &Connection, name_contains: &str) -> Result<u32> {
     let count = if name_contains.is_empty() {
         // By pages, which is quicker than by rows.
         first(db, "SELECT count(*) FROM app", [], |row| row.get(0))
@@ -255,6 +314,22 @@ mod tests {
                 .collect();
             expected.sort();
             assert_eq!(count(&db, &text).unwrap() as usize, expected.len(), "{text:?}");
+            let (counted, hits) = count_and_remember(&db, &text).unwrap();
+            assert_eq!(counted as usize, expected.len(), "{text:?}");
+            for (offset, limit) in [(0, 10), (3, 2), (90, 10), (95, 10), (200, 1)] {
+                let filter = AppFilter {
+                    name_contains: Some(text.clone()),
+                    offset,
+                    limit: Some(limit),
+                };
+                if let Some(remembered) = hits.as_ref().and_then(|hits| hits.list(&db, &filter)) {
+                    assert_eq!(
+                        remembered.unwrap(),
+                        list(&db, &filter).unwrap(),
+                        "{text:?} {offset}"
+                    );
+                }
+            }
             let filter = AppFilter {
                 name_contains: Some(text.clone()),
                 offset: 3,

@@ -34,6 +34,8 @@ pub(super) struct SqliteTransaction {
     setter: Setter,
     ids: Ids,
     trail: Trail,
+    /// The first apps of what was counted last.
+    counted: Option<apps::FirstHits>,
     /// Whether it has written, and could no longer be begun anew.
     pub(super) has_written: bool,
     pub(super) failed: bool,
@@ -73,6 +75,7 @@ impl SqliteTransaction {
             setter: Setter::default(),
             ids,
             trail: Trail::default(),
+            counted: None,
             has_written: false,
             failed: false,
         }
@@ -100,6 +103,7 @@ impl SqliteTransaction {
             setter: Setter::of(context),
             ids,
             trail: Trail::of(context),
+            counted: None,
             has_written: false,
             failed: false,
         }
@@ -336,13 +340,22 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
-        let filter = filter.clone();
-        self.scan(move |db| apps::list(db, &filter)).await
+        let (filter, counted) = (filter.clone(), self.counted.take());
+        self.scan(move |db| {
+            let remembered = counted.and_then(|hits| hits.list(db, &filter));
+            remembered.unwrap_or_else(|| apps::list(db, &filter))
+        })
+        .await
     }
 
     async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
         let name_contains = name_contains.to_owned();
-        self.scan(move |db| apps::count(db, &name_contains)).await
+        let (count, first_hits) = self
+            .scan(move |db| apps::count_and_remember(db, &name_contains))
+            .await?;
+        // What is written in between would make them wrong.
+        self.counted = first_hits.filter(|_| matches!(self.place, Place::Reader(_)));
+        Ok(count)
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
