@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use portico_sqlite::{Contents, Restored, SqliteStorage, Step, backup, restore};
 use rusqlite::Connection;
@@ -131,13 +131,10 @@ async fn a_copy_is_one_state_although_others_write_while_it_is_made() {
 async fn a_copy_is_one_file_for_its_owner_and_the_database_is_as_before() {
     let (home, path) = database(100).await;
     // A thread of the storage may be the last to close it.
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     while names(home.path()) != ["portico.db"] {
-        assert!(
-            began.elapsed() < std::time::Duration::from_secs(10),
-            "it stays open"
-        );
-        std::thread::yield_now();
+        assert!(began.elapsed() < Duration::from_secs(10), "it stays open");
+        thread::yield_now();
     }
     let before = files(home.path());
     let folder = TempDir::new().unwrap();
