@@ -151,7 +151,7 @@ fn a_session_does_not_outlive_the_change_of_the_password_that_it_began_with() {
                 })
             })
             .collect();
-        // The change comes while sign-ins succeed: a token that nobody got says nothing.
+        // The change comes while sign-ins succeed: without tokens the test would show nothing.
         while began.load(Ordering::Relaxed) < 4 {
             thread::yield_now();
         }
@@ -331,7 +331,7 @@ fn whoever_sends_a_large_body_first_and_looks_then_gets_the_refusal() {
 }
 
 #[test]
-fn lists_without_end_hold_up_nobody_else_and_end_when_their_clients_leave() {
+fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() {
     let server = Portico::start();
     let admin = administrator(&server);
     let app = admin.app("App");

@@ -213,7 +213,7 @@ impl Drop for FaultyTransaction {
 impl Transaction for FaultyTransaction {
     async fn commit(mut self: Box<Self>) -> Result<()> {
         let committed = match self.inner.take() {
-            // Counted first: whoever waits for the turn looks as soon as it is free.
+            // Counted first: the next transaction looks as soon as the turn is free.
             Some(inner) => {
                 self.commits.fetch_add(usize::from(self.writes), Ordering::SeqCst);
                 inner.commit().await

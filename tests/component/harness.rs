@@ -77,7 +77,7 @@ impl Harness {
             random: Arc::new(SystemRandom),
         };
         let limits = Limits {
-            // Where storage refuses here, there is nobody to wait for.
+            // Storage that refuses here does so on purpose: waiting would not help.
             retry_wait: Duration::ZERO,
             ..Limits::default()
         };

@@ -29,7 +29,7 @@ fn field(name: &str) -> PathSegment {
     PathSegment::Field(name.into())
 }
 
-/// Gives a user a name that nobody may take today.
+/// Gives a user a name that a new user may no longer take.
 async fn rename(harness: &Harness, id: &str, name: &str) {
     let profile = Profile {
         name: name.into(),

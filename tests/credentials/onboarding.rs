@@ -1,5 +1,4 @@
-//! Who may make themselves the administrator while there is no user: nobody by way of a browser that
-//! shows another site's page.
+//! Until there is a user, a page of another site cannot make a browser create the administrator.
 
 use std::{
     net::SocketAddr,

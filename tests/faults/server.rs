@@ -136,7 +136,7 @@ impl Server {
             random: Arc::new(SystemRandom),
         };
         let cache = Some(portico_tests::cache());
-        // Storage collides with nobody here: to wait before another try would only take time.
+        // No other transaction collides here: waiting before another try would only take time.
         let limits = Limits {
             retry_wait: Duration::ZERO,
             ..Limits::default()

@@ -72,7 +72,7 @@ fn verdict(password: &str) -> (u8, String, Vec<(&'static str, &'static [u8])>) {
     }
 }
 
-/// Answers as a directory that has one entry, whoever is asked for.
+/// Answers as a directory that gives the same entry for every name.
 fn serve(mut stream: TcpStream) {
     while let Some((_, message)) = read_tlv(&mut stream) {
         let mut rest = &message[..];
@@ -117,7 +117,7 @@ fn serve(mut stream: TcpStream) {
 }
 
 #[test]
-fn why_an_account_is_refused_is_told_to_the_log_and_to_nobody_else() {
+fn why_an_account_is_refused_is_in_the_log_and_in_no_answer() {
     let (url, _) = listen(serve);
     let server = start(at(&url).environment("PORTICO_LDAP_TIME_LIMIT", "30"));
     for password in ["right", "grace"] {

@@ -268,7 +268,7 @@ fn a_page_of_another_site_that_only_fetches_is_refused_and_uses_up_no_tries() {
             }
         }
     }
-    // Whoever comes by a link from another site, and a frame of the dashboard's own.
+    // A person who follows a link from another site, and a frame of the dashboard's own.
     for (site, destination) in [("cross-site", "document"), ("same-origin", "iframe")] {
         let headers = [
             ("sec-fetch-mode", "navigate"),

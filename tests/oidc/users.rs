@@ -82,7 +82,7 @@ fn an_issuer_that_moves_keeps_its_users_out_and_makes_no_new_ones() {
     page.assert_refused(403, "FORBIDDEN");
     assert_logged(&server, said, "a provider's user cannot sign in");
     assert_eq!(users(&administrator), ["ada", "root"]);
-    // Whose name nobody has is a user as ever; ada is again once the old user is deleted.
+    // A user with a new name signs in as usual; so does ada once the old user is deleted.
     signed_in(&server, "2");
     let listed = administrator.get("/api/users").json();
     let mut listed = listed.as_array().expect("users").iter();

@@ -2,8 +2,8 @@
 //!
 //! - It is no whole HTTP/1.1: the same request may mean something else to a proxy in front.
 //! - Its body is encoded: nothing here decodes one.
-//! - While there is no user, a browser sends it for a page of somebody else. Until then everything that
-//!   reaches the service may make itself the administrator, and a browser reaches what its user does: a
+//! - There is no user yet, and a browser sends it for a page of another site. Until there is a user, any
+//!   client that reaches the service can become the administrator, and a browser reaches what its user does: a
 //!   page of any site can ask it for `http://localhost:7575`, or let a name of its own point there (DNS
 //!   rebinding).
 
@@ -83,7 +83,7 @@ fn is_from_browser(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
 }
 
-/// Refuses what a browser may have been made to send by a page of somebody else.
+/// Refuses what a page of another site may have made a browser send.
 fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(), Error> {
     const SETTING: &str = "public-url (--public-url, PORTICO_PUBLIC_URL)";
     let refuse = |message: String| Err(Error::new(Code::Forbidden, message));
@@ -110,7 +110,7 @@ fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(),
 }
 
 /// Whether no other site can let its name point here: an address, `localhost`, or the name that
-/// whoever runs the service has given.
+/// the operator has configured.
 fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
@@ -125,8 +125,8 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
         || public_url.is_some_and(|url| url.host() == name)
 }
 
-/// Whether there is any user. Once there is an administrator there always is one, as the last one cannot
-/// go: from then on nobody looks any more.
+/// Whether there is any user. The last administrator cannot be removed, so once one was seen the answer is
+/// kept and storage is not asked again.
 async fn has_users(http: &Http, id: &RequestId) -> storage::Result<bool> {
     let context = Identity::anonymous().context(&id.0);
     let service = http.live.service();

@@ -88,7 +88,7 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
 }
 
 /// Any method but `GET` of the two paths below. axum would answer `HEAD` as `GET`, and begin or end a
-/// sign-in of whoever only looks whether the address is good.
+/// sign-in for a client that only checks the address.
 pub(super) async fn only_opened(request: Request) -> Response {
     wrong_method(&request, "GET")
 }
@@ -165,7 +165,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         Err(why) => {
             check_not_framed(parts)?;
             let attempt = service.throttle.begin(None, identity.address)?;
-            // Only what costs a try is logged, so that nobody fills the log.
+            // Logged only after it has cost a try, so that the throttle bounds the log too.
             let refused = Err(oidc.refuse(&why, &id.0));
             attempt.settle(&refused);
             return refused;
@@ -192,7 +192,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
 }
 
 /// A frame in a page of another site can be there without being seen, and must not use up the tries of
-/// whoever looks at that page. Nobody can sign in there: browsers send it no cookies.
+/// the person who looks at that page. Sign-in cannot work there: browsers send such a frame no cookies.
 fn check_not_framed(parts: &Parts) -> Result<(), Error> {
     let says = |name, value| parts.headers.get(name).is_some_and(|said| said == value);
     let is_framed = parts.headers.contains_key("sec-fetch-dest") && !says("sec-fetch-dest", "document");

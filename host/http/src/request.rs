@@ -85,8 +85,8 @@ pub struct RequestId(pub Arc<str>);
 pub(super) struct Around {
     /// The largest head, in bytes.
     pub head: usize,
-    /// What else is refused before its route is looked for, and whose request ids are taken. None:
-    /// nothing, and nobody's.
+    /// Settings for what is refused before routing, and for the proxies whose request ids are accepted.
+    /// None: nothing is refused, and no client's id is accepted.
     pub http: Option<Arc<Http>>,
 }
 

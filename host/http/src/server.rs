@@ -66,7 +66,7 @@ pub async fn serve(
         let (stream, peer) = match connection {
             Ok(connection) => connection,
             Err(error) => {
-                // Out of file descriptors, most likely: whoever leaves makes room.
+                // Out of file descriptors, most likely; connections that end make room.
                 if complained.is_none_or(|complained| complained.elapsed() >= COMPLAINT) {
                     warn!(%error, untold, "cannot accept a connection");
                     (complained, untold) = (Some(Instant::now()), 0);

@@ -39,8 +39,8 @@ impl DataDir {
             .mode(OWNER_ONLY)
             .open(&lock_file)
             .map_err(|error| refusal(error, &format!("cannot write to the data directory {shown}")))?;
-        // Whoever can open it can lock it, and keep every host out. Earlier versions made it 0644; the
-        // file of another user cannot be changed, and no other file of theirs can be used either.
+        // A user who can open it can lock it, and so keep every host out. Earlier versions made it 0644.
+        // The mode of another user's file cannot be changed; their data cannot be used either.
         if lock.metadata()?.permissions().mode() & 0o777 != OWNER_ONLY {
             let _ = lock.set_permissions(Permissions::from_mode(OWNER_ONLY));
         }

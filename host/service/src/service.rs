@@ -456,8 +456,8 @@ fn too_long() -> Error {
     Error::new(Code::Timeout, "The call took too long")
 }
 
-/// Runs what takes long on this thread of its own. If nobody waits for it any more it is dropped at
-/// its next wait, and with it its transaction.
+/// Runs what takes long on this thread of its own. If its caller is gone it is dropped at
+/// its next wait, and its transaction with it.
 ///
 /// Not on one of the runtime's threads for blocking work: where the system has no thread left, the
 /// runtime panics or lets the work wait for ever.
@@ -467,7 +467,7 @@ where
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let runtime = Handle::current();
-    let (waiting, nobody_waits) = oneshot::channel::<()>();
+    let (waiting, caller_gone) = oneshot::channel::<()>();
     let (tell, told) = oneshot::channel();
     let started = thread.spawn(move || {
         prepare();
@@ -475,7 +475,7 @@ where
             select! {
                 biased;
                 answer = running => answer,
-                _ = nobody_waits => Err(too_long()),
+                _ = caller_gone => Err(too_long()),
             }
         });
         drop(turn);

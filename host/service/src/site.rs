@@ -16,8 +16,8 @@ pub fn is_same_origin(headers: &HeaderMap) -> bool {
     site_is_own(headers) != Some(false) && origin_is_host(headers) != Some(false)
 }
 
-/// By `Sec-Fetch-Site`: a page of this host (`same-origin`), or nobody but whoever uses the browser
-/// (`none`: the address bar, a bookmark).
+/// By `Sec-Fetch-Site`: a page of this host (`same-origin`), or the user directly (`none`: the address
+/// bar, a bookmark).
 fn site_is_own(headers: &HeaderMap) -> Option<bool> {
     let site = text(headers, HeaderName::from_static("sec-fetch-site"))?;
     Some(matches!(site, "same-origin" | "none"))

@@ -7,7 +7,7 @@ use std::{fmt, time::Duration};
 
 use anyhow::ensure;
 
-/// Refuses a time limit of a provider that nobody would wait for, or that none could keep.
+/// Refuses a provider's time limit that is too long to wait for, or too short to keep.
 fn check_time_limit(setting: &str, limit: Duration) -> anyhow::Result<()> {
     let (least, most) = (Duration::from_secs(1), Duration::from_secs(60));
     ensure!(

@@ -45,8 +45,8 @@ impl SqliteTransaction {
         result.map_err(|error| self.fail(&error))
     }
 
-    /// Writes what may take long. It can be ended if its transaction has nobody else's writes beside
-    /// it, and where it is the first write, it sees to that.
+    /// Writes what may take long. It can be interrupted if no other transaction shares its commit;
+    /// the first write of a transaction makes sure of that.
     pub(super) async fn write_apart<T: Send + 'static>(
         &mut self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_is_given_up_undoes_itself_and_nobody_else() {
+    async fn a_write_that_is_given_up_undoes_itself_and_no_other() {
         let (storage, _directory) = store();
         let mut first = writing(&storage).await;
         assert!(first.insert_group("first", "first", "first").await.unwrap());

@@ -143,7 +143,7 @@ fn count(db: &Connection, name_contains: &str) -> Result<u32> {
 /// How many trigrams of a text are looked up. Each takes some tens of microseconds.
 const TRIGRAMS: usize = 8;
 
-/// A text is judged by so many of its characters: whoever calls may send any text.
+/// How many characters of a text are considered: callers may send any text.
 const LOOKED_AT: usize = 256;
 
 /// Three characters of this text that are in few names, as a query of the index; none where there are

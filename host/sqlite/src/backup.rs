@@ -123,7 +123,7 @@ pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
 pub(super) enum Origin {
     /// The host, in its data directory.
     Host,
-    /// Possibly somebody who means harm.
+    /// Possibly an attacker.
     Anyone,
 }
 

@@ -5,8 +5,8 @@
 //! depends on what this thread runs at the moment and on nothing else, so it never ends a statement of
 //! another call that uses the connection later. Invariants:
 //! - Only what runs inside of [`Watch::over`] is ended.
-//! - A statement that writes runs there only if nobody else's writes are in its outer transaction:
-//!   SQLite rolls all of that back with it.
+//! - A statement that writes runs there only if no other caller's writes are in its outer transaction:
+//!   when SQLite interrupts a write it rolls all of them back.
 
 use std::cell::RefCell;
 use std::ffi::c_int;

@@ -308,7 +308,7 @@ fn connect_to_foreign(path: &Path) -> rusqlite::Result<Connection> {
     set_up(connection)
 }
 
-/// A connection to a file that nobody else uses. It takes no locks: where the system keeps those of
+/// A connection to a file that no other connection uses. It takes no locks: where the system keeps those of
 /// `fcntl` and `flock` in one place (NFS), they would wait for the lock on a temporary file.
 fn connect_alone(path: &Path) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -324,7 +324,7 @@ fn set_up(connection: Connection) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // A plan that may depend on the values is made anew for each: that costs more than the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A file whose schema somebody prepared cannot make SQLite damage it or the search index.
+    // A prepared schema cannot make SQLite damage the file or the search index.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)

@@ -88,7 +88,7 @@ impl Pool {
         let runtime = Handle::try_current().ok();
         let work = move |watch: &Arc<Watch>| {
             let _runtime = runtime.as_ref().map(Handle::enter);
-            // Where nobody waits for the answer, it is dropped here.
+            // If the caller is gone, the answer is dropped here.
             let _ = sender.send(work(watch));
         };
         let task = Arc::new(Task {
@@ -202,7 +202,7 @@ impl Task {
     }
 }
 
-/// Somebody waits for a task until this is dropped.
+/// Withdraws its task when it is dropped: the caller is gone.
 struct Awaited(Arc<Task>);
 
 impl Drop for Awaited {

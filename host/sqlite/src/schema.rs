@@ -49,7 +49,7 @@ pub(super) fn explain_interruption(error: anyhow::Error) -> anyhow::Error {
     let code = error.downcast_ref::<rusqlite::Error>();
     match code.and_then(rusqlite::Error::sqlite_error_code) {
         Some(ErrorCode::OperationInterrupted) => {
-            error.context("reading it takes too long: it is damaged, or somebody made it to do harm")
+            error.context("reading it takes too long: it is damaged, or was made to do harm")
         }
         _ => error,
     }

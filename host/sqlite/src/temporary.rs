@@ -86,8 +86,8 @@ fn is_same(file: &File, path: &Path) -> bool {
     here.is_ok_and(|here| file.metadata().map(id).is_ok_and(|of_file| of_file == here))
 }
 
-/// Removes the files of this user that have such a name and that no process has locked. Whatever
-/// cannot be removed stays: it is in nobody's way.
+/// Removes the files of this user that have such a name and that no process has locked. What
+/// cannot be removed stays; it does no harm.
 fn remove_left_over(folder: &Path, prefix: &str) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -152,7 +152,7 @@ impl Writer {
         drop(batch);
         for (members, result) in given_up.into_iter().chain([ended]) {
             for member in members {
-                // Whoever no longer waits for the answer does not need it.
+                // A member whose caller is gone needs no answer.
                 let _ = member.send(result.clone());
             }
         }
@@ -230,13 +230,13 @@ impl Turn {
         &self.writer.health
     }
 
-    /// Whether nobody else's writes are in the batch: it can be rolled back as a whole.
+    /// Whether the batch has only this transaction's writes, so that it can be rolled back as a whole.
     pub fn is_alone(&self) -> bool {
         matches!(self.undo, Some(Undo::Batch))
     }
 
-    /// Ends the batch that others have written in and begins another. Only for who has written nothing;
-    /// what they have read stays true, because nobody else has had the turn in between.
+    /// Commits the batch that others have written in and begins another. Only for a transaction that has
+    /// written nothing; what it has read stays true, because it keeps the turn throughout.
     pub fn stand_alone(&mut self) -> Result<()> {
         let (Some(batch), Some(Undo::Savepoint)) = (&mut self.batch, self.undo) else {
             return Ok(());
@@ -245,7 +245,7 @@ impl Turn {
         batch.undo(Undo::Savepoint);
         let (members, result) = batch.end();
         for member in members {
-            // Whoever no longer waits for the answer does not need it.
+            // A member whose caller is gone needs no answer.
             let _ = member.send(result.clone());
         }
         // They may have read what is not there now.

@@ -2,8 +2,8 @@
 //!
 //! Invariants, of the transaction that sets a password:
 //! - The user's sessions end, except the one that the call came in on.
-//! - If the call is not the user's own, the user's API keys end too: whoever resets a password does not
-//!   know what else the old one has opened.
+//! - If another caller sets the password, the user's API keys end too: the caller cannot know what else the
+//!   old password was used for.
 //! - If the session that stays came by a cookie, it has another token when the transaction is committed,
 //!   and the old token opens nothing any more.
 

@@ -134,7 +134,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     print_as_is(&terminal::visible(text))
 }
 
-/// Writes a failure to the standard error. Without a reader there is nobody to tell.
+/// Writes a failure to the standard error; ignores an error of writing it.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "portico: {}", terminal::visible(text));
 }

@@ -58,7 +58,7 @@ pub struct OidcArgs {
         value_name = "WAY"
     )]
     client_auth: Option<String>,
-    /// Who else may be in the audience of an ID token, between spaces [default: nobody]
+    /// Who else may be in the audience of an ID token, between spaces [default: none]
     #[arg(
         id = "oidc-trusted-audiences",
         long = "oidc-trusted-audiences",

@@ -266,7 +266,7 @@ mod tests {
     fn fetch(host: &str, location: &str) -> Result<String, String> {
         let port = serve(|port| location.replace("PORT", &port.to_string()));
         let index = format!("http://{host}:{port}/");
-        // The proxy of whoever runs the tests does not know these names.
+        // A proxy from the environment of the tests does not know these names.
         let config = config().proxy(None).build();
         let answer = get_by(&index, config, Here::default(), Names::default());
         let mut answer = answer.map_err(|error| format!("{error:#}"))?;

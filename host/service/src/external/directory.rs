@@ -14,12 +14,12 @@ pub trait Directory: fmt::Debug + Send + Sync {
     /// What people know the directory as.
     fn label(&self) -> &str;
 
-    /// Asks the directory. `UNAUTHORIZED` for whoever it does not know by this password,
+    /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password,
     /// `SERVICE_UNAVAILABLE` where it does not answer in time.
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error>;
 }
 
-/// Somebody who says who they are.
+/// The username and password of one attempt to sign in.
 pub struct Login<'a> {
     /// The service that they sign in to.
     pub service: &'a Service,

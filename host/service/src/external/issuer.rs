@@ -39,7 +39,7 @@ pub trait Issuer: fmt::Debug + Send + Sync {
     /// Asks the issuer who came back.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
 
-    /// The answer to whoever the issuer does not vouch for, whatever the reason, which the log has.
+    /// Logs why a sign-in failed, and gives the error for the client, which does not say why.
     fn refuse(&self, why: &str, request_id: &str) -> Error;
 }
 
@@ -68,7 +68,7 @@ pub struct Returned {
     pub browser: String,
 }
 
-/// A sign-in that somebody came back from.
+/// A sign-in whose browser has come back from the issuer.
 pub struct Resumed {
     /// What the issuer gives a token for, or why there is none.
     pub code: Result<String, String>,

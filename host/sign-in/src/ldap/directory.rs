@@ -68,7 +68,8 @@ impl<'a> Directory<'a> {
         found.context("searching below ldap-users-base")
     }
 
-    /// Whether the user with this entry may sign in with this password. From then on nobody is bound.
+    /// Whether the user with this entry may sign in with this password. Afterwards the connection is no
+    /// longer bound as the service.
     pub async fn check(&mut self, dn: &str, password: &str) -> anyhow::Result<Verdict> {
         // Either of them empty would be an anonymous bind, which succeeds.
         if dn.is_empty() || password.is_empty() {

@@ -4,7 +4,7 @@
 //! - What people type is only ever a value: of a filter, or the password of a bind. It is never
 //!   logged.
 //! - Nobody is signed in by an anonymous bind: neither the password nor the entry's name is empty.
-//! - A password that the directory takes, and that must be changed first, signs nobody in.
+//! - An account whose password must be changed first is refused, even if the directory accepts the bind.
 //! - Whoever is refused is told the same, whatever the reason, and not sooner than after a second.
 //! - Nothing is hashed. Connections are few, waiting for one is bounded, and so is every answer.
 

@@ -47,7 +47,7 @@ const TEXTS: [(&str, &str); 2] = [
     ("Account inactivated", DISABLED),
 ];
 
-/// Whether somebody may sign in with a password.
+/// What the directory says to a name and a password.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Accepted,

@@ -6,7 +6,7 @@
 //! - A token holds if `iss`, `aud`, `azp`, `sub`, `exp`, `nonce` and `at_hash` do. These must have the types
 //!   of the standard; every other claim may have any type.
 //!
-//! The library's own ID token is not used: it refuses a token for the type of a claim that nobody reads.
+//! The library's own ID token is not used: it refuses a token for the type of a claim that is not used here.
 
 use std::{fmt, time::SystemTime};
 
@@ -101,7 +101,7 @@ impl Signed {
         })
     }
 
-    /// The claims, for whoever has checked them.
+    /// The claims. Check them first.
     pub fn into_claims(self) -> Map<String, Value> {
         self.claims
     }
@@ -230,7 +230,7 @@ impl Signed {
     }
 }
 
-/// Some issuers write claims that somebody does not have as null: they are not there.
+/// Some issuers write null for a claim that a user does not have: it counts as absent.
 pub(super) fn without_nulls(mut claims: Map<String, Value>) -> Map<String, Value> {
     claims.retain(|_, value| !value.is_null());
     claims
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_audience_is_this_client_and_nobody_who_is_not_trusted() {
+    fn the_audience_is_this_client_and_others_only_if_they_are_trusted() {
         let trusted = ["project".to_owned()];
         for (audience, trusted, holds) in [
             (json!("portico"), &[][..], true),

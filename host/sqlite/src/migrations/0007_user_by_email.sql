@@ -1,4 +1,4 @@
--- Who signs in for the first time by an identity provider may be somebody whose email is known here:
--- without an index every user is looked at.
+-- A first sign-in by an identity provider looks for a user with the same email; without an index that reads
+-- every user.
 
 CREATE INDEX user_by_email ON user (email) WHERE email IS NOT NULL;

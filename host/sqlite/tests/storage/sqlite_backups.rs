@@ -34,7 +34,7 @@ fn refused<T>(outcome: anyhow::Result<T>, words: &[&str]) {
     }
 }
 
-/// Puts back a file that somebody may have made so that it has no end.
+/// Puts back a file that may have been made to read without end.
 #[track_caller]
 fn put_back_what_may_be_endless(file: &Path, database: &Path) -> anyhow::Result<Restored> {
     let (sender, done) = mpsc::channel();
@@ -397,7 +397,7 @@ async fn a_copy_that_another_program_changed_is_not_restored() {
         fs::write(&copy, &before).unwrap();
         Connection::open(&copy).unwrap().execute_batch(change).unwrap();
         refused(put_back_what_may_be_endless(&copy, &path), &words);
-        // Whoever copies it hears of it then, and not when the copy is needed.
+        // The operator hears of it when the copy is made, and not when it is needed.
         if change.starts_with("DROP INDEX") || change.contains("group_member") {
             let again = folder.path().join("again.db");
             let refused = backup(&copy, &again, true, &mut |_| true).unwrap().refused;

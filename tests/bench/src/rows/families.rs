@@ -1,4 +1,4 @@
-//! The worst search: what somebody gets who chooses the names of apps and the text to look for.
+//! The worst search that a caller can make who chooses both the names of apps and the text to look for.
 //!
 //! 100,000 names of ten families, most of which repeat: letters, words, prefixes. 10,000 texts, each
 //! made of a name of one family in one of ten ways. All of it comes from one seed. Each text is looked
