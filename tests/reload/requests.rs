@@ -7,7 +7,7 @@ use axum::{body::Body, extract::Request};
 use portico_http::{self as http, HttpSettings};
 use portico_model::time::SystemClock;
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{live::Live, service::Service, throttle::Throttle};
+use portico_service::{hot_swap::HotSwap, service::Service, throttle::Throttle};
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
@@ -76,7 +76,7 @@ async fn all_calls_of_a_request_meet_the_component_that_was_there_when_it_came()
         gate: Semaphore::new(0),
         arrived: Semaphore::new(0),
     });
-    let live = Live::from(service(storage.clone()).await);
+    let live = HotSwap::from(service(storage.clone()).await);
     let router = http::router(live.clone(), HttpSettings::default());
     let batch = async || -> Vec<Value> {
         let inputs: Map<_, _> = (0..CALLS)

@@ -29,7 +29,7 @@ use portico_service::{
         Shape::{self, Choice, Date, List, Named, Record, Text},
         optional, required,
     },
-    throttle::{Account, Try},
+    throttle::{LoginAttempt, ThrottledAccount},
 };
 use portico_storage::{Access, AccountKey, Authentication, CallContext, SessionUser};
 use serde::{Deserialize, Serialize};
@@ -209,12 +209,12 @@ async fn begin_try(
     id: &RequestId,
     identity: &Identity,
     credentials: &Credentials,
-) -> Result<(Try, String), Error> {
+) -> Result<(LoginAttempt, String), Error> {
     let context = Identity::anonymous().context(&id.0);
     let name = credentials.username.trim();
     let name_key = service.sandbox.name_key(context, name).await?;
     let provider = credentials.provider.unwrap_or(Provider::Credentials);
-    let account = Account::new(provider, &name_key);
+    let account = ThrottledAccount::new(provider, &name_key);
     let attempt = service.throttle.begin(Some(account), identity.address)?;
     Ok((attempt, name_key))
 }

@@ -29,10 +29,10 @@ use std::{
 use futures_util::poll;
 use portico_model::error::{Code, Error};
 use portico_service::{
+    fair_semaphore::{FairSemaphore, Permit},
     identity::Identity,
     procedures::Procedure,
     throttle::Source,
-    turns::{Turn, Turns},
 };
 use portico_storage::SharedSnapshot;
 use tokio::{
@@ -75,14 +75,14 @@ const BLIND_WAIT: Duration = Duration::from_secs(2);
 
 /// The turns of a process's batches.
 pub(super) struct GateTurns {
-    reading: Arc<Turns<Option<Source>>>,
-    finishing: Arc<Turns<Group>>,
+    reading: Arc<FairSemaphore<Option<Source>>>,
+    finishing: Arc<FairSemaphore<Group>>,
     lists: Lists,
 }
 
 /// Which procedures answer large lists, and the turn to make one.
 struct Lists {
-    turn: Arc<Turns<u64>>,
+    turn: Arc<FairSemaphore<u64>>,
     /// By procedure, about how large its answers are: half of what it was after each that is smaller.
     sizes: RwLock<HashMap<String, AtomicUsize>>,
     hasher: RandomState,
@@ -92,7 +92,7 @@ struct Lists {
 pub(super) struct List<'a> {
     outgoing: &'a Outgoing,
     procedure: &'a Procedure,
-    _turn: Option<Turn<u64>>,
+    _turn: Option<Permit<u64>>,
 }
 
 impl Outgoing {
@@ -190,10 +190,10 @@ type Group = (u32, Option<Source>);
 impl Default for GateTurns {
     fn default() -> Self {
         Self {
-            reading: Turns::new(READING),
-            finishing: Turns::new(FINISHING),
+            reading: FairSemaphore::new(READING),
+            finishing: FairSemaphore::new(FINISHING),
             lists: Lists {
-                turn: Turns::new(1),
+                turn: FairSemaphore::new(1),
                 sizes: RwLock::default(),
                 hasher: RandomState::new(),
             },
@@ -214,14 +214,14 @@ pub(super) struct Gate {
 
 enum Finishing {
     NotYet,
-    Turn { _turn: Turn<Group> },
+    Turn { _turn: Permit<Group> },
     GivenUp,
 }
 
 /// Some calls of a batch may be made, one after the other, as long as this exists.
 pub(super) struct Pass {
-    _place: Turn<Option<Source>>,
-    _turn: Option<Turn<Group>>,
+    _place: Permit<Option<Source>>,
+    _turn: Option<Permit<Group>>,
     _alone: Option<OwnedMutexGuard<Finishing>>,
 }
 
@@ -315,7 +315,7 @@ impl Gate {
 }
 
 /// Waits for a turn, and then for room.
-async fn finishing_turn(connection: &Connection, group: Group) -> Result<Turn<Group>, Error> {
+async fn finishing_turn(connection: &Connection, group: Group) -> Result<Permit<Group>, Error> {
     let outgoing = connection.outgoing();
     let turn = async {
         let turn = timeout(LONGEST_WAIT, outgoing.turns.finishing.take(group));

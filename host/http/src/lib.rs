@@ -47,7 +47,7 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
-use portico_service::{identity::Authenticate, live::Live, service::Service};
+use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Service};
 
 pub use self::{
     address::TrustedProxies,
@@ -110,7 +110,7 @@ impl Default for HttpLimits {
 
 /// What all requests have in common.
 struct Http {
-    live: Live,
+    live: HotSwap,
     limits: HttpLimits,
     settings: HttpSettings,
     /// Who sends a request, where that is for an embedding dashboard to say.
@@ -156,7 +156,7 @@ impl Http {
         served.map_or_else(|| self.outgoing.connect(), Arc::clone)
     }
 
-    fn new(live: Live, settings: HttpSettings, authenticate: Option<Arc<dyn Authenticate>>) -> Arc<Self> {
+    fn new(live: HotSwap, settings: HttpSettings, authenticate: Option<Arc<dyn Authenticate>>) -> Arc<Self> {
         Arc::new(Self {
             live,
             outgoing: Outgoing::new(settings.limits.unsent),
@@ -171,7 +171,7 @@ impl Http {
 }
 
 /// Everything under `/api`.
-pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
+pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {
     let http = Http::new(service.into(), settings, None);
     let around = Around::of(&http);
     let router = procedures(&http)
@@ -204,7 +204,7 @@ pub fn router(service: impl Into<Live>, settings: HttpSettings) -> Router {
 /// What of it an embedding dashboard offers under a router of its own: procedure calls, REST and
 /// health.
 pub fn embedded_router<S>(
-    live: Live,
+    live: HotSwap,
     settings: HttpSettings,
     authenticate: Arc<dyn Authenticate>,
 ) -> Router<S>

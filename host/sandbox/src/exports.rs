@@ -25,7 +25,7 @@ use super::{
 };
 
 /// Where a component has its exports.
-pub(super) struct Places {
+pub(super) struct ExportIndices {
     plugin: PluginIndices,
     apps: apps::GuestIndices,
     users: users::GuestIndices,
@@ -33,7 +33,7 @@ pub(super) struct Places {
     functions: HashMap<String, ComponentExportIndex>,
 }
 
-impl Places {
+impl ExportIndices {
     /// Fails if an export is missing.
     pub fn new(component: &InstancePre<State>) -> wasmtime::Result<Self> {
         Ok(Self {
@@ -91,7 +91,7 @@ impl Exports {
     pub fn function<Params, Answer>(
         &self,
         name: &str,
-        places: &Places,
+        indices: &ExportIndices,
         store: &mut Store<State>,
     ) -> wasmtime::Result<TypedFunc<Params, (Answer,)>>
     where
@@ -99,23 +99,31 @@ impl Exports {
         Answer: Lift,
         (Answer,): ComponentNamedList + Lift,
     {
-        let index = places.functions.get(name);
+        let index = indices.functions.get(name);
         let index = index.ok_or_else(|| format_err!("there is no function {name}"))?;
         self.instance.get_typed_func(store, index)
     }
 
-    pub fn plugin(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&Plugin> {
-        let load = || places.plugin.load(store, &self.instance);
+    pub fn plugin(&mut self, indices: &ExportIndices, store: &mut Store<State>) -> wasmtime::Result<&Plugin> {
+        let load = || indices.plugin.load(store, &self.instance);
         looked_up(&mut self.plugin, load)
     }
 
-    pub fn apps(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&apps::Guest> {
-        let load = || places.apps.load(store, &self.instance);
+    pub fn apps(
+        &mut self,
+        indices: &ExportIndices,
+        store: &mut Store<State>,
+    ) -> wasmtime::Result<&apps::Guest> {
+        let load = || indices.apps.load(store, &self.instance);
         looked_up(&mut self.apps, load)
     }
 
-    pub fn users(&mut self, places: &Places, store: &mut Store<State>) -> wasmtime::Result<&users::Guest> {
-        let load = || places.users.load(store, &self.instance);
+    pub fn users(
+        &mut self,
+        indices: &ExportIndices,
+        store: &mut Store<State>,
+    ) -> wasmtime::Result<&users::Guest> {
+        let load = || indices.users.load(store, &self.instance);
         looked_up(&mut self.users, load)
     }
 }

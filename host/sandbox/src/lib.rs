@@ -54,7 +54,7 @@ use self::{
         Plugin,
         exports::portico::dashboard::{apps, users},
     },
-    exports::{Exports, Places},
+    exports::{ExportIndices, Exports},
     hashing::Hashing,
     icons::Icons,
     limits::{Budget, Stop, Writing, trapped},
@@ -263,7 +263,7 @@ impl Sandbox {
 
     /// The same with a turn that was waited for before. Not inside a transaction: a place to hash
     /// may have to be waited for, too.
-    pub async fn enter_to_hash_with(&self, turn: Turn, context: CallContext) -> Result<Instance, Error> {
+    pub async fn enter_to_hash_with(&self, turn: Permit, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter().await?;
         let storage = self.imports.storage.clone();
         let instance = Box::pin(self.instantiate(&prepared, turn, context, storage)).await?;
@@ -298,7 +298,7 @@ impl Sandbox {
         Ok(Instance {
             store,
             exports,
-            places: self.prepared.places.clone(),
+            export_indices: self.prepared.export_indices.clone(),
             permit: turn.permit,
             _place: None,
             calls: calls + 1,
@@ -309,7 +309,7 @@ impl Sandbox {
 
     /// Waits for a turn. Whoever opens a transaction around calls takes it before: among those who
     /// have a turn may be some who wait for that transaction to end.
-    pub async fn turn(&self, context: &CallContext) -> Result<Turn, Error> {
+    pub async fn turn(&self, context: &CallContext) -> Result<Permit, Error> {
         let permit = match self.turns.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
@@ -320,7 +320,7 @@ impl Sandbox {
                 permit.map_err(Error::internal)?
             }
         };
-        Ok(Turn {
+        Ok(Permit {
             permit,
             share: self.memory.share(),
         })
@@ -329,7 +329,7 @@ impl Sandbox {
     /// A fresh instance for one call, whose transactions are those of this storage.
     pub async fn enter_within(
         &self,
-        turn: Turn,
+        turn: Permit,
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
@@ -340,11 +340,11 @@ impl Sandbox {
     async fn instantiate(
         &self,
         prepared: &Prepared,
-        turn: Turn,
+        turn: Permit,
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
-        let Turn { permit, share } = turn;
+        let Permit { permit, share } = turn;
         let transfer = share.transfer();
         let state = State {
             imports: self.imports.clone(),
@@ -388,7 +388,7 @@ impl Sandbox {
         Ok(Instance {
             store,
             exports: Exports::new(instance.map_err(trapped)?),
-            places: prepared.places.clone(),
+            export_indices: prepared.export_indices.clone(),
             permit,
             _place: None,
             calls: 1,
@@ -442,12 +442,12 @@ pub fn read_file(file: &Path, limits: &Limits) -> io::Result<Vec<u8>> {
 }
 
 /// A place among the calls that run at once, and the memory that those who had it came to need.
-pub struct Turn {
+pub struct Permit {
     permit: OwnedSemaphorePermit,
     share: Share,
 }
 
-impl Turn {
+impl Permit {
     /// From here on a call with it does not wait for memory: others wait for what its caller holds.
     pub fn stop_waiting(&mut self) {
         self.share.stop_waiting();
@@ -458,7 +458,7 @@ impl Turn {
 pub struct Instance {
     store: Store<State>,
     exports: Exports,
-    places: Arc<Places>,
+    export_indices: Arc<ExportIndices>,
     permit: OwnedSemaphorePermit,
     /// Among those that hash. After the store, whose memory is in the same place.
     _place: Option<OwnedSemaphorePermit>,
@@ -471,7 +471,7 @@ pub struct Instance {
 impl Instance {
     /// The exports, and the store that their functions are called with.
     pub fn parts(&mut self) -> Result<(&Plugin, &mut Store<State>), Error> {
-        let found = self.exports.plugin(&self.places, &mut self.store);
+        let found = self.exports.plugin(&self.export_indices, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
     }
 
@@ -487,26 +487,28 @@ impl Instance {
         Answer: Lift + 'static,
         (Answer,): ComponentNamedList + Lift,
     {
-        let function = self.exports.function(name, &self.places, &mut self.store)?;
+        let function = self
+            .exports
+            .function(name, &self.export_indices, &mut self.store)?;
         let (answer,) = function.call_async(&mut self.store, params).await?;
         Ok(answer)
     }
 
     /// The exports of `users` alone, which takes less time.
     pub fn portico_dashboard_users(&mut self) -> Result<(&users::Guest, &mut Store<State>), Error> {
-        let found = self.exports.users(&self.places, &mut self.store);
+        let found = self.exports.users(&self.export_indices, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
     }
 
     /// The exports of `apps` alone, which takes less time.
     pub fn portico_dashboard_apps(&mut self) -> Result<(&apps::Guest, &mut Store<State>), Error> {
-        let found = self.exports.apps(&self.places, &mut self.store);
+        let found = self.exports.apps(&self.export_indices, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
     }
 
     /// Ends the call. Its turn may be taken for another call of the same caller. An instance that
     /// is dropped instead, or whose call came to no answer, ends as well.
-    pub fn leave(self) -> Turn {
+    pub fn leave(self) -> Permit {
         let permit = self.permit;
         let state = self.store.data();
         let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
@@ -523,7 +525,7 @@ impl Instance {
             }
             _ => self.store.into_data().share,
         };
-        Turn { permit, share }
+        Permit { permit, share }
     }
 
     /// The answer of a call: its value, its refusal, or why it never came to an end.

@@ -7,13 +7,13 @@ use wasmtime::{
     component::{Component, HasSelf, InstancePre, Linker},
 };
 
-use super::{State, bindings::Plugin, exports::Places};
+use super::{State, bindings::Plugin, exports::ExportIndices};
 
 pub(super) struct Prepared {
     pub engine: Engine,
     pub component: Component,
     pub instances: InstancePre<State>,
-    pub places: Arc<Places>,
+    pub export_indices: Arc<ExportIndices>,
 }
 
 impl Prepared {
@@ -23,12 +23,12 @@ impl Prepared {
         Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
         let instances = linker.instantiate_pre(&component).map_err(fits)?;
-        let places = Arc::new(Places::new(&instances).map_err(fits)?);
+        let export_indices = Arc::new(ExportIndices::new(&instances).map_err(fits)?);
         Ok(Self {
             engine,
             component,
             instances,
-            places,
+            export_indices,
         })
     }
 }

@@ -189,13 +189,13 @@ impl Identity {
 }
 
 /// What a request shows to prove who sends it.
-pub struct Shown {
+pub struct CredentialProof {
     text: String,
     from_cookie: bool,
 }
 
 /// The credentials of a request; the cookie is the one of this name.
-pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
+pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<CredentialProof> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let explicit = text(header::AUTHORIZATION)
         .and_then(|value| {
@@ -204,12 +204,12 @@ pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
         })
         .or_else(|| text(HeaderName::from_static("apikey")));
     if let Some(text) = explicit {
-        return Some(Shown {
+        return Some(CredentialProof {
             text: text.into(),
             from_cookie: false,
         });
     }
-    Some(Shown {
+    Some(CredentialProof {
         text: cookie_of(headers, cookie)?.into(),
         from_cookie: true,
     })
@@ -229,7 +229,7 @@ pub fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
 /// of somebody who is not known yet.
 pub async fn authenticate(
     storage: &dyn DashboardStorage,
-    shown: Option<Shown>,
+    shown: Option<CredentialProof>,
     headers: &HeaderMap,
     context: &CallContext,
     now: Timestamp,

@@ -6,14 +6,14 @@
 pub mod audit;
 mod dashboard;
 pub mod external;
+pub mod fair_semaphore;
+pub mod hot_swap;
 pub mod identity;
 pub mod json;
-pub mod live;
 pub mod procedures;
 pub mod service;
 pub mod sessions;
 pub mod shape;
 pub mod site;
 pub mod throttle;
-pub mod turns;
 pub mod words;

@@ -29,11 +29,11 @@ use tracing::{debug, error, warn};
 
 use crate::{
     audit::{Audit, AuditSettings},
+    fair_semaphore::{FairSemaphore, Permit},
     identity::{self, Identity},
     procedures::{Call, Output, Procedure, Table},
     shape::Shape,
     throttle::{Source, Throttle},
-    turns::{Turn, Turns},
 };
 
 /// How long a call waits for a turn before it is refused.
@@ -41,9 +41,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// A turn to hash a password, or to do what takes seconds. Who waits does so beside those who come
 /// from elsewhere.
-pub type WaitedTurn = Turn<Option<Source>>;
+pub type WaitedTurn = Permit<Option<Source>>;
 
-/// All that a transport needs to answer requests. It stays as it is: [`Live`](crate::live::Live)
+/// All that a transport needs to answer requests. It stays as it is: [`HotSwap`](crate::hot_swap::HotSwap)
 /// exchanges the whole of it.
 pub struct Service {
     /// Everything that is kept.
@@ -62,8 +62,8 @@ pub struct Service {
     pub throttle: Throttle,
     /// What was done and refused.
     pub audit: Arc<Audit>,
-    hashing: Arc<Turns<Option<Source>>>,
-    long: Arc<Turns<Option<Source>>>,
+    hashing: Arc<FairSemaphore<Option<Source>>>,
+    long: Arc<FairSemaphore<Option<Source>>>,
 }
 
 impl Service {
@@ -135,8 +135,8 @@ impl Service {
             call_time,
             throttle,
             audit,
-            hashing: Turns::new(cores),
-            long: Turns::new(cores),
+            hashing: FairSemaphore::new(cores),
+            long: FairSemaphore::new(cores),
         })
     }
 
@@ -375,7 +375,7 @@ impl Service {
             hash(turn, run(call)).await
         } else {
             let thread = thread::Builder::new().name("portico-long".into());
-            apart(turn, run(call), thread, || ()).await
+            run_blocking(turn, run(call), thread, || ()).await
         }
     }
 
@@ -433,7 +433,7 @@ async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
 }
 
 async fn wait_for(
-    turns: &Arc<Turns<Option<Source>>>,
+    turns: &Arc<FairSemaphore<Option<Source>>>,
     address: Option<IpAddr>,
     too_many: &str,
 ) -> Result<WaitedTurn, Error> {
@@ -449,7 +449,7 @@ where
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let thread = thread::Builder::new().name("portico-hash".into());
-    apart(turn, running, thread, priority::give_way).await
+    run_blocking(turn, running, thread, priority::give_way).await
 }
 
 fn too_long() -> Error {
@@ -461,7 +461,12 @@ fn too_long() -> Error {
 ///
 /// Not on one of the runtime's threads for blocking work: where the system has no thread left, the
 /// runtime panics or lets the work wait for ever.
-async fn apart<T, F>(turn: WaitedTurn, running: F, thread: thread::Builder, prepare: fn()) -> Result<T, Error>
+async fn run_blocking<T, F>(
+    turn: WaitedTurn,
+    running: F,
+    thread: thread::Builder,
+    prepare: fn(),
+) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -530,15 +535,15 @@ mod tests {
 
     #[tokio::test]
     async fn where_no_thread_can_be_started_the_call_is_refused_and_its_turn_is_free() {
-        let turns = Turns::new(1);
+        let turns = FairSemaphore::new(1);
         // No address space has room for this stack: the system refuses the thread.
         let impossible = thread::Builder::new().stack_size(1 << 60);
-        let refused = apart(turns.take(None).await, async { Ok(()) }, impossible, || ()).await;
+        let refused = run_blocking(turns.take(None).await, async { Ok(()) }, impossible, || ()).await;
         let refusal = refused.unwrap_err();
         assert_eq!(refusal.code, Code::ServiceUnavailable);
         assert_eq!(refusal.retry_after, Some(10));
         assert!(refusal.cause.is_some(), "the log says why");
-        let answer = apart(
+        let answer = run_blocking(
             turns.take(None).await,
             async { Ok(7) },
             thread::Builder::new(),

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::health::Health;
 use super::query::run;
-use super::readers::{Readers, Way};
+use super::readers::{Readers, WriteGuard};
 use portico_storage::Error;
 
 /// Turns in one batch, those that were undone as well. More would make the first one wait long, and
@@ -27,7 +27,7 @@ const MAX_TURNS: usize = 256;
 pub(super) struct Batch {
     connection: Connection,
     /// From the beginning of the outer transaction until we end it.
-    open: Option<Way>,
+    open: Option<WriteGuard>,
     readers: Arc<Readers>,
     health: Arc<Health>,
     members: Vec<Member>,

@@ -9,11 +9,11 @@
 //! - References, uniqueness and cascades are the schema's (`migrations/`); `health.rs` alone
 //!   says what a breach of them is called.
 
-mod apart;
 mod apps;
 mod audit;
 mod backup;
 mod batch;
+mod blocking;
 mod boards;
 mod credentials;
 pub mod disk;

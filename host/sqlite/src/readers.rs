@@ -101,7 +101,7 @@ impl Readers {
     /// A connection in a transaction that sees one state from its first read on: its own, or that in
     /// which the request has read before.
     pub async fn take(self: &Arc<Self>, snapshot: &SharedSnapshot) -> Result<Reader> {
-        let kept = snapshot.take::<Loan>();
+        let kept = snapshot.take::<ReadGuard>();
         let loan = match kept.filter(|loan| Arc::ptr_eq(&loan.readers, self)) {
             Some(loan) => loan,
             None => self.begin().await?,
@@ -114,7 +114,7 @@ impl Readers {
         })
     }
 
-    async fn begin(self: &Arc<Self>) -> Result<Loan> {
+    async fn begin(self: &Arc<Self>) -> Result<ReadGuard> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => wait_for(&self.permits).await?,
@@ -129,7 +129,7 @@ impl Readers {
             Ok(connection)
         });
         let connection = begun.map_err(|error| self.health.translate(&error))?;
-        Ok(Loan {
+        Ok(ReadGuard {
             connection: Some(connection),
             writes,
             readers: self.clone(),
@@ -181,7 +181,7 @@ impl Readers {
     }
 
     /// From here on, until the answer is dropped, somebody writes: the one who can.
-    pub fn make_way(self: &Arc<Self>) -> Way {
+    pub fn make_way(self: &Arc<Self>) -> WriteGuard {
         let anchor = {
             let mut idle = self.lock();
             idle.somebody_writes = true;
@@ -189,7 +189,7 @@ impl Readers {
             idle.take_anchor()
         };
         self.end(anchor);
-        Way(self.clone())
+        WriteGuard(self.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Idle> {
@@ -205,9 +205,9 @@ async fn wait_for(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
 }
 
 /// For the one who writes: no anchor is in their way.
-pub(super) struct Way(Arc<Readers>);
+pub(super) struct WriteGuard(Arc<Readers>);
 
-impl Drop for Way {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
         let mut idle = self.0.lock();
         idle.somebody_writes = false;
@@ -251,7 +251,7 @@ impl Drop for Watch {
 /// What one transaction reads with.
 pub(super) struct Reader {
     /// None once it has failed.
-    loan: Option<Loan>,
+    loan: Option<ReadGuard>,
     snapshot: SharedSnapshot,
     /// Whether this transaction has read with it, and so needs the state that it sees.
     has_read: bool,
@@ -329,7 +329,7 @@ impl Drop for Reader {
 }
 
 /// A connection on loan, in a transaction.
-struct Loan {
+struct ReadGuard {
     /// None when it is given back, or closed.
     connection: Option<Connection>,
     /// The count of writes when it began.
@@ -338,7 +338,7 @@ struct Loan {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Loan {
+impl Drop for ReadGuard {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             self.readers.take_back(connection, self.writes);

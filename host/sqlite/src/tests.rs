@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::batch::BlindWrite;
 use super::query::run;
-use super::writer::Turn;
+use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
 use portico_storage::{
     Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, SharedSnapshot,
@@ -48,13 +48,13 @@ fn context() -> CallContext {
     }
 }
 
-fn insert(turn: &Turn, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
+fn insert(turn: &WritePermit, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
     run(turn.connection().unwrap(), sql, [id, icon_url])
 }
 
 /// Somebody who wrote and waits for the batch's commit, and somebody who has the turn in it.
-async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, Turn) {
+async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, WritePermit) {
     let first = writer.begin().await.unwrap();
     insert(&first, "first", "icon").unwrap();
     let mut second = Box::pin(writer.begin());

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::batch::BlindWrite;
 use super::pool::Pool;
 use super::readers::Reader;
-use super::writer::{Turn, Writer};
+use super::writer::{WritePermit, Writer};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::{App, Provider, Timestamp, User, UserSummary};
 use portico_storage::driver::{Setter, Trail, failed_before, only_reads};
@@ -50,7 +50,7 @@ pub(super) enum Place {
         /// How many it writes.
         records: usize,
     },
-    Writer(Turn),
+    Writer(WritePermit),
     /// With a statement on another thread.
     Away,
 }
@@ -82,7 +82,7 @@ impl SqliteTransaction {
     }
 
     /// One that has the turn to write.
-    pub fn writing(turn: Turn, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
+    pub fn writing(turn: WritePermit, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
         Self::in_place(Place::Writer(turn), context, pool, ids)
     }
 
@@ -290,7 +290,7 @@ impl Transaction for SqliteTransaction {
 
     async fn delete_user(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_apart(move |db| users::delete(db, &id)).await
+        self.write_blocking(move |db| users::delete(db, &id)).await
     }
 
     async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
@@ -365,7 +365,7 @@ impl Transaction for SqliteTransaction {
             self.write_blind(apps.len(), apps, insert).await?;
         } else {
             let apps = apps.to_owned();
-            self.write_apart(move |db| insert(db, &apps)).await?;
+            self.write_blocking(move |db| insert(db, &apps)).await?;
         }
         apps.iter().for_each(|app| self.trail.created(&app.app.id));
         Ok(())
@@ -377,7 +377,7 @@ impl Transaction for SqliteTransaction {
 
     async fn delete_app(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_apart(move |db| apps::delete(db, &id)).await
+        self.write_blocking(move |db| apps::delete(db, &id)).await
     }
 }
 
@@ -436,7 +436,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
-        self.write_apart(move |db| credentials::delete_expired_sessions(db, now))
+        self.write_blocking(move |db| credentials::delete_expired_sessions(db, now))
             .await
     }
 
@@ -477,7 +477,7 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_apart(move |db| groups::delete(db, &id)).await
+        self.write_blocking(move |db| groups::delete(db, &id)).await
     }
 
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
@@ -519,7 +519,7 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_apart(move |db| boards::delete(db, &id)).await
+        self.write_blocking(move |db| boards::delete(db, &id)).await
     }
 
     async fn insert_search_engine(
@@ -550,7 +550,8 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_apart(move |db| search_engines::delete(db, &id)).await
+        self.write_blocking(move |db| search_engines::delete(db, &id))
+            .await
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
@@ -568,6 +569,6 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
-        self.write_apart(move |db| audit::prune(db, which, most)).await
+        self.write_blocking(move |db| audit::prune(db, which, most)).await
     }
 }

@@ -66,7 +66,7 @@ impl Writer {
     }
 
     /// Waits for the turn, and begins a transaction in the batch.
-    pub async fn begin(self: &Arc<Self>) -> Result<Turn> {
+    pub async fn begin(self: &Arc<Self>) -> Result<WritePermit> {
         let mut batch = match self.turn.clone().try_lock_owned() {
             Ok(batch) => batch,
             Err(_) => {
@@ -77,7 +77,7 @@ impl Writer {
             }
         };
         let begun = batch.begin().map_err(|error| self.health.translate(&error));
-        let turn = Turn {
+        let turn = WritePermit {
             writer: self.clone(),
             batch: Some(batch),
             undo: begun.as_ref().ok().copied(),
@@ -212,14 +212,14 @@ impl Drop for Waiting<'_> {
 }
 
 /// The turn to write: one transaction, rolled back unless it is committed.
-pub(super) struct Turn {
+pub(super) struct WritePermit {
     writer: Arc<Writer>,
     /// None only while it is dropped.
     batch: Option<OwnedMutexGuard<Batch>>,
     undo: Option<Undo>,
 }
 
-impl Turn {
+impl WritePermit {
     /// None only while it is dropped.
     pub fn connection(&self) -> Option<&Connection> {
         self.batch.as_ref().map(|batch| batch.connection())
@@ -278,7 +278,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WritePermit {
     fn drop(&mut self) {
         let Some(mut batch) = self.batch.take() else {
             return;

@@ -149,14 +149,14 @@ impl Authentication {
 
 /// One call whose success is recorded by the transaction that commits it.
 pub struct AuditedCall {
-    told: Mutex<Told>,
+    context: Mutex<AuditContext>,
     clock: Arc<dyn Clock>,
     written: AtomicBool,
 }
 
 /// What is to be said of a call, as far as it is known.
 #[derive(Clone)]
-struct Told {
+struct AuditContext {
     entry: AuditEntry,
     /// Whether it is for the transaction to say what it is about.
     is_open: bool,
@@ -166,7 +166,7 @@ impl AuditedCall {
     /// A call that this is to be said of; when, is for the clock to say.
     pub fn new(entry: AuditEntry, clock: Arc<dyn Clock>) -> Self {
         Self {
-            told: Mutex::new(Told { entry, is_open: true }),
+            context: Mutex::new(AuditContext { entry, is_open: true }),
             clock,
             written: AtomicBool::new(false),
         }
@@ -174,20 +174,20 @@ impl AuditedCall {
 
     /// Says in words of our own what it does, whatever else its transaction creates.
     pub fn summarise(&self, what: String) {
-        let mut told = self.told();
-        told.entry.target = Some(what);
-        told.is_open = false;
+        let mut context = self.context();
+        context.entry.target = Some(what);
+        context.is_open = false;
     }
 
     /// Says which session begins with it, and so who acts.
     pub fn signed_in(&self, session: &Session) {
-        let mut told = self.told();
+        let mut context = self.context();
         let authentication = Authentication::Session(session.id.clone());
-        told.entry = AuditEntry {
+        context.entry = AuditEntry {
             target: Some(plain(&session.user_id)),
-            ..told.entry.clone().by(Some(&session.user_id), &authentication)
+            ..context.entry.clone().by(Some(&session.user_id), &authentication)
         };
-        told.is_open = false;
+        context.is_open = false;
     }
 
     /// Whether there is a row.
@@ -200,12 +200,12 @@ impl AuditedCall {
         AuditEntry {
             time: self.clock.now(),
             outcome: outcome.into(),
-            ..self.told().entry.clone()
+            ..self.context().entry.clone()
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn context(&self) -> MutexGuard<'_, AuditContext> {
+        self.context.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -247,7 +247,7 @@ impl Trail {
         let call = self.call.as_ref()?;
         let mut entry = call.ended(DONE);
         entry.created = self.created;
-        if call.told().is_open {
+        if call.context().is_open {
             let target = self.first_created.clone().or(entry.target);
             entry.target = target.or_else(|| self.changed.clone());
         }

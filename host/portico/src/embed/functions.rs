@@ -13,7 +13,7 @@ use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
 use portico_service::{
     identity::Identity,
     service::{Service, hash, report},
-    throttle::Account,
+    throttle::ThrottledAccount,
 };
 
 /// The users. Every function takes who calls first, and checks by itself whether they may.
@@ -150,9 +150,10 @@ impl SignIn {
         let service = self.0.clone();
         let context = Identity::anonymous().context(request_id);
         let name_key = service.sandbox.name_key(context.clone(), username.trim()).await?;
-        let attempt = service
-            .throttle
-            .begin(Some(Account::new(Provider::Credentials, &name_key)), address)?;
+        let attempt = service.throttle.begin(
+            Some(ThrottledAccount::new(Provider::Credentials, &name_key)),
+            address,
+        )?;
         let checked = async {
             let turn = service.turn_to_hash(address).await?;
             let service = service.clone();

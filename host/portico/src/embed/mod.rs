@@ -16,7 +16,7 @@ use axum::Router;
 use portico_http as http;
 use portico_model::time::MonotonicClock;
 use portico_sandbox::{self as sandbox, Imports, Sandbox, icons::DEFAULT_ICON};
-use portico_service::{live::Live, service::Service};
+use portico_service::{hot_swap::HotSwap, service::Service};
 use portico_storage::secrets::Secrets;
 
 pub use self::functions::{Apps, SignIn, Users};
@@ -44,7 +44,7 @@ const CALL_TIME: Duration = Duration::from_secs(30);
 
 /// The users and apps of a dashboard. Clones are the same plugin.
 #[derive(Clone)]
-pub struct Plugin(Live);
+pub struct Plugin(HotSwap);
 
 impl Plugin {
     /// A plugin over this storage; everything else has a default.

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::{
     remote::Refused,
     terminal::printable,
-    yaml::{self, Places},
+    yaml::{self, LineNumbers},
 };
 
 /// As much as a running host may take, with room for YAML's indentation.
@@ -32,7 +32,7 @@ pub struct Document {
     pub content: Map<String, Value>,
     file: PathBuf,
     text: String,
-    places: OnceCell<Option<Places>>,
+    places: OnceCell<Option<LineNumbers>>,
 }
 
 impl Document {
@@ -100,7 +100,7 @@ impl Document {
 
     /// `home.yaml:14: apps[3].href`.
     fn place(&self, path: &str) -> String {
-        match self.places.get_or_init(|| Places::of(&self.text)) {
+        match self.places.get_or_init(|| LineNumbers::of(&self.text)) {
             Some(places) => format!("{}:{}: {path}", self.file.display(), places.line_of(path)),
             None => format!("{}: {path}", self.file.display()),
         }

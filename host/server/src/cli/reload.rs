@@ -14,7 +14,7 @@ use std::{
 };
 
 use portico_sandbox::inspect::sha256;
-use portico_service::live::Live;
+use portico_service::hot_swap::HotSwap;
 use tokio::{
     signal::unix::Signal,
     time::{MissedTickBehavior, interval, sleep},
@@ -60,7 +60,7 @@ impl Stamp {
 
 /// Loads the file when it changes, if it is watched, and at every signal. None: the component
 /// inside the binary is served.
-pub async fn keep_current(mut file: Option<ComponentFile>, watch: bool, mut hangup: Signal, live: Live) {
+pub async fn keep_current(mut file: Option<ComponentFile>, watch: bool, mut hangup: Signal, live: HotSwap) {
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut seen, mut tried) = (None, None);
@@ -97,7 +97,7 @@ impl ComponentFile {
         Self { path, served }
     }
 
-    async fn load_when_still(&mut self, live: &Live) {
+    async fn load_when_still(&mut self, live: &HotSwap) {
         for _ in 0..LOOKS {
             let before = Stamp::of(&self.path).ok();
             sleep(STILL).await;
@@ -113,7 +113,7 @@ impl ComponentFile {
         );
     }
 
-    async fn load(&mut self, live: &Live, told: bool) {
+    async fn load(&mut self, live: &HotSwap, told: bool) {
         let (path, served) = (self.path.display(), short(&self.served));
         let bytes = match host::read(&self.path) {
             Ok(bytes) => bytes,

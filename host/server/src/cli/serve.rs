@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use portico_http::{self as http, HttpLimits};
 use portico_server::data_dir::DataDir;
-use portico_service::{external::Providers, live::Live};
+use portico_service::{external::Providers, hot_swap::HotSwap};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -123,7 +123,7 @@ async fn serve(
         file,
     } = host;
     let audit = service.audit.clone();
-    let live = Live::from(service);
+    let live = HotSwap::from(service);
     let router = http::router(live.clone(), http);
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();

@@ -56,9 +56,9 @@ impl Serialize for Written<'_> {
 }
 
 /// Where in a text everything stands.
-pub struct Places(Spanned<Node>);
+pub struct LineNumbers(Spanned<Node>);
 
-impl Places {
+impl LineNumbers {
     /// None if it cannot be read.
     pub fn of(text: &str) -> Option<Self> {
         serde_saphyr::from_str_with_options(text, limits()).ok().map(Self)
@@ -198,11 +198,11 @@ apps:
             ("apps[7].name", 5),
             ("input", 2),
         ] {
-            assert_eq!(Places::of(TEXT).unwrap().line_of(path), line, "{path}");
+            assert_eq!(LineNumbers::of(TEXT).unwrap().line_of(path), line, "{path}");
         }
         let json = "{\"apps\": [\n{\"name\": \"a\"},\n{\"name\":\n5}]}";
-        assert_eq!(Places::of(json).unwrap().line_of("apps[1].name"), 4);
-        assert!(Places::of("{").is_none());
+        assert_eq!(LineNumbers::of(json).unwrap().line_of("apps[1].name"), 4);
+        assert!(LineNumbers::of("{").is_none());
     }
 
     #[test]
@@ -305,7 +305,7 @@ apps:
             "a: b: c",
         ] {
             let shown: String = text.chars().take(40).collect();
-            assert!(read(text).is_err() && Places::of(text).is_none(), "{shown}");
+            assert!(read(text).is_err() && LineNumbers::of(text).is_none(), "{shown}");
         }
         let refused = read("a: 1\nb:\n  password: canary\n  password: canary").unwrap_err();
         assert_eq!(

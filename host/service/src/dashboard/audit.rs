@@ -83,7 +83,7 @@ struct Page {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ShownEntry {
     items: Vec<AuditRow>,
     total_count: u64,
 }
@@ -108,7 +108,7 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
     let written = tokio::spawn(async move { audit.flush().await });
     written.await.map_err(Error::internal)?;
     let mut transaction = call.begin(Access::Read).await?;
-    json(&Shown {
+    json(&ShownEntry {
         items: transaction.list_audit(&filter, offset, page_size).await?,
         total_count: transaction.count_audit(&filter).await?,
     })

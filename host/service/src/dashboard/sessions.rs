@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ShownSession {
     id: String,
     #[serde(serialize_with = "time::serialize")]
     created_at: Timestamp,
@@ -70,9 +70,9 @@ async fn get_all(call: Call) -> Result<Output, Error> {
     json(&shown)
 }
 
-fn shown(call: &Call, session: Session) -> Shown {
+fn shown(call: &Call, session: Session) -> ShownSession {
     let current = matches!(&call.identity.authentication, Authentication::Session(id) if *id == session.id);
-    Shown {
+    ShownSession {
         id: session.id,
         created_at: session.created_at,
         last_used_at: session.last_used_at,

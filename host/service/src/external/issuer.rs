@@ -7,7 +7,7 @@ use portico_model::{Timestamp, error::Error};
 use portico_storage::secrets::Secrets;
 
 use super::External;
-use crate::throttle::Try;
+use crate::throttle::LoginAttempt;
 
 /// How long a sign-in may take, in seconds.
 pub const PATIENCE_SECONDS: u64 = 600;
@@ -26,7 +26,7 @@ pub trait Issuer: fmt::Debug + Send + Sync {
         browser: Option<String>,
         return_to: String,
         now: Timestamp,
-        attempt: Try,
+        attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error>;
 
@@ -79,7 +79,7 @@ pub struct Resumed {
     /// Where the browser goes in the end.
     pub return_to: String,
     /// Counts as failed unless it is settled.
-    pub attempt: Try,
+    pub attempt: LoginAttempt,
 }
 
 impl Resumed {

@@ -1,7 +1,7 @@
 //! Signing in somebody whom a provider vouches for.
 
 use portico_model::error::{Code, Error, issue_text};
-use portico_sandbox::{SignedIn, Turn};
+use portico_sandbox::{Permit, SignedIn};
 use portico_storage::{Access, CallContext, nested::Enclosing};
 use tracing::warn;
 
@@ -67,7 +67,7 @@ impl SignIn<'_> {
 
     async fn put_user(
         &self,
-        turn: Turn,
+        turn: Permit,
         context: CallContext,
         enclosing: &Enclosing,
         external: &External,

@@ -33,9 +33,9 @@ pub use self::rules::{Outcome, Rules};
 
 /// A name, as the throttle knows it: of one size, and not the name itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Account([u8; 16]);
+pub struct ThrottledAccount([u8; 16]);
 
-impl Account {
+impl ThrottledAccount {
     /// The account of this name-key at this provider.
     pub fn new(provider: Provider, name_key: &str) -> Self {
         // The first space ends the provider's name, whatever the name-key holds.
@@ -87,14 +87,18 @@ impl Throttle {
     }
 
     /// Begins a try at this account, if it is about one, from this address, if it is known.
-    pub fn begin(&self, account: Option<Account>, address: Option<IpAddr>) -> Result<Try, Error> {
+    pub fn begin(
+        &self,
+        account: Option<ThrottledAccount>,
+        address: Option<IpAddr>,
+    ) -> Result<LoginAttempt, Error> {
         let Some(watch) = self.0.clone() else {
-            return Ok(Try(None));
+            return Ok(LoginAttempt(None));
         };
         let now = watch.clock.now();
         let begun = watch.rules().begin(account, address.map(Source::from), now);
         match begun {
-            Ok(begun) => Ok(Try(Some((watch, begun)))),
+            Ok(begun) => Ok(LoginAttempt(Some((watch, begun)))),
             Err(wait) => {
                 let seconds = wait.div_ceil(1000).max(1);
                 let plural = if seconds == 1 { "" } else { "s" };
@@ -113,9 +117,9 @@ impl Watch {
 
 /// A try that has begun. Dropped, it has failed.
 #[must_use]
-pub struct Try(Option<(Arc<Watch>, rules::Try)>);
+pub struct LoginAttempt(Option<(Arc<Watch>, rules::LoginAttempt)>);
 
-impl Try {
+impl LoginAttempt {
     /// Counts the try by what became of it.
     pub fn settle<T>(mut self, result: &Result<T, Error>) {
         self.end(match result {
@@ -134,7 +138,7 @@ impl Try {
     }
 }
 
-impl Drop for Try {
+impl Drop for LoginAttempt {
     fn drop(&mut self) {
         self.end(Outcome::Failed);
     }

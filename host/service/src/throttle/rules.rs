@@ -3,7 +3,7 @@
 use portico_model::Timestamp;
 
 use super::{
-    Account, Source,
+    Source, ThrottledAccount,
     bounded::Bounded,
     count::{Failures, Known, Tries},
 };
@@ -21,15 +21,15 @@ const KNOWN_AT_ONCE: u32 = 8;
 /// The state machine. Times are milliseconds, and must not go back.
 #[derive(Clone)]
 pub struct Rules {
-    pub(super) accounts: Bounded<Account, Failures>,
-    pub(super) known: Bounded<(Account, Source), Known>,
+    pub(super) accounts: Bounded<ThrottledAccount, Failures>,
+    pub(super) known: Bounded<(ThrottledAccount, Source), Known>,
     pub(super) sources: Bounded<Source, Tries>,
 }
 
 /// A try that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Try {
-    account: Option<Account>,
+pub struct LoginAttempt {
+    account: Option<ThrottledAccount>,
     source: Option<Source>,
     /// Whether it counts for the account at its address alone.
     is_known: bool,
@@ -64,16 +64,16 @@ impl Rules {
     /// Begins a try, or says how many milliseconds it has to wait. Waiting costs nothing.
     pub fn begin(
         &mut self,
-        account: Option<Account>,
+        account: Option<ThrottledAccount>,
         source: Option<Source>,
         now: Timestamp,
-    ) -> Result<Try, Timestamp> {
+    ) -> Result<LoginAttempt, Timestamp> {
         if let Some(pair) = account.zip(source)
             && let Some(known) = self.known.get(pair, now)
         {
             at_once(known.failures.wait(KNOWN_AT_ONCE, now))?;
             self.known.change(pair, now, |known| known.failures.begin(now));
-            return Ok(Try {
+            return Ok(LoginAttempt {
                 account,
                 source,
                 is_known: true,
@@ -90,7 +90,7 @@ impl Rules {
         if let Some(source) = source {
             self.sources.change(source, now, |tries| tries.begin(now));
         }
-        Ok(Try {
+        Ok(LoginAttempt {
             account,
             source,
             is_known: false,
@@ -98,8 +98,8 @@ impl Rules {
     }
 
     /// Counts a try by what became of it.
-    pub fn end(&mut self, begun: Try, outcome: Outcome, now: Timestamp) {
-        let Try {
+    pub fn end(&mut self, begun: LoginAttempt, outcome: Outcome, now: Timestamp) {
+        let LoginAttempt {
             account,
             source,
             is_known,

@@ -9,14 +9,14 @@ use portico_model::error::Code;
 use portico_model::time::Clock;
 use portico_model::{Provider, Timestamp};
 
-use super::{Account, Outcome, Rules, Source, Throttle};
+use super::{Outcome, Rules, Source, Throttle, ThrottledAccount};
 
 const SECOND: Timestamp = 1000;
 const HOUR: Timestamp = 3600 * SECOND;
 const DAY: Timestamp = 24 * HOUR;
 
-fn account(name: &str) -> Account {
-    Account::new(Provider::Credentials, name)
+fn account(name: &str) -> ThrottledAccount {
+    ThrottledAccount::new(Provider::Credentials, name)
 }
 
 fn source(address: &str) -> Source {
@@ -74,10 +74,10 @@ fn a_network_of_ipv6_is_one_source_and_an_address_of_ipv4_another() {
 
 #[test]
 fn a_name_at_another_provider_is_another_account() {
-    let ldap = Account::new(Provider::Ldap, "ann");
+    let ldap = ThrottledAccount::new(Provider::Ldap, "ann");
     assert_ne!(ldap, account("ann"));
     assert_ne!(ldap, account("Ldap ann"));
-    assert_ne!(ldap, Account::new(Provider::Oidc, "ann"));
+    assert_ne!(ldap, ThrottledAccount::new(Provider::Oidc, "ann"));
 }
 
 #[test]

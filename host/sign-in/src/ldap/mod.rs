@@ -29,9 +29,9 @@ use portico_model::{
 };
 use portico_service::external::{Directory as Vouches, External, Linking, Login, Vouched};
 use portico_service::{
+    fair_semaphore::FairSemaphore,
     identity::Identity,
-    throttle::{Account, Source, Try},
-    turns::Turns,
+    throttle::{LoginAttempt, Source, ThrottledAccount},
 };
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tracing::{info, warn};
@@ -53,7 +53,7 @@ const LONGEST_PASSWORD: usize = 1024;
 /// A directory that vouches for users.
 pub struct Ldap {
     config: Config,
-    connections: Arc<Turns<Option<Source>>>,
+    connections: Arc<FairSemaphore<Option<Source>>>,
 }
 
 impl Ldap {
@@ -65,7 +65,7 @@ impl Ldap {
         }
         Ok(Self {
             config,
-            connections: Turns::new(CONNECTIONS),
+            connections: FairSemaphore::new(CONNECTIONS),
         })
     }
 
@@ -156,14 +156,14 @@ impl Ldap {
     /// A filter, or the way in which the directory compares names, may fit an entry by many names.
     /// They are one account: a try at another of them counts as one at the entry's own name too.
     /// That it has to wait is not told, as a name that nobody has would not.
-    async fn count(&self, login: &Login<'_>, name: &str) -> Result<Option<Try>, Error> {
+    async fn count(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
         let service = login.service;
         let context = Identity::anonymous().context(login.request_id);
         let name_key = service.sandbox.name_key(context, name.trim()).await?;
         if name_key == login.name_key {
             return Ok(None);
         }
-        let account = Account::new(Provider::Ldap, &name_key);
+        let account = ThrottledAccount::new(Provider::Ldap, &name_key);
         let begun = service.throttle.begin(Some(account), login.address);
         begun
             .map(Some)

@@ -18,14 +18,14 @@ const PICTURE: &str = "picture";
 const LONGEST: usize = 1024;
 
 /// The claims of an ID token that holds, and of userinfo where that was asked.
-pub(super) struct Told {
+pub(super) struct IdentityClaims {
     issuer: String,
     pub subject: String,
     pub token: Map<String, Value>,
     pub userinfo: Map<String, Value>,
 }
 
-impl Told {
+impl IdentityClaims {
     pub fn new(issuer: String, subject: String, token: Map<String, Value>) -> Self {
         Self {
             issuer,
@@ -86,7 +86,11 @@ pub(super) fn lacks(token: &Map<String, Value>, settings: &OidcSettings) -> bool
 }
 
 /// Whom the issuer vouches for.
-pub(super) fn external(told: Told, settings: &OidcSettings, request_id: &str) -> Result<External, Error> {
+pub(super) fn external(
+    told: IdentityClaims,
+    settings: &OidcSettings,
+    request_id: &str,
+) -> Result<External, Error> {
     let unfit = |why: &str| {
         warn!(
             request = request_id,
@@ -129,10 +133,10 @@ mod tests {
         value.as_object().cloned().unwrap()
     }
 
-    fn told(token: Value, userinfo: Value) -> Told {
-        Told {
+    fn told(token: Value, userinfo: Value) -> IdentityClaims {
+        IdentityClaims {
             userinfo: object(userinfo),
-            ..Told::new(
+            ..IdentityClaims::new(
                 "https://issuer.example".into(),
                 text(&object(token.clone()), "sub").unwrap_or_default(),
                 object(token),

@@ -35,7 +35,7 @@ use tokio::sync::Mutex;
 use super::{
     CALLBACK, ClientAuth, OidcSettings,
     answers::{Readable, Tokens},
-    claims::{Told, lacks},
+    claims::{IdentityClaims, lacks},
     fetch::{Failed, Fetch},
     token::{Doubt, Signed, Terms, without_nulls},
 };
@@ -147,7 +147,7 @@ impl Issuer {
         nonce: &str,
         verifier: &str,
         settings: &OidcSettings,
-    ) -> Result<Told, Trouble> {
+    ) -> Result<IdentityClaims, Trouble> {
         let mut present = self.present().await?;
         let request = present.client.exchange_code(AuthorizationCode::new(code.into()));
         let request = request.map_err(silent)?;
@@ -165,7 +165,7 @@ impl Issuer {
         }
         let subject = subject.map_err(does_not_hold)?;
 
-        let mut told = Told::new(self.url.to_string(), subject, token.into_claims());
+        let mut told = IdentityClaims::new(self.url.to_string(), subject, token.into_claims());
         if lacks(&told.token, settings)
             && let Some(url) = present.client.user_info_url()
         {

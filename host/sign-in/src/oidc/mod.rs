@@ -24,7 +24,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::external::{External, Issuer as Vouches, Resumed, Returned, Started};
-use portico_service::throttle::Try;
+use portico_service::throttle::LoginAttempt;
 use portico_storage::{hash_secret, secrets::Secrets};
 use tokio::time::timeout;
 use tracing::warn;
@@ -94,7 +94,7 @@ impl Vouches for Oidc {
         browser: Option<String>,
         return_to: String,
         now: Timestamp,
-        attempt: Try,
+        attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error> {
         let (state, nonce, verifier) = (secrets.one_time(), secrets.one_time(), secrets.one_time());

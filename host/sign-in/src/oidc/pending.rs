@@ -12,7 +12,7 @@ use std::{
 
 use portico_model::Timestamp;
 use portico_service::external::PATIENCE_SECONDS;
-use portico_service::throttle::Try;
+use portico_service::throttle::LoginAttempt;
 use portico_storage::{SecretHash, secrets};
 
 /// Sign-ins at once: some megabytes.
@@ -33,7 +33,7 @@ pub(super) struct Entry {
     /// When it began.
     pub began: Timestamp,
     /// Counts as failed unless it is settled.
-    pub attempt: Try,
+    pub attempt: LoginAttempt,
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_sandbox::{
-    Instance, Turn,
+    Instance, Permit,
     bindings::exports::portico::dashboard::state::{WantedApp, WantedUser},
 };
 use portico_storage::Storage;
@@ -25,7 +25,7 @@ const MOST_NAMES: usize = 10_000;
 pub(super) struct Component<'a> {
     call: &'a Call,
     /// None after a call that came to no end.
-    turn: Option<Turn>,
+    turn: Option<Permit>,
     storage: Arc<dyn Storage>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Component<'a> {
         self.storage = storage;
     }
 
-    fn take_turn(&mut self) -> Result<Turn, Error> {
+    fn take_turn(&mut self) -> Result<Permit, Error> {
         let turn = self.turn.take();
         turn.ok_or_else(|| Error::internal(anyhow::anyhow!("the turn is lost")))
     }

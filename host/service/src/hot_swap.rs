@@ -12,15 +12,15 @@ use crate::service::Service;
 
 /// The service as it is now.
 #[derive(Clone)]
-pub struct Live(Arc<RwLock<Arc<Service>>>);
+pub struct HotSwap(Arc<RwLock<Arc<Service>>>);
 
-impl From<Arc<Service>> for Live {
+impl From<Arc<Service>> for HotSwap {
     fn from(service: Arc<Service>) -> Self {
         Self(Arc::new(RwLock::new(service)))
     }
 }
 
-impl Live {
+impl HotSwap {
     /// The service, for one request.
     pub fn service(&self) -> Arc<Service> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -47,7 +47,7 @@ impl SqliteTransaction {
 
     /// Writes what may take long. It can be interrupted if no other transaction shares its commit;
     /// the first write of a transaction makes sure of that.
-    pub(super) async fn write_apart<T: Send + 'static>(
+    pub(super) async fn write_blocking<T: Send + 'static>(
         &mut self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -253,7 +253,7 @@ mod tests {
             "it shares its commit with the second"
         );
         let mut second = second.await;
-        give_up(&storage, Box::pin(second.write_apart(write_endlessly))).await;
+        give_up(&storage, Box::pin(second.write_blocking(write_endlessly))).await;
         let began = Instant::now();
         timeout(Duration::from_secs(10), committed)
             .await
@@ -283,7 +283,7 @@ mod tests {
         let many = format!("{ENDLESS_WRITE} LIMIT 100000");
         give_up(
             &storage,
-            Box::pin(second.write_apart(move |db| run(db, &many, []))),
+            Box::pin(second.write_blocking(move |db| run(db, &many, []))),
         )
         .await;
         timeout(Duration::from_secs(60), committed)
@@ -317,7 +317,7 @@ mod tests {
             "{ended:?}"
         );
         let mut transaction = writing(&storage).await;
-        let ended = transaction.write_apart(write_endlessly).await;
+        let ended = transaction.write_blocking(write_endlessly).await;
         assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
         drop(transaction);
         assert_eq!(groups(&storage).await, [""; 0]);

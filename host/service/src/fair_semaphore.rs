@@ -9,22 +9,22 @@ use std::{
 use tokio::sync::oneshot;
 
 /// So many turns at once.
-pub struct Turns<K: Ord + Copy> {
+pub struct FairSemaphore<K: Ord + Copy> {
     state: Mutex<State<K>>,
 }
 
 struct State<K: Ord + Copy> {
     free: usize,
     /// Who waits, by source. None of them is empty.
-    waiting: BTreeMap<K, VecDeque<oneshot::Sender<Turn<K>>>>,
+    waiting: BTreeMap<K, VecDeque<oneshot::Sender<Permit<K>>>>,
     /// The sources that have somebody waiting; the first is next.
     rotation: VecDeque<K>,
 }
 
 /// A turn. Dropped, it goes to the next.
-pub struct Turn<K: Ord + Copy>(Option<Arc<Turns<K>>>);
+pub struct Permit<K: Ord + Copy>(Option<Arc<FairSemaphore<K>>>);
 
-impl<K: Ord + Copy> Turns<K> {
+impl<K: Ord + Copy> FairSemaphore<K> {
     /// So many at once.
     pub fn new(at_once: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -37,12 +37,12 @@ impl<K: Ord + Copy> Turns<K> {
     }
 
     /// Waits for a turn. Whoever stops waiting gives up their place.
-    pub async fn take(self: &Arc<Self>, source: K) -> Turn<K> {
+    pub async fn take(self: &Arc<Self>, source: K) -> Permit<K> {
         let given = {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
-                return Turn(Some(self.clone()));
+                return Permit(Some(self.clone()));
             }
             let (giver, given) = oneshot::channel();
             let queue = state.waiting.entry(source).or_default();
@@ -53,11 +53,11 @@ impl<K: Ord + Copy> Turns<K> {
             given
         };
         // The giver stays in the queue until it gives.
-        given.await.unwrap_or(Turn(None))
+        given.await.unwrap_or(Permit(None))
     }
 
     fn give(self: Arc<Self>) {
-        let mut turn = Turn(Some(self.clone()));
+        let mut turn = Permit(Some(self.clone()));
         loop {
             let Some(giver) = self.state().next() else {
                 turn.0 = None;
@@ -78,7 +78,7 @@ impl<K: Ord + Copy> Turns<K> {
 
 impl<K: Ord + Copy> State<K> {
     /// Who is next; none: the turn is free.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn<K>>> {
+    fn next(&mut self) -> Option<oneshot::Sender<Permit<K>>> {
         let next = self.rotation.pop_front().and_then(|source| {
             let queue = self.waiting.get_mut(&source)?;
             let giver = queue.pop_front();
@@ -96,7 +96,7 @@ impl<K: Ord + Copy> State<K> {
     }
 }
 
-impl<K: Ord + Copy> Drop for Turn<K> {
+impl<K: Ord + Copy> Drop for Permit<K> {
     fn drop(&mut self) {
         if let Some(turns) = self.0.take() {
             turns.give();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// Takes turns for these sources, in this order, and gives the order in which they got them.
-    async fn order(turns: &Arc<Turns<char>>, sources: &str) -> String {
+    async fn order(turns: &Arc<FairSemaphore<char>>, sources: &str) -> String {
         let all = turns.take('-').await;
         let served = Arc::new(Mutex::new(String::new()));
         let mut tasks = Vec::new();
@@ -138,14 +138,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_source_that_asks_for_many_waits_for_itself() {
-        let turns = Turns::new(1);
+        let turns = FairSemaphore::new(1);
         assert_eq!(order(&turns, "aaaaabbc").await, "abcabaaa");
         assert_eq!(order(&turns, "aab").await, "aba", "all turns came back");
     }
 
     #[tokio::test]
     async fn no_more_are_given_than_there_are_and_each_comes_back() {
-        let turns = Turns::new(2);
+        let turns = FairSemaphore::new(2);
         let (first, second) = (turns.take(1).await, turns.take(1).await);
         let mut third = Box::pin(turns.take(2));
         assert!(futures_util::poll!(&mut third).is_pending());
@@ -158,7 +158,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_stops_waiting_holds_nobody_up() {
-        let turns = Turns::new(1);
+        let turns = FairSemaphore::new(1);
         let first = turns.take(1).await;
         let mut gone = Box::pin(turns.take(2));
         assert!(futures_util::poll!(&mut gone).is_pending());
