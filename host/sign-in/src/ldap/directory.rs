@@ -1,12 +1,12 @@
 //! The questions that a sign-in asks the directory.
 
 use anyhow::{Context as _, bail, ensure};
-use ldap3::{DerefAliases, LdapResult, Scope, SearchEntry, SearchOptions};
+use ldap3::{DerefAliases, Scope, SearchEntry, SearchOptions};
 
 use super::{
     entry::Entry,
     settings::{Config, Groups},
-    verdict::{SUCCESS, Verdict, ask_for_policy, verdict},
+    verdict::{SUCCESS, Verdict, ask_for_policy, describe, verdict},
     wire::Connection,
 };
 
@@ -41,7 +41,7 @@ impl<'a> Directory<'a> {
         ensure!(
             bound.rc == SUCCESS,
             "the directory does not take ldap-bind-dn and its password: {}",
-            shown(&bound)
+            describe(&bound)
         );
         Ok(())
     }
@@ -121,13 +121,7 @@ impl<'a> Directory<'a> {
         match found.1.rc {
             SUCCESS => Ok(entries),
             SIZE_LIMIT_EXCEEDED if entries.len() >= most => Ok(entries),
-            _ => bail!("{}", shown(&found.1)),
+            _ => bail!("{}", describe(&found.1)),
         }
     }
-}
-
-/// What the directory answers, for the log.
-pub(super) fn shown(result: &LdapResult) -> String {
-    let text: String = result.text.chars().take(200).collect();
-    format!("result {} {text:?}", result.rc)
 }

@@ -2,7 +2,6 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use crate::check_time_limit;
 use anyhow::{Context as _, anyhow, bail, ensure};
 use http::Uri;
 use ldap3::Scope;
@@ -16,6 +15,7 @@ use super::{
     filter::{Filter, Place},
     wire::{Security, Server},
 };
+use crate::common::check_time_limit;
 
 /// What one says of a directory. Problems name these fields as the command line does: `users_base`
 /// is `ldap-users-base`.

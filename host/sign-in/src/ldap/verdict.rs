@@ -9,7 +9,7 @@
 use anyhow::{Context as _, bail, ensure};
 use ldap3::{LdapResult, controls::RawControl};
 
-use super::{directory::shown, wire};
+use super::wire;
 
 /// The control of password policies: the same in the request, where it has no value, and in the answer.
 const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
@@ -69,7 +69,7 @@ pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
     ensure!(
         !NO_VERDICT.contains(&bound.rc),
         "binding as a user: {}",
-        shown(bound)
+        describe(bound)
     );
     let policy = match control(bound, PASSWORD_POLICY).and_then(|control| control.val.as_deref()) {
         None | Some([]) => Policy::default(),
@@ -84,7 +84,13 @@ pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
         (_, None) if is_over => EXPIRED,
         (code, None) => text_says(code, &bound.text),
     };
-    Ok(Verdict::Refused(format!("{why} ({})", shown(bound))))
+    Ok(Verdict::Refused(format!("{why} ({})", describe(bound))))
+}
+
+/// The code and the text of an answer, for the log.
+pub(super) fn describe(result: &LdapResult) -> String {
+    let text: String = result.text.chars().take(200).collect();
+    format!("result {} {text:?}", result.rc)
 }
 
 fn control<'a>(bound: &'a LdapResult, oid: &str) -> Option<&'a RawControl> {

@@ -8,7 +8,7 @@ use portico_service::external::{External, Vouched};
 use serde_json::{Map, Value};
 use tracing::warn;
 
-use super::OidcSettings;
+use super::settings::OidcSettings;
 
 const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";

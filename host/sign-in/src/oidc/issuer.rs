@@ -13,7 +13,6 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::check_time_limit;
 use anyhow::{Context as _, bail, ensure};
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, CsrfToken,
@@ -33,12 +32,13 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    CALLBACK, ClientAuth, OidcSettings,
     answers::{Readable, Tokens},
     claims::{IdentityClaims, lacks},
     fetch::{Failed, Fetch},
+    settings::{CALLBACK, ClientAuth, OidcSettings},
     token::{Doubt, Signed, Terms, without_nulls},
 };
+use crate::common::check_time_limit;
 
 /// How old what is known of an issuer may get.
 const MAX_AGE: Duration = Duration::from_hours(1);

@@ -35,9 +35,6 @@ use self::{
     pending::{Entry, Pending},
 };
 
-/// Where the issuer sends browsers back to.
-pub const CALLBACK: &str = "/api/auth/oidc/callback";
-
 /// One issuer, and who is on the way to it.
 pub struct Oidc {
     settings: OidcSettings,

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use crate::Secret;
 use portico_service::external::Linking;
+
+use crate::common::Secret;
+
+/// The path to which the issuer sends browsers back.
+pub(super) const CALLBACK: &str = "/api/auth/oidc/callback";
 
 /// An issuer, and what is taken from it.
 #[derive(Clone, Debug)]
