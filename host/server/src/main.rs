@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            cli::complain(&format!("{error:#}"));
+            cli::output::complain(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }

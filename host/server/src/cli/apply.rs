@@ -8,12 +8,11 @@ use portico_sandbox::Kind;
 use serde_json::Value;
 
 use super::{
-    complain,
     difference::{Colours, difference},
     document::Document,
-    print, print_as_is,
+    output::{complain, print, print_as_is},
     settings::Settings,
-    target::{Named, Target},
+    target::{ProcedureRef, Target},
     terminal,
 };
 
@@ -62,7 +61,7 @@ impl Apply {
                 document.content.insert(key.into(), true.into());
             }
         }
-        let procedure = Named {
+        let procedure = ProcedureRef {
             name: "state.apply",
             kind: Some(Kind::Mutation),
         };

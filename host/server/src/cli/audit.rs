@@ -5,7 +5,10 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Deserialize;
 
-use super::front::{Span, from_text};
+use super::{
+    front::{Span, from_text},
+    layers::layered,
+};
 
 /// How much is recorded, and for how long; in the file under `[audit]`.
 #[derive(Args, Deserialize, Default, Clone, Copy)]
@@ -25,15 +28,9 @@ pub struct AuditSettings {
     rows: Option<u64>,
 }
 
-impl AuditSettings {
-    /// These, and where they say nothing, those.
-    pub fn over(self, those: &Self) -> Self {
-        Self {
-            retention: self.retention.or(those.retention),
-            rows: self.rows.or(those.rows),
-        }
-    }
+layered!(AuditSettings { retention, rows });
 
+impl AuditSettings {
     /// With the defaults for what is not set.
     pub fn audit(self) -> portico_service::audit::AuditSettings {
         let defaults = portico_service::audit::AuditSettings::default();

@@ -7,7 +7,11 @@ use clap::Args;
 use portico_server::data_dir::DataDir;
 use portico_sqlite as sqlite;
 
-use super::{DataArgs, complain, print, progress::interruptible, settings::Settings};
+use super::{
+    output::{complain, print},
+    progress::interruptible,
+    settings::{DataArgs, Settings},
+};
 
 const HELP: &str = "\
 The copy is one state of the database, that of one moment, whatever a host writes meanwhile; it is

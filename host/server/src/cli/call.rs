@@ -8,9 +8,9 @@ use portico_service::json;
 use serde_json::Value;
 
 use super::{
-    print,
+    output::print,
     settings::Settings,
-    target::{Named, Target},
+    target::{ProcedureRef, Target},
     terminal,
 };
 
@@ -30,7 +30,7 @@ pub struct Call {
 impl Call {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         let input = read_input(self.input.as_deref())?;
-        let procedure = Named {
+        let procedure = ProcedureRef {
             name: &self.procedure,
             kind: None,
         };

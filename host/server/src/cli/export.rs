@@ -13,9 +13,9 @@ use portico_server::data_dir::DataDir;
 use portico_sqlite::{self as sqlite, temporary::Temporary};
 
 use super::{
-    print,
+    output::print,
     settings::Settings,
-    target::{Named, Target},
+    target::{ProcedureRef, Target},
     terminal, yaml,
 };
 
@@ -53,7 +53,7 @@ enum Format {
 
 impl Export {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
-        let procedure = Named {
+        let procedure = ProcedureRef {
             name: "state.export",
             kind: Some(Kind::Query),
         };

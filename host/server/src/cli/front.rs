@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use portico_http::{HttpLimits, HttpSettings, PublicUrl, SessionTimes, TrustedProxies};
 use serde::{Deserialize, Deserializer, de::Error};
 
+use super::layers::layered;
+
 /// How people reach the service, and how often they may try to sign in; in the file under `[http]`.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
@@ -35,18 +37,15 @@ pub struct FrontSettings {
     pub session_lifetime: Option<Span>,
 }
 
-impl FrontSettings {
-    /// These, and where they say nothing, those.
-    pub fn over(self, those: &Self) -> Self {
-        Self {
-            public_url: self.public_url.or(those.public_url.clone()),
-            trusted_proxies: self.trusted_proxies.or(those.trusted_proxies.clone()),
-            sign_in_throttle: self.sign_in_throttle.or(those.sign_in_throttle),
-            session_idle: self.session_idle.or(those.session_idle),
-            session_lifetime: self.session_lifetime.or(those.session_lifetime),
-        }
-    }
+layered!(FrontSettings {
+    public_url,
+    trusted_proxies,
+    sign_in_throttle,
+    session_idle,
+    session_lifetime,
+});
 
+impl FrontSettings {
     /// With the defaults for what is not set.
     pub fn http(&self, limits: HttpLimits) -> HttpSettings {
         let defaults = SessionTimes::default();

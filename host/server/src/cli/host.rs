@@ -1,17 +1,10 @@
 //! What every command that works on data starts with.
 
-use std::{
-    borrow::Cow,
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{borrow::Cow, path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::time::{MonotonicClock, SystemClock};
-use portico_sandbox::{self as sandbox, COMPONENT, Compiled, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_sandbox::{COMPONENT, Compiled, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
     icons::{IconSettings, IconSources},
@@ -28,7 +21,11 @@ use portico_storage::{
     secrets::{Secrets, SystemRandom},
 };
 
-use super::{front::Switch, reload::ComponentFile, settings::Settings};
+use super::{
+    component::{self, ComponentFile},
+    front::Switch,
+    settings::Settings,
+};
 
 /// How long one call may take, waiting included.
 const CALL_TIME: Duration = Duration::from_secs(30);
@@ -47,9 +44,8 @@ impl Host {
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let component = match &settings.component {
             Some(file) => {
-                let read =
-                    read(file).with_context(|| format!("cannot read the component {}", file.display()))?;
-                Cow::Owned(read)
+                let bytes = component::read(file);
+                Cow::Owned(bytes.with_context(|| format!("cannot read the component {}", file.display()))?)
             }
             None => Cow::Borrowed(COMPONENT),
         };
@@ -95,11 +91,6 @@ impl Host {
             file,
         })
     }
-}
-
-/// A file that may be a component.
-pub fn read(file: &Path) -> io::Result<Vec<u8>> {
-    sandbox::read_file(file, &Limits::default())
 }
 
 /// A service that keeps nothing: enough to ask a component what procedures there are.

@@ -12,8 +12,10 @@ use portico_service::identity::Identity;
 use serde_json::json;
 
 use super::{
-    block_on, host, print,
-    target::REQUEST_ID,
+    component, host,
+    local::REQUEST_ID,
+    output::print,
+    process::block_on,
     terminal::{self, printable},
 };
 
@@ -41,7 +43,8 @@ impl Inspect {
     pub fn run(self) -> anyhow::Result<()> {
         let (name, bytes) = match &self.file {
             Some(file) => {
-                let bytes = host::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+                let bytes =
+                    component::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 (file.display().to_string(), bytes)
             }
             None => ("the component inside portico".into(), COMPONENT.to_vec()),
@@ -70,8 +73,8 @@ impl Inspect {
 }
 
 /// What the component itself says that it offers.
-async fn procedures_of(component: &[u8]) -> anyhow::Result<Vec<String>> {
-    let service = host::without_data(component, None).await?;
+async fn procedures_of(bytes: &[u8]) -> anyhow::Result<Vec<String>> {
+    let service = host::without_data(bytes, None).await?;
     let described = service
         .sandbox
         .describe(Identity::operator().context(REQUEST_ID))

@@ -7,7 +7,10 @@ use clap::Args;
 use portico_sign_in::ldap::{Ldap, LdapSettings};
 use serde::Deserialize;
 
-use super::given::{as_text, given, secret, time_limit};
+use super::{
+    layers::layered,
+    provider::{as_text, secret, time_limit, value, value_or},
+};
 
 /// The one setting that is no flag: whoever lists processes reads those.
 const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
@@ -170,36 +173,32 @@ pub struct LdapArgs {
     label: Option<String>,
 }
 
-impl LdapArgs {
-    /// These, and where they say nothing, those.
-    pub fn over(self, those: &Self) -> Self {
-        let those = those.clone();
-        Self {
-            url: self.url.or(those.url),
-            start_tls: self.start_tls.or(those.start_tls),
-            allow_plain: self.allow_plain.or(those.allow_plain),
-            ca_file: self.ca_file.or(those.ca_file),
-            bind_dn: self.bind_dn.or(those.bind_dn),
-            bind_password_file: self.bind_password_file.or(those.bind_password_file),
-            users_base: self.users_base.or(those.users_base),
-            users_scope: self.users_scope.or(those.users_scope),
-            user_filter: self.user_filter.or(those.user_filter),
-            id_attribute: self.id_attribute.or(those.id_attribute),
-            name_attribute: self.name_attribute.or(those.name_attribute),
-            mail_attribute: self.mail_attribute.or(those.mail_attribute),
-            groups: self.groups.or(those.groups),
-            groups_base: self.groups_base.or(those.groups_base),
-            group_filter: self.group_filter.or(those.group_filter),
-            group_name_attribute: self.group_name_attribute.or(those.group_name_attribute),
-            time_limit: self.time_limit.or(those.time_limit),
-            label: self.label.or(those.label),
-        }
-    }
+layered!(LdapArgs {
+    url,
+    start_tls,
+    allow_plain,
+    ca_file,
+    bind_dn,
+    bind_password_file,
+    users_base,
+    users_scope,
+    user_filter,
+    id_attribute,
+    name_attribute,
+    mail_attribute,
+    groups,
+    groups_base,
+    group_filter,
+    group_name_attribute,
+    time_limit,
+    label,
+});
 
+impl LdapArgs {
     /// The directory; none: there is no such setting.
     pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
         let most_needed = [&self.url, &self.users_base, &self.bind_dn];
-        if most_needed.into_iter().all(|setting| given(setting).is_none()) {
+        if most_needed.into_iter().all(|setting| value(setting).is_none()) {
             return Ok(None);
         }
         Ldap::new(self.settings()?).map(Some)
@@ -207,14 +206,13 @@ impl LdapArgs {
 
     fn settings(&self) -> anyhow::Result<LdapSettings> {
         let defaults = LdapSettings::default();
-        let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
         let groups = switch("ldap-groups", &self.groups)?;
         ensure!(
-            groups != Some(true) || given(&self.groups_base).is_some(),
+            groups != Some(true) || value(&self.groups_base).is_some(),
             "ldap-groups-base is missing, and ldap-groups is on"
         );
         Ok(LdapSettings {
-            url: text(&self.url, defaults.url),
+            url: value_or(&self.url, defaults.url),
             start_tls: switch("ldap-start-tls", &self.start_tls)?.unwrap_or_default(),
             allow_plain: switch("ldap-allow-plain", &self.allow_plain)?.unwrap_or_default(),
             ca_file: self.ca_file.clone(),
@@ -224,25 +222,25 @@ impl LdapArgs {
                 "ldap-bind-password-file",
                 self.bind_password_file.as_deref(),
             )?,
-            users_base: text(&self.users_base, defaults.users_base),
-            users_scope: text(&self.users_scope, defaults.users_scope),
-            user_filter: text(&self.user_filter, defaults.user_filter),
-            id_attribute: text(&self.id_attribute, defaults.id_attribute),
-            name_attribute: text(&self.name_attribute, defaults.name_attribute),
-            mail_attribute: text(&self.mail_attribute, defaults.mail_attribute),
-            groups_base: given(&self.groups_base)
+            users_base: value_or(&self.users_base, defaults.users_base),
+            users_scope: value_or(&self.users_scope, defaults.users_scope),
+            user_filter: value_or(&self.user_filter, defaults.user_filter),
+            id_attribute: value_or(&self.id_attribute, defaults.id_attribute),
+            name_attribute: value_or(&self.name_attribute, defaults.name_attribute),
+            mail_attribute: value_or(&self.mail_attribute, defaults.mail_attribute),
+            groups_base: value(&self.groups_base)
                 .filter(|_| groups != Some(false))
                 .map(Into::into),
-            group_filter: text(&self.group_filter, defaults.group_filter),
-            group_name_attribute: text(&self.group_name_attribute, defaults.group_name_attribute),
-            time_limit: time_limit("ldap-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
-            label: text(&self.label, defaults.label),
+            group_filter: value_or(&self.group_filter, defaults.group_filter),
+            group_name_attribute: value_or(&self.group_name_attribute, defaults.group_name_attribute),
+            time_limit: time_limit("ldap-time-limit", &self.time_limit, defaults.time_limit)?,
+            label: value_or(&self.label, defaults.label),
         })
     }
 }
 
 fn switch(name: &str, text: &Option<String>) -> anyhow::Result<Option<bool>> {
-    Ok(match given(text) {
+    Ok(match value(text) {
         None => None,
         Some("on") => Some(true),
         Some("off") => Some(false),

@@ -4,19 +4,23 @@ mod apply;
 mod audit;
 mod backup;
 mod call;
+mod component;
 mod difference;
 mod document;
 mod export;
 mod front;
-mod given;
 mod host;
 mod inspect;
+mod layers;
 mod ldap;
+mod local;
 mod oidc;
 mod openapi;
+pub mod output;
 mod procedures;
 mod process;
 mod progress;
+mod provider;
 mod recover;
 mod reload;
 mod remote;
@@ -27,12 +31,9 @@ mod target;
 mod terminal;
 mod yaml;
 
-use std::{
-    io::{ErrorKind, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use self::settings::Settings;
 
@@ -77,39 +78,6 @@ enum Command {
     Recover(recover::Recover),
 }
 
-/// Where the data is.
-#[derive(Args)]
-struct DataArgs {
-    /// The folder that holds all data; a host makes it if it is not there [default: ./data]
-    #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
-}
-
-/// Where the data is, and what runs on it.
-#[derive(Args)]
-struct HostArgs {
-    #[command(flatten)]
-    data: DataArgs,
-    /// Run this component instead of the one inside the binary
-    #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
-    component: Option<PathBuf>,
-    /// Where the compiled component is kept [default: the folder `cache` of the data]
-    #[arg(long, env = "PORTICO_CACHE", value_name = "DIR")]
-    cache: Option<PathBuf>,
-    #[command(flatten)]
-    audit: audit::AuditSettings,
-    /// Where icons are looked up: INDEX|BASE,INDEX|BASE; empty = nowhere
-    #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
-    icon_sources: Option<String>,
-    /// What is logged, to the standard error: error, warn, info, debug, or a tracing filter
-    /// [default: info]
-    #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
-    log: Option<String>,
-    /// How it is logged [default: pretty]
-    #[arg(long, env = "PORTICO_LOG_FORMAT", value_name = "FORMAT")]
-    log_format: Option<settings::LogFormat>,
-}
-
 /// Reads the command line and does what it says.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
@@ -127,32 +95,6 @@ pub fn run() -> anyhow::Result<()> {
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
     }
-}
-
-/// Writes to the standard output what holds nothing that a terminal would obey, or has that escaped.
-fn print(text: &str) -> anyhow::Result<()> {
-    print_as_is(&terminal::visible(text))
-}
-
-/// Writes a failure to the standard error; ignores an error of writing it.
-pub fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "portico: {}", terminal::visible(text));
-}
-
-/// Writes to the standard output. The program that reads it may stop reading at any time.
-fn print_as_is(text: &str) -> anyhow::Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
-    }
-}
-
-/// Runs something asynchronous to its end.
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(work)
 }
 
 #[cfg(test)]

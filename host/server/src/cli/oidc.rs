@@ -12,7 +12,10 @@ use portico_sign_in::{
 };
 use serde::Deserialize;
 
-use super::given::{as_text, given, read, secret, time_limit};
+use super::{
+    layers::layered,
+    provider::{as_text, read_file, secret, time_limit, value, value_or},
+};
 
 /// The one setting that is no flag: whoever lists processes reads those.
 const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
@@ -129,29 +132,25 @@ pub struct OidcArgs {
     label: Option<String>,
 }
 
-impl OidcArgs {
-    /// These, and where they say nothing, those.
-    pub fn over(self, those: &Self) -> Self {
-        let those = those.clone();
-        Self {
-            issuer: self.issuer.or(those.issuer),
-            client_id: self.client_id.or(those.client_id),
-            client_secret_file: self.client_secret_file.or(those.client_secret_file),
-            client_auth: self.client_auth.or(those.client_auth),
-            trusted_audiences: self.trusted_audiences.or(those.trusted_audiences),
-            scopes: self.scopes.or(those.scopes),
-            name_claim: self.name_claim.or(those.name_claim),
-            groups_claim: self.groups_claim.or(those.groups_claim),
-            linking: self.linking.or(those.linking),
-            ca_file: self.ca_file.or(those.ca_file),
-            time_limit: self.time_limit.or(those.time_limit),
-            label: self.label.or(those.label),
-        }
-    }
+layered!(OidcArgs {
+    issuer,
+    client_id,
+    client_secret_file,
+    client_auth,
+    trusted_audiences,
+    scopes,
+    name_claim,
+    groups_claim,
+    linking,
+    ca_file,
+    time_limit,
+    label,
+});
 
+impl OidcArgs {
     /// The issuer; none: there is no such setting.
     pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
-        if given(&self.issuer).is_none() && given(&self.client_id).is_none() {
+        if value(&self.issuer).is_none() && value(&self.client_id).is_none() {
             return Ok(None);
         }
         Oidc::new(self.settings()?, public_url).map(Some)
@@ -159,19 +158,18 @@ impl OidcArgs {
 
     fn settings(&self) -> anyhow::Result<OidcSettings> {
         let defaults = OidcSettings::default();
-        let text = |setting: &Option<String>, default| given(setting).map_or(default, Into::into);
         let words = |text: &String| text.split_whitespace().map(Into::into).collect();
         let is_said = |text: &String| !text.trim().is_empty();
         Ok(OidcSettings {
-            issuer: text(&self.issuer, defaults.issuer),
-            client_id: text(&self.client_id, defaults.client_id),
+            issuer: value_or(&self.issuer, defaults.issuer),
+            client_id: value_or(&self.client_id, defaults.client_id),
             client_secret: secret(
                 SECRET,
                 "oidc-client-secret-file",
                 self.client_secret_file.as_deref(),
             )?
             .map(Secret),
-            client_auth: match given(&self.client_auth) {
+            client_auth: match value(&self.client_auth) {
                 None => None,
                 Some("basic") => Some(ClientAuth::Basic),
                 Some("post") => Some(ClientAuth::Post),
@@ -179,18 +177,18 @@ impl OidcArgs {
             },
             trusted_audiences: self.trusted_audiences.as_ref().map_or_else(Vec::new, words),
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
-            name_claim: text(&self.name_claim, defaults.name_claim),
+            name_claim: value_or(&self.name_claim, defaults.name_claim),
             groups_claim: self.groups_claim.clone().filter(is_said),
-            label: text(&self.label, defaults.label),
-            time_limit: time_limit("oidc-time-limit", &self.time_limit)?.unwrap_or(defaults.time_limit),
-            linking: match given(&self.linking) {
+            label: value_or(&self.label, defaults.label),
+            time_limit: time_limit("oidc-time-limit", &self.time_limit, defaults.time_limit)?,
+            linking: match value(&self.linking) {
                 None | Some("off") => Linking::Off,
                 Some("verified") => Linking::Verified,
                 Some("unverified") => Linking::Unverified,
                 Some(other) => bail!("oidc-linking {other:?} must be off, verified or unverified"),
             },
             ca: match &self.ca_file {
-                Some(file) => Some(read("oidc-ca-file", file)?),
+                Some(file) => Some(read_file("oidc-ca-file", file)?),
                 None => None,
             },
         })

@@ -4,7 +4,7 @@ use clap::Args;
 use portico_http::openapi;
 use portico_sandbox::COMPONENT;
 
-use super::{block_on, host, print, terminal};
+use super::{host, output::print, process::block_on, terminal};
 
 #[derive(Args)]
 pub struct OpenApi {}

@@ -5,7 +5,7 @@ use portico_sandbox::{Access, COMPONENT, Kind};
 use portico_service::procedures::Procedure;
 use serde_json::{Value, json};
 
-use super::{block_on, host, print, terminal};
+use super::{host, output::print, process::block_on, terminal};
 
 #[derive(Args)]
 pub struct Procedures {

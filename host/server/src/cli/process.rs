@@ -1,4 +1,4 @@
-//! What the process settles with the system before it does anything else.
+//! The process: its limits, and the runtime of its asynchronous work.
 
 use std::io;
 
@@ -34,4 +34,12 @@ fn raise_open_files() {
 fn outlive_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop) })
+}
+
+/// Runs something asynchronous to its end.
+pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
 }

@@ -15,7 +15,7 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use super::block_on;
+use super::process::block_on;
 
 /// What is done sooner needs no progress.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,18 +1,17 @@
 //! `portico recover`: a new password for whoever lost theirs.
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
-use portico_model::{Provider, error::Error};
-use portico_service::{identity::Identity, service::Service};
-use portico_storage::{Access, SessionUser};
+use portico_model::Provider;
+use portico_service::identity::Identity;
 use serde_json::json;
 
 use super::{
-    HostArgs, block_on,
     host::Host,
-    print,
-    settings::Settings,
-    target::{self, REQUEST_ID},
+    local,
+    output::print,
+    process::block_on,
+    settings::{HostArgs, Settings},
     terminal::printable,
 };
 
@@ -39,7 +38,7 @@ impl Recover {
 
 async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, String)> {
     let host = Host::open(settings).await?;
-    let user = find_user(&host.service, name).await?;
+    let user = local::find_user(&host.service, name).await?;
     if user.provider != Provider::Credentials {
         bail!(
             "{} signs in elsewhere ({:?}): the password is there",
@@ -49,7 +48,7 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     }
     let password = host.service.secrets.password();
     let input = json!({ "userId": user.id, "password": password });
-    target::run(
+    local::run(
         &host.service,
         "user.changePassword",
         &Identity::operator(),
@@ -57,20 +56,4 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     )
     .await?;
     Ok((user.name, password))
-}
-
-/// The user with this name; of several providers' users, the one who signs in here.
-pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
-    let context = Identity::operator().context(REQUEST_ID);
-    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
-        if let Some(account) = service.find_account(provider, name, &context).await? {
-            let transaction = service.storage.begin_dashboard(Access::Read, &context).await;
-            let user = transaction
-                .map_err(Error::from)?
-                .get_session_user(&account.id)
-                .await;
-            return user.map_err(Error::from)?.context("the user is gone");
-        }
-    }
-    bail!("there is no user {name:?}; `portico call user.getAll` lists them")
 }

@@ -1,17 +1,10 @@
 //! A component file that changes while the host serves: `portico serve --watch`, and SIGHUP.
 //!
 //! Invariants:
-//! - A file is read when nobody has written to it for a while, so that none is taken half-written.
-//! - What cannot be served changes nothing: the old component goes on, and the log says why.
+//! - A file is loaded only after it has stayed unchanged for a while, so never half-written.
+//! - If the new file cannot be served, the old component stays and the log says why.
 
-use std::{
-    fs,
-    future::pending,
-    io,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, future::pending, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use portico_sandbox::inspect::sha256;
 use portico_service::hot_swap::HotSwap;
@@ -21,23 +14,16 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use super::host;
+use super::component::{self, ComponentFile};
 
-/// How often a watched file is looked at, and for how long it must stay as it is to be read.
-const LOOK: Duration = Duration::from_secs(1);
-/// For how long a file must stay as it is to be read where somebody says that it changed.
-const STILL: Duration = Duration::from_millis(500);
-/// How long that may take.
-const LOOKS: usize = 50;
+/// How often a watched file is looked at. It is loaded once it is the same in two looks.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the file must stay unchanged after a SIGHUP before it is loaded.
+const SETTLE_TIME: Duration = Duration::from_millis(500);
+/// How many times the host waits for that before it gives up.
+const SETTLE_ATTEMPTS: usize = 50;
 
-/// The component file that a host serves.
-pub struct ComponentFile {
-    path: PathBuf,
-    /// The SHA-256 of what is served.
-    served: String,
-}
-
-/// What changes with every change of a file.
+/// The metadata of a file: some of it changes with every write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -58,79 +44,80 @@ impl Stamp {
     }
 }
 
-/// Loads the file when it changes, if it is watched, and at every signal. None: the component
-/// inside the binary is served.
-pub async fn keep_current(mut file: Option<ComponentFile>, watch: bool, mut hangup: Signal, live: HotSwap) {
-    let mut looks = interval(LOOK);
+/// Loads the file at every SIGHUP and, if `watch` is set, when it changes. Without a file, the component
+/// inside the binary is served and only SIGHUP is answered, in the log.
+pub async fn keep_current(file: Option<ComponentFile>, watch: bool, mut hangup: Signal, hot_swap: HotSwap) {
+    let mut reloader = file.map(|file| Reloader { file, hot_swap });
+    let mut looks = interval(POLL_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut seen, mut tried) = (None, None);
     loop {
-        let told = tokio::select! {
+        let is_signal = tokio::select! {
             Some(()) = hangup.recv() => true,
             _ = looks.tick(), if watch => false,
             else => pending().await,
         };
-        let Some(file) = &mut file else {
+        let Some(reloader) = &mut reloader else {
             info!(
                 "nothing to load again: the component is the one inside portico (there is --component FILE)"
             );
             continue;
         };
-        if told {
-            file.load_when_still(&live).await;
+        if is_signal {
+            reloader.load_when_settled().await;
             continue;
         }
-        // A file that is not there may be about to be replaced.
-        let now = Stamp::of(&file.path).ok();
+        // A missing file may be about to be replaced.
+        let now = Stamp::of(&reloader.file.path).ok();
         if now.is_some() && now == seen && now != tried {
             tried = now;
-            file.load(&live, false).await;
+            reloader.load(false).await;
         }
         seen = now;
     }
 }
 
-impl ComponentFile {
-    /// The file, as it was when the host read these bytes of it.
-    pub fn new(path: PathBuf, bytes: &[u8]) -> Self {
-        let served = sha256(bytes);
-        Self { path, served }
-    }
+struct Reloader {
+    file: ComponentFile,
+    hot_swap: HotSwap,
+}
 
-    async fn load_when_still(&mut self, live: &HotSwap) {
-        for _ in 0..LOOKS {
-            let before = Stamp::of(&self.path).ok();
-            sleep(STILL).await;
-            if before == Stamp::of(&self.path).ok() {
-                return self.load(live, true).await;
+impl Reloader {
+    async fn load_when_settled(&mut self) {
+        for _ in 0..SETTLE_ATTEMPTS {
+            let before = Stamp::of(&self.file.path).ok();
+            sleep(SETTLE_TIME).await;
+            if before == Stamp::of(&self.file.path).ok() {
+                return self.load(true).await;
             }
         }
-        let served = short(&self.served);
+        let served = short(&self.file.served);
         warn!(
             served,
             "{} keeps changing; it was not loaded",
-            self.path.display()
+            self.file.path.display()
         );
     }
 
-    async fn load(&mut self, live: &HotSwap, told: bool) {
-        let (path, served) = (self.path.display(), short(&self.served));
-        let bytes = match host::read(&self.path) {
+    /// Loads the file if it holds another component. `is_signal`: logs it also if it does not.
+    async fn load(&mut self, is_signal: bool) {
+        let (path, served) = (self.file.path.display(), short(&self.file.served));
+        let bytes = match component::read(&self.file.path) {
             Ok(bytes) => bytes,
             Err(error) => return warn!(served, "the component stays: cannot read {path}: {error}"),
         };
         let hash = sha256(&bytes);
-        if hash == self.served {
-            if told {
+        if hash == self.file.served {
+            if is_signal {
                 info!(served, "the component stays: {path} holds the same");
             }
             return;
         }
         let new = short(&hash);
-        match live.exchange(bytes).await {
+        match self.hot_swap.exchange(bytes).await {
             Ok(()) => {
                 info!(old = served, new, "the component of {path} was exchanged");
-                self.served = hash;
+                self.file.served = hash;
             }
             Err(error) => warn!(
                 served,
@@ -141,7 +128,7 @@ impl ComponentFile {
     }
 }
 
-/// Enough of a hash to know it by.
+/// The beginning of a hash, for the log.
 fn short(hash: &str) -> &str {
     &hash[..12]
 }

@@ -8,7 +8,11 @@ use portico_model::time::{self, Clock, SystemClock};
 use portico_server::data_dir::DataDir;
 use portico_sqlite as sqlite;
 
-use super::{DataArgs, print, progress::interruptible, settings::Settings};
+use super::{
+    output::print,
+    progress::interruptible,
+    settings::{DataArgs, Settings},
+};
 
 const HELP: &str = "\
 The file is copied and checked before anything changes; it may be of an older version. Whatever

@@ -15,14 +15,14 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
-    HostArgs, block_on,
     front::FrontSettings,
     host::Host,
     ldap::LdapArgs,
     oidc::OidcArgs,
-    print,
+    output::print,
+    process::block_on,
     reload::keep_current,
-    settings::{LimitSettings, Settings},
+    settings::{HostArgs, LimitSettings, Settings},
 };
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:7575";

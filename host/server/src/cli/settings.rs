@@ -15,7 +15,7 @@ use portico_server::icons::IconSettings;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{HostArgs, audit::AuditSettings, front::FrontSettings, ldap::LdapArgs, oidc::OidcArgs};
+use super::{audit::AuditSettings, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs};
 
 /// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
@@ -85,20 +85,17 @@ pub struct LimitSettings {
     unsent: Option<usize>,
 }
 
-impl LimitSettings {
-    /// These, and where they say nothing, those.
-    pub fn over(self, those: &Self) -> Self {
-        Self {
-            body: self.body.or(those.body),
-            large_body: self.large_body.or(those.large_body),
-            head: self.head.or(those.head),
-            batch: self.batch.or(those.batch),
-            write_time: self.write_time.or(those.write_time),
-            write_rate: self.write_rate.or(those.write_rate),
-            unsent: self.unsent.or(those.unsent),
-        }
-    }
+layered!(LimitSettings {
+    body,
+    large_body,
+    head,
+    batch,
+    write_time,
+    write_rate,
+    unsent,
+});
 
+impl LimitSettings {
     /// With the defaults for what is not set.
     pub fn http(self) -> HttpLimits {
         let defaults = HttpLimits::default();
@@ -125,6 +122,39 @@ pub enum LogFormat {
     Pretty,
     /// One JSON object a line
     Json,
+}
+
+/// Where the data is.
+#[derive(Args)]
+pub struct DataArgs {
+    /// The folder that holds all data; a host makes it if it is not there [default: ./data]
+    #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// Where the data is, and what runs on it.
+#[derive(Args)]
+pub struct HostArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Run this component instead of the one inside the binary
+    #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
+    component: Option<PathBuf>,
+    /// Where the compiled component is kept [default: the folder `cache` of the data]
+    #[arg(long, env = "PORTICO_CACHE", value_name = "DIR")]
+    cache: Option<PathBuf>,
+    #[command(flatten)]
+    audit: AuditSettings,
+    /// Where icons are looked up: INDEX|BASE,INDEX|BASE; empty = nowhere
+    #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
+    icon_sources: Option<String>,
+    /// What is logged, to the standard error: error, warn, info, debug, or a tracing filter
+    /// [default: info]
+    #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
+    log: Option<String>,
+    /// How it is logged [default: pretty]
+    #[arg(long, env = "PORTICO_LOG_FORMAT", value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
 impl Settings {

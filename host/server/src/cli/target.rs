@@ -1,18 +1,17 @@
 //! Where a procedure is called: on the data directory, or on a running host.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::Args;
 use portico_sandbox::{COMPONENT, Kind};
-use portico_service::{identity::Identity, service::Service};
-use portico_storage::Authentication;
 use serde_json::Value;
 
-use super::{HostArgs, block_on, host, host::Host, recover::find_user, remote, settings::Settings};
-
-/// What the log and error messages call the request of a command.
-pub const REQUEST_ID: &str = "command-line";
+use super::{
+    host, local,
+    process::block_on,
+    remote,
+    settings::{HostArgs, Settings},
+};
 
 /// Without `--url` it is the data directory, which then no host may work on.
 #[derive(Args)]
@@ -27,10 +26,10 @@ pub struct Target {
     host: HostArgs,
 }
 
-/// A procedure of which only the running host may know.
-pub struct Named<'a> {
+/// The procedure to call.
+pub struct ProcedureRef<'a> {
     pub name: &'a str,
-    /// None: as the component inside says.
+    /// None: ask the component inside this binary.
     pub kind: Option<Kind>,
 }
 
@@ -46,14 +45,14 @@ impl Target {
     pub fn call(
         self,
         settings: Settings,
-        procedure: Named,
+        procedure: ProcedureRef<'_>,
         user: Option<&str>,
         input: Option<Value>,
     ) -> anyhow::Result<Option<Value>> {
         let settings = settings.with(self.host)?;
         settings.start_log(true)?;
         let Some(url) = &self.url else {
-            return block_on(local(&settings, procedure.name, user, input));
+            return block_on(local::call(&settings, procedure.name, user, input));
         };
         let cache = settings.cache.as_deref().map(std::path::absolute).transpose()?;
         let kind = match procedure.kind {
@@ -66,41 +65,4 @@ impl Target {
         };
         remote::call(url, self.key.as_deref(), procedure.name, kind, input)
     }
-}
-
-async fn local(
-    settings: &Settings,
-    procedure: &str,
-    user: Option<&str>,
-    input: Option<Value>,
-) -> anyhow::Result<Option<Value>> {
-    let host = Host::open(settings).await?;
-    let identity = match user {
-        Some(name) => identity_of(&host.service, name).await?,
-        None => Identity::operator(),
-    };
-    run(&host.service, procedure, &identity, input).await
-}
-
-/// Runs a procedure; none where it has no output.
-pub async fn run(
-    service: &Arc<Service>,
-    procedure: &str,
-    identity: &Identity,
-    input: Option<Value>,
-) -> anyhow::Result<Option<Value>> {
-    let Some(procedure) = service.table.find(procedure) else {
-        bail!("there is no procedure {procedure}; `portico procedures` lists them");
-    };
-    let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await;
-    // Nobody does it later.
-    service.audit.flush().await;
-    let output = output?;
-    let output: Value = serde_json::from_str(&output)?;
-    Ok((!output.is_null()).then_some(output))
-}
-
-async fn identity_of(service: &Service, name: &str) -> anyhow::Result<Identity> {
-    let user = find_user(service, name).await?;
-    Ok(Identity::user(user.id, user.permissions, Authentication::Host))
 }

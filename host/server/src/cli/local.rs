@@ -1,0 +1,68 @@
+//! Calls on the data directory, without a running host.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use portico_model::{Provider, error::Error};
+use portico_service::{identity::Identity, service::Service};
+use portico_storage::{Access, Authentication, SessionUser};
+use serde_json::Value;
+
+use super::{host::Host, settings::Settings};
+
+/// The request id of a command, in the log and in error messages.
+pub const REQUEST_ID: &str = "command-line";
+
+/// Opens the data directory and calls a procedure: as this user, or as the operator.
+pub async fn call(
+    settings: &Settings,
+    procedure: &str,
+    user: Option<&str>,
+    input: Option<Value>,
+) -> anyhow::Result<Option<Value>> {
+    let host = Host::open(settings).await?;
+    let identity = match user {
+        Some(name) => identity_of(&host.service, name).await?,
+        None => Identity::operator(),
+    };
+    run(&host.service, procedure, &identity, input).await
+}
+
+/// Runs a procedure; none where it has no output.
+pub async fn run(
+    service: &Arc<Service>,
+    procedure: &str,
+    identity: &Identity,
+    input: Option<Value>,
+) -> anyhow::Result<Option<Value>> {
+    let Some(procedure) = service.table.find(procedure) else {
+        bail!("there is no procedure {procedure}; `portico procedures` lists them");
+    };
+    let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await;
+    // Nobody does it later.
+    service.audit.flush().await;
+    let output = output?;
+    let output: Value = serde_json::from_str(&output)?;
+    Ok((!output.is_null()).then_some(output))
+}
+
+/// The user with this name; of several providers' users, the one who signs in here.
+pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
+    let context = Identity::operator().context(REQUEST_ID);
+    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
+        if let Some(account) = service.find_account(provider, name, &context).await? {
+            let transaction = service.storage.begin_dashboard(Access::Read, &context).await;
+            let user = transaction
+                .map_err(Error::from)?
+                .get_session_user(&account.id)
+                .await;
+            return user.map_err(Error::from)?.context("the user is gone");
+        }
+    }
+    bail!("there is no user {name:?}; `portico call user.getAll` lists them")
+}
+
+async fn identity_of(service: &Service, name: &str) -> anyhow::Result<Identity> {
+    let user = find_user(service, name).await?;
+    Ok(Identity::user(user.id, user.permissions, Authentication::Host))
+}

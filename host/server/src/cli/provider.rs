@@ -1,0 +1,66 @@
+//! What the settings of the external identity providers (LDAP, OpenID Connect) share.
+//!
+//! They stay text until a provider is built from them: a wrong one turns that provider off and does not
+//! keep the host from starting.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::{Context as _, ensure};
+use serde::{Deserialize, Deserializer};
+
+/// Reads text, a number or a boolean of the settings file as text.
+pub fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Scalar {
+        Text(String),
+        Number(i64),
+        Fraction(f64),
+        Boolean(bool),
+    }
+    Ok(Some(match Scalar::deserialize(deserializer)? {
+        Scalar::Text(text) => text,
+        Scalar::Number(number) => number.to_string(),
+        Scalar::Fraction(fraction) => fraction.to_string(),
+        Scalar::Boolean(boolean) => boolean.to_string(),
+    }))
+}
+
+/// The value of a setting. An empty environment variable counts as not set.
+pub fn value(setting: &Option<String>) -> Option<&str> {
+    setting.as_deref().filter(|text| !text.is_empty())
+}
+
+/// The value of a setting, or its default.
+pub fn value_or(setting: &Option<String>, default: String) -> String {
+    value(setting).map_or(default, Into::into)
+}
+
+/// A time limit in whole seconds. The provider checks its range.
+pub fn time_limit(name: &str, setting: &Option<String>, default: Duration) -> anyhow::Result<Duration> {
+    let Some(text) = value(setting) else {
+        return Ok(default);
+    };
+    let seconds = text.parse().map(Duration::from_secs);
+    seconds.with_context(|| format!("{name} {text:?} must be a number of seconds"))
+}
+
+/// A secret from this environment variable, or from the file that the setting names.
+pub fn secret(variable: &str, setting: &str, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let secret = std::env::var_os(variable).filter(|secret| !secret.is_empty());
+    let secret = match secret.map(|secret| secret.into_string().ok()) {
+        Some(secret) => Some(secret.with_context(|| format!("{variable} is no text"))?),
+        None => None,
+    };
+    let Some(file) = file else {
+        return Ok(secret);
+    };
+    ensure!(secret.is_none(), "{variable} and {setting} are both set");
+    let text = read_file(setting, file)?;
+    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// The content of the file that a setting names.
+pub fn read_file(setting: &str, file: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| format!("{setting}: cannot read {}", file.display()))
+}
