@@ -1,4 +1,4 @@
-//! The folder that holds all data, for one host at a time.
+//! The data directory. Only one host can use it at a time.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
@@ -14,14 +14,14 @@ use portico_sqlite::disk;
 /// The mode of the file `lock`.
 const OWNER_ONLY: u32 = 0o600;
 
-/// A data directory that nobody else works on, as long as this value lives.
+/// A data directory, locked for as long as this value lives.
 pub struct DataDir {
     path: PathBuf,
     _lock: File,
 }
 
 impl DataDir {
-    /// Takes the folder; makes it, for its owner only, if it is not there.
+    /// Locks the directory. Creates it, readable for its owner only, if it does not exist.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         if !path.exists() {
@@ -39,8 +39,8 @@ impl DataDir {
             .mode(OWNER_ONLY)
             .open(&lock_file)
             .map_err(|error| refusal(error, &format!("cannot write to the data directory {shown}")))?;
-        // A user who can open it can lock it, and so keep every host out. Earlier versions made it 0644.
-        // The mode of another user's file cannot be changed; their data cannot be used either.
+        // A user who can open the file can lock it, and so keep every host out. Earlier versions created
+        // it with mode 0644. If it belongs to another user, so does the data, which then cannot be used.
         if lock.metadata()?.permissions().mode() & 0o777 != OWNER_ONLY {
             let _ = lock.set_permissions(Permissions::from_mode(OWNER_ONLY));
         }
@@ -58,33 +58,33 @@ impl DataDir {
         Ok(Self { path, _lock: lock })
     }
 
-    /// Where it is.
+    /// The absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The database.
+    /// The database file.
     pub fn database(&self) -> PathBuf {
         Self::database_in(&self.path)
     }
 
-    /// Where the database of a data directory is, for whoever does not need it alone.
+    /// The database file of a data directory that is not locked.
     pub fn database_in(path: &Path) -> PathBuf {
         path.join("portico.db")
     }
 
-    /// What can be made again: the compiled component.
+    /// The folder of the compiled component, which can be deleted.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")
     }
 
-    /// The indexes of icon sources.
+    /// The folder with the indexes of icon sources.
     pub fn icons(&self) -> PathBuf {
         self.path.join("icons")
     }
 }
 
-/// What happened, and what to do about it.
+/// An error with advice on what to do about it.
 fn refusal(error: io::Error, what: &str) -> anyhow::Error {
     let advice = disk::advice(&error).map_or(String::new(), |advice| format!(": {advice}"));
     let message = format!("{what}{advice}, or choose another one with --data");
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_at_a_time_has_it() {
+    fn only_one_host_at_a_time_can_open_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
         let first = DataDir::open(&path).unwrap();
@@ -114,14 +114,14 @@ mod tests {
         let mode = || fs::metadata(&lock).unwrap().permissions().mode() & 0o777;
         drop(DataDir::open(folder.path()).unwrap());
         assert_eq!(mode(), 0o600);
-        // As earlier versions made it.
+        // The mode that earlier versions used.
         fs::set_permissions(&lock, Permissions::from_mode(0o644)).unwrap();
         drop(DataDir::open(folder.path()).unwrap());
         assert_eq!(mode(), 0o600);
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn an_error_names_the_folder_that_cannot_be_created() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let refusal = DataDir::open(&file.path().join("data"))
             .err()

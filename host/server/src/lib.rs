@@ -1,5 +1,5 @@
-//! What the binary `portico` has that a dashboard which embeds it does not need: icon sources, and the
-//! data folder.
+//! The parts of the binary `portico` that tests and benchmarks use too: icon sources and the data
+//! directory.
 
 pub mod data_dir;
 pub mod icons;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-// Most of what a request allocates is small and soon freed.
+// Most allocations of a request are small and short-lived, for which mimalloc is fast.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -17,10 +17,10 @@ use super::{
 };
 
 const HELP: &str = "\
-Creates what the document names and is not there, changes what differs, and leaves alone what it does
-not name; with --prune, what it does not name in the lists that it has is removed. All of it or
-nothing. Applying the same document again changes nothing. docs/desired-state.md says what a document
-may hold; `portico export` writes one.
+Creates the records that the document names and that do not exist, changes those that differ, and
+leaves all others alone. With --prune it also removes records that the document's lists do not name.
+Either everything is applied or nothing. Applying the same document again changes nothing.
+docs/desired-state.md describes documents; `portico export` writes one.
 
 Examples:
   portico apply home.yaml --dry-run
@@ -28,21 +28,21 @@ Examples:
   PORTICO_KEY=… portico apply home.yaml --url http://127.0.0.1:7575
   kubectl get configmap home -o 'jsonpath={.data.home\\.yaml}' | portico apply - --url …
 
-The exit code is 0 if the dashboard is as the document says, or would be; else 1, and nothing was
-changed. Passwords are never shown.";
+The exit code is 0 if the dashboard is as the document says (with --dry-run: would be), and 1 if
+nothing was changed because of an error. Passwords are never shown.";
 
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub struct Apply {
-    /// The document: JSON if its name ends in .json, else YAML; `-` is the standard input
+    /// The document: JSON if the file name ends in .json, else YAML; `-` reads the standard input
     file: PathBuf,
     /// Say what would change, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Also remove what the lists of the document do not name
+    /// Also remove records that the document's lists do not name
     #[arg(long)]
     prune: bool,
-    /// Print the answer as JSON, as `state.apply` gives it
+    /// Print the answer of `state.apply` as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -76,7 +76,7 @@ impl Apply {
         }
         let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         let text = difference(&answer, &document.content, Colours(colours));
-        // `difference` escapes what it shows; its colours are for the terminal.
+        // `difference` has already escaped the text; escaping it here would remove its colours.
         print_as_is(text.trim_end())
     }
 }

@@ -10,12 +10,12 @@ use super::{
     layers::layered,
 };
 
-/// How much is recorded, and for how long; in the file under `[audit]`.
+/// How much is recorded, and how long it is kept; in the file under `[audit]`.
 #[derive(Args, Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct AuditSettings {
-    /// How long rows of the audit log are kept (12h, 90d); off: nothing is recorded, and what is
-    /// there stays [default: 90d]
+    /// How long rows of the audit log are kept (12h, 90d); off: nothing is recorded, and existing
+    /// rows stay [default: 90d]
     #[arg(
         long = "audit-retention",
         env = "PORTICO_AUDIT_RETENTION",
@@ -23,7 +23,8 @@ pub struct AuditSettings {
     )]
     #[serde(deserialize_with = "from_text")]
     retention: Option<Retention>,
-    /// How many rows the audit log may have; refusals go before what was done [default: 1000000]
+    /// How many rows the audit log may have; beyond it, refusals are removed before changes
+    /// [default: 1000000]
     #[arg(long = "audit-rows", env = "PORTICO_AUDIT_ROWS", value_name = "ROWS")]
     rows: Option<u64>,
 }
@@ -31,7 +32,7 @@ pub struct AuditSettings {
 layered!(AuditSettings { retention, rows });
 
 impl AuditSettings {
-    /// With the defaults for what is not set.
+    /// The settings, with defaults for those that are not set.
     pub fn audit(self) -> portico_service::audit::AuditSettings {
         let defaults = portico_service::audit::AuditSettings::default();
         portico_service::audit::AuditSettings {
@@ -46,7 +47,7 @@ impl AuditSettings {
     }
 }
 
-/// How long something is kept, if it is kept at all.
+/// How long rows are kept, or that nothing is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retention {
     Off,

@@ -14,10 +14,10 @@ use super::{
 };
 
 const HELP: &str = "\
-The copy is one state of the database, that of one moment, whatever a host writes meanwhile; it is
-checked, and only then it gets its name. It holds everything: users with the hashes of their
-passwords, apps, groups, boards, keys, invites. So it is readable for its owner only: keep it so.
-Icons and the compiled component are not in it; they are made again.
+The copy shows the database at one moment, even if a host writes to it meanwhile. It gets its name only
+after it has been checked. It contains everything: users with the hashes of their passwords, apps,
+groups, boards, keys, invites. It is therefore readable for its owner only: keep it so. Icons and the
+compiled component are not in it; they are created again.
 
 Examples:
   portico backup /backups/portico-$(date +%F).db
@@ -28,7 +28,7 @@ Examples:
 pub struct Backup {
     /// The file to write
     file: PathBuf,
-    /// Replace the file if it is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]

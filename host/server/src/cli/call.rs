@@ -20,7 +20,7 @@ pub struct Call {
     procedure: String,
     /// Its input as JSON; `-` reads it from the standard input
     input: Option<String>,
-    /// Act as this user; without it as the operator, who may do everything
+    /// Act as this user instead of as the operator, who may do anything
     #[arg(long, value_name = "NAME", conflicts_with = "url")]
     user: Option<String>,
     #[command(flatten)]

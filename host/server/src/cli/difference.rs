@@ -1,4 +1,4 @@
-//! What `state.apply` answers, for people.
+//! The answer of `state.apply` as readable text.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::terminal::printable;
 
-/// Of one value, so many characters are shown.
+/// How many characters of a value are shown.
 const LONGEST: usize = 60;
 
-/// The colours of a terminal, or none.
+/// Whether to write terminal colours.
 #[derive(Clone, Copy)]
 pub struct Colours(pub bool);
 
@@ -27,11 +27,11 @@ const RED: u8 = 31;
 const GREEN: u8 = 32;
 const YELLOW: u8 = 33;
 
-/// A line for each record that is created, changed or removed, and one that sums up.
+/// A line for each record that is created, changed or removed, and a summary.
 ///
-/// `asked` is the document: what it does not name is told only of the lists that it has, because
-/// nothing else could be removed.
-pub fn difference(answer: &Value, asked: &Map<String, Value>, colours: Colours) -> String {
+/// `document` is what was applied. Records that it does not name are counted only for the lists that it
+/// has, because `--prune` would remove only those.
+pub fn difference(answer: &Value, document: &Map<String, Value>, colours: Colours) -> String {
     let mut text = String::new();
     let entries = |key: &str| answer[key].as_array().map(Vec::as_slice).unwrap_or_default();
     for (key, sign, colour) in [
@@ -56,7 +56,7 @@ pub fn difference(answer: &Value, asked: &Map<String, Value>, colours: Colours) 
         "{created} created, {changed} changed, {removed} removed, {} as wanted",
         count("unchanged")
     );
-    text.push_str(&unnamed(&answer["unnamed"], asked));
+    text.push_str(&unnamed(&answer["unnamed"], document));
     text.push('\n');
     if answer["dryRun"] == true {
         text.push_str("Nothing was written: this was a dry run\n");
@@ -79,7 +79,7 @@ fn name_of(entry: &Value) -> String {
     format!("{kind} {}{provider}", text("name"))
 }
 
-/// One change on the same line, more of them on lines of their own.
+/// A single change on the same line; several on a line each.
 fn changes_of(entry: &Value) -> String {
     let changes = entry["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut text = String::new();
@@ -122,7 +122,7 @@ fn short(value: &Value) -> String {
 }
 
 /// `; 3 apps and 1 group are not in the document (--prune removes them)`.
-fn unnamed(unnamed: &Value, asked: &Map<String, Value>) -> String {
+fn unnamed(unnamed: &Value, document: &Map<String, Value>) -> String {
     let mut parts = Vec::new();
     let mut all = 0;
     for (list, one) in [
@@ -133,7 +133,7 @@ fn unnamed(unnamed: &Value, asked: &Map<String, Value>) -> String {
         ("boards", "board"),
     ] {
         let count = unnamed[list].as_u64().unwrap_or_default();
-        if count > 0 && asked.get(list).is_some_and(|list| !list.is_null()) {
+        if count > 0 && document.get(list).is_some_and(|list| !list.is_null()) {
             all += count;
             parts.push(format!("{count} {one}{}", if count == 1 { "" } else { "s" }));
         }
@@ -155,12 +155,12 @@ mod tests {
 
     use super::*;
 
-    fn asked() -> Map<String, Value> {
+    fn document() -> Map<String, Value> {
         json!({"apps": [], "groups": []}).as_object().unwrap().clone()
     }
 
     #[test]
-    fn every_change_is_told_in_a_line_or_a_few() {
+    fn every_record_has_a_line_with_its_changes() {
         let answer = json!({
             "dryRun": true,
             "created": [{"kind": "app", "id": null, "name": "Jellyfin"}],
@@ -186,21 +186,21 @@ mod tests {
              Nothing was written: this was a dry run\n",
             "x".repeat(59)
         );
-        assert_eq!(difference(&answer, &asked(), Colours(false)), expected);
-        let coloured = difference(&answer, &asked(), Colours(true));
+        assert_eq!(difference(&answer, &document(), Colours(false)), expected);
+        let coloured = difference(&answer, &document(), Colours(true));
         assert!(
             coloured.starts_with("\u{1b}[32m+ app Jellyfin\u{1b}[0m\n\u{1b}[33m~ user ada\u{1b}[0m  email")
         );
     }
 
     #[test]
-    fn no_change_is_said_too() {
+    fn no_change_is_reported_too() {
         let answer = json!({
             "dryRun": false, "created": [], "changed": [], "removed": [], "unchanged": [{}, {}],
             "unnamed": {"groups": 0, "users": 0, "apps": 1, "searchEngines": 0, "boards": 0},
         });
         assert_eq!(
-            difference(&answer, &asked(), Colours(false)),
+            difference(&answer, &document(), Colours(false)),
             "Nothing to change: 0 created, 0 changed, 0 removed, 2 as wanted; 1 app is not in the document (--prune \
              removes it)\n"
         );

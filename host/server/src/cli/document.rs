@@ -1,4 +1,4 @@
-//! A document for `portico apply`: read from JSON or YAML, and refused by the line.
+//! A document for `portico apply`: reads it from JSON or YAML, and reports errors with line numbers.
 
 use std::{
     cell::OnceCell,
@@ -22,28 +22,28 @@ use super::{
     yaml::{self, LineNumbers},
 };
 
-/// As much as a running host may take, with room for YAML's indentation.
+/// The largest document, in bytes. More than a running host accepts, to leave room for YAML's indentation.
 const LONGEST: u64 = 64 << 20;
-/// So many broken rules or unknown keys are listed.
-const LISTED: usize = 20;
+/// How many broken rules or unknown keys are listed.
+const MOST_LISTED: usize = 20;
 
 pub struct Document {
     /// The keys of the document.
     pub content: Map<String, Value>,
     file: PathBuf,
     text: String,
-    places: OnceCell<Option<LineNumbers>>,
+    lines: OnceCell<Option<LineNumbers>>,
 }
 
 impl Document {
-    /// Reads a file; `-` is the standard input. What does not end in `.json` is read as YAML, of
-    /// which JSON is a part.
+    /// Reads a file, or the standard input for `-`. A name that does not end in `.json` is read as YAML,
+    /// which includes JSON.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         let (file, text) = if file == Path::new("-") {
-            let text = limited(std::io::stdin()).context("cannot read the standard input")?;
+            let text = read_limited(std::io::stdin()).context("cannot read the standard input")?;
             (PathBuf::from("standard input"), text)
         } else {
-            let text = File::open(file).map_err(Into::into).and_then(limited);
+            let text = File::open(file).map_err(Into::into).and_then(read_limited);
             let text = text.with_context(|| format!("cannot read {}", file.display()))?;
             (file.to_owned(), text)
         };
@@ -60,7 +60,7 @@ impl Document {
                 content,
                 file,
                 text,
-                places: OnceCell::new(),
+                lines: OnceCell::new(),
             }),
             _ => bail!(
                 "{} is no document: it must have one or more of the keys groups, users, apps, searchEngines and boards",
@@ -69,7 +69,7 @@ impl Document {
         }
     }
 
-    /// The keys that nobody reads, each with its place: probably misspelt ones.
+    /// Keys that `state.apply` does not know, probably misspelt, each with its place.
     pub fn unknown_keys(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(fields) = DOCUMENT.fields() {
@@ -78,7 +78,7 @@ impl Document {
         listed(&found, |path| self.place(path))
     }
 
-    /// The same error, with every broken rule and its place in the file.
+    /// Adds to an error every broken rule and its place in the file.
     pub fn explain(&self, error: anyhow::Error) -> anyhow::Error {
         let refused = error.downcast_ref::<Refused>();
         let issues: Vec<_> = match error.downcast_ref::<Error>() {
@@ -100,8 +100,8 @@ impl Document {
 
     /// `home.yaml:14: apps[3].href`.
     fn place(&self, path: &str) -> String {
-        match self.places.get_or_init(|| LineNumbers::of(&self.text)) {
-            Some(places) => format!("{}:{}: {path}", self.file.display(), places.line_of(path)),
+        match self.lines.get_or_init(|| LineNumbers::of(&self.text)) {
+            Some(lines) => format!("{}:{}: {path}", self.file.display(), lines.line_of(path)),
             None => format!("{}: {path}", self.file.display()),
         }
     }
@@ -109,14 +109,14 @@ impl Document {
 
 fn listed(all: &[String], show: impl Fn(&String) -> String) -> Vec<String> {
     let shown = |item| printable(&show(item)).into_owned();
-    let mut lines: Vec<_> = all.iter().take(LISTED).map(shown).collect();
-    if all.len() > LISTED {
-        lines.push(format!("and {} more", all.len() - LISTED));
+    let mut lines: Vec<_> = all.iter().take(MOST_LISTED).map(shown).collect();
+    if all.len() > MOST_LISTED {
+        lines.push(format!("and {} more", all.len() - MOST_LISTED));
     }
     lines
 }
 
-fn limited(source: impl Read) -> anyhow::Result<String> {
+fn read_limited(source: impl Read) -> anyhow::Result<String> {
     let mut text = String::new();
     source.take(LONGEST + 1).read_to_string(&mut text)?;
     ensure!(text.len() as u64 <= LONGEST, "it is longer than {LONGEST} bytes");
@@ -131,28 +131,30 @@ fn find_unknown(fields: &[Field], object: &Map<String, Value>, path: &str, found
             format!("{path}.{key}")
         };
         match fields.iter().find(|field| field.name == key) {
-            Some(field) => look_into(&field.shape, value, &path, found),
+            Some(field) => find_unknown_below(&field.shape, value, &path, found),
             None => found.push(path),
         }
     }
 }
 
-fn look_into(shape: &Shape, value: &Value, path: &str, found: &mut Vec<String>) {
+fn find_unknown_below(shape: &Shape, value: &Value, path: &str, found: &mut Vec<String>) {
     match (shape.plain(), value) {
         (Shape::Record(fields), Value::Object(object)) => find_unknown(fields, object, path, found),
         (Shape::List(shape), Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
-                look_into(shape, item, &format!("{path}[{index}]"), found);
+                find_unknown_below(shape, item, &format!("{path}[{index}]"), found);
             }
         }
-        (Shape::Nullable(shape) | Shape::Optional(shape), value) => look_into(shape, value, path, found),
+        (Shape::Nullable(shape) | Shape::Optional(shape), value) => {
+            find_unknown_below(shape, value, path, found)
+        }
         (Shape::Either(one, other), value) => {
             let shape = if matches!(one.plain(), Shape::Record(_)) {
                 one
             } else {
                 other
             };
-            look_into(shape, value, path, found);
+            find_unknown_below(shape, value, path, found);
         }
         _ => {}
     }

@@ -19,13 +19,13 @@ use super::{
     terminal, yaml,
 };
 
-/// What the names of unfinished documents begin with.
+/// The prefix of temporary files.
 const TEMPORARY: &str = ".portico-export-";
 
 const HELP: &str = "\
-Writes every group, user, app, search engine and board, and no secret: no password, no key, no
-session. `portico apply` of the same document changes nothing, and on an empty data directory it makes
-the same dashboard. It is no backup: see `portico backup` for that.
+Writes every group, user, app, search engine and board, without secrets: no passwords, keys or
+sessions. Applying the document with `portico apply` changes nothing; on an empty data directory it
+creates the same dashboard. This is not a backup: use `portico backup` for that.
 
 Examples:
   portico export --data /var/lib/portico > home.yaml
@@ -34,11 +34,11 @@ Examples:
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub struct Export {
-    /// The form [default: json for a file whose name ends in .json, else yaml]
+    /// The format [default: json for a file whose name ends in .json, else yaml]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Write to this file instead of the standard output; a file that is there is replaced when the new one
-    /// is whole
+    /// Write to this file instead of the standard output; an existing file is replaced once the new
+    /// one is complete
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -72,7 +72,7 @@ impl Export {
             Format::Yaml => yaml::write(&state)?,
             Format::Json => terminal::json(&state)?,
         };
-        // No more than one: at the end of a text in YAML others may count.
+        // Only one line end: in YAML, more of them may belong to the last text.
         let text = text.strip_suffix('\n').unwrap_or(&text);
         match &self.output {
             Some(file) => replace(file, &format!("{text}\n"), &data)
@@ -82,9 +82,9 @@ impl Export {
     }
 }
 
-/// Gives a file this content, all of it or none. Refuses what belongs to a data directory.
+/// Replaces the content of a file, all of it or nothing. Refuses files of a data directory.
 fn replace(file: &Path, text: &str, data: &Path) -> anyhow::Result<()> {
-    // What a link points to is replaced, as if it was written to.
+    // For a link, replace the file that it points to.
     let file = match fs::canonicalize(file) {
         Ok(there) => there,
         Err(_) => std::path::absolute(file)?,
@@ -103,7 +103,7 @@ fn replace(file: &Path, text: &str, data: &Path) -> anyhow::Result<()> {
         "there is no folder {}: make it first",
         folder.display()
     );
-    // A data directory is a folder that is set as one, or that holds a database.
+    // A data directory is the folder that is set as one, or any folder that holds a database.
     for home in [data, folder] {
         let database = DataDir::database_in(home);
         let is_home = home == data && home.is_dir() || database.try_exists()?;

@@ -1,4 +1,4 @@
-//! Settings of what stands between people and the service: its address, proxies, sessions.
+//! Settings of the HTTP side: public URL, proxies, throttle, sessions.
 
 use std::{str::FromStr, time::Duration};
 
@@ -8,30 +8,30 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use super::layers::layered;
 
-/// How people reach the service, and how often they may try to sign in; in the file under `[http]`.
+/// How users reach the service, and how often they may try to sign in; in the file under `[http]`.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct FrontSettings {
-    /// Where people reach the service, e.g. https://portico.example: with https, the session
-    /// cookie is for TLS only. Until the first user exists, no other name but localhost is served
-    /// to browsers
+    /// The URL under which users reach the service, e.g. https://portico.example. With https, the
+    /// session cookie is sent over TLS only. Until the first user exists, browsers are served only
+    /// at this name, at localhost and at IP addresses
     #[arg(long, env = "PORTICO_PUBLIC_URL", value_name = "URL")]
     #[serde(deserialize_with = "from_text")]
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose X-Forwarded-For and X-Request-Id are believed: addresses and networks
-    /// (10.0.0.0/8), between commas
+    /// The proxies whose X-Forwarded-For and X-Request-Id are trusted: addresses and networks
+    /// (10.0.0.0/8), separated by commas
     #[arg(long, env = "PORTICO_TRUSTED_PROXIES", value_name = "LIST")]
     #[serde(deserialize_with = "from_text")]
     pub trusted_proxies: Option<TrustedProxies>,
-    /// Whether tries to sign in, to register and to create the administrator are limited; off for
-    /// a service behind something that limits them [default: on]
+    /// Whether to limit attempts to sign in, to register and to create the administrator; use off
+    /// only if something in front of the service limits them [default: on]
     #[arg(long, env = "PORTICO_SIGN_IN_THROTTLE", value_name = "ON|OFF")]
     pub sign_in_throttle: Option<Switch>,
-    /// A session that is not used for so long ends (90m, 12h, 7d) [default: 7d]
+    /// A session ends after this time without use (90m, 12h, 7d) [default: 7d]
     #[arg(long, env = "PORTICO_SESSION_IDLE", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
     pub session_idle: Option<Span>,
-    /// A session ends so long after it began, however much it is used [default: 30d]
+    /// A session ends at this age, however much it is used [default: 30d]
     #[arg(long, env = "PORTICO_SESSION_LIFETIME", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
     pub session_lifetime: Option<Span>,
@@ -46,7 +46,7 @@ layered!(FrontSettings {
 });
 
 impl FrontSettings {
-    /// With the defaults for what is not set.
+    /// The settings, with defaults for those that are not set.
     pub fn http(&self, limits: HttpLimits) -> HttpSettings {
         let defaults = SessionTimes::default();
         HttpSettings {
@@ -69,7 +69,7 @@ pub enum Switch {
     Off,
 }
 
-/// A span of time: a number with m, h or d behind it.
+/// A span of time: a number followed by m, h or d.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(Duration);
 
@@ -84,7 +84,7 @@ impl FromStr for Span {
 
     fn from_str(text: &str) -> Result<Self, String> {
         const MINUTE: u64 = 60;
-        // The use of a session is noted once a minute; what never ends is no session.
+        // The use of a session is recorded once a minute, so it cannot last only a minute.
         const LEAST: u64 = 5 * MINUTE;
         const MOST: u64 = 3650 * 24 * 60 * MINUTE;
         let units = [("m", MINUTE), ("h", 60 * MINUTE), ("d", 24 * 60 * MINUTE)];
@@ -105,7 +105,7 @@ impl FromStr for Span {
     }
 }
 
-/// Reads a setting that is written as a text.
+/// Reads a setting from its text form.
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! What every command that works on data starts with.
+//! The service on a data directory: opened by every command that works on data.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc, thread, time::Duration};
 
@@ -27,20 +27,20 @@ use super::{
     settings::Settings,
 };
 
-/// How long one call may take, waiting included.
+/// How long a call may take, including waiting.
 const CALL_TIME: Duration = Duration::from_secs(30);
 
-/// A service on a data directory, which is its own as long as it lives.
+/// A service on a data directory, which stays locked as long as this value lives.
 pub struct Host {
     pub service: Arc<Service>,
     pub storage: Arc<SqliteStorage>,
     pub data: DataDir,
-    /// Where the component comes from, if it is not the one inside.
+    /// The file of the component, unless it is the built-in one.
     pub file: Option<ComponentFile>,
 }
 
 impl Host {
-    /// Opens the data directory and starts the component on it.
+    /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
         let component = match &settings.component {
             Some(file) => {
@@ -53,7 +53,7 @@ impl Host {
         let file = file.map(|file| ComponentFile::new(file, &component));
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
-        // Beside the database, which takes as long to open.
+        // Runs while the database is opened, which takes as long.
         let compiling = thread::Builder::new().name("portico-compile".into());
         let compiling = compiling.spawn(move || Compiled::new(&component, Some(cache), Limits::default()))?;
         let storage = Arc::new(SqliteStorage::open(&data.database())?);
@@ -93,7 +93,7 @@ impl Host {
     }
 }
 
-/// A service that keeps nothing: enough to ask a component what procedures there are.
+/// A service without data, to ask a component for its procedures.
 pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::Result<Arc<Service>> {
     let storage = Arc::new(MemoryStorage::new());
     let imports = Imports {

@@ -20,9 +20,9 @@ use super::{
 };
 
 const HELP: &str = "\
-Prints size, SHA-256, imports, exports and procedures. Where this host cannot run the file, it says
-why and what to do about it, and the exit code is 1. The component is started, on no data at all, to
-ask it for its procedures.
+Prints size, SHA-256, imports, exports and procedures. If this host cannot run the file, it says why
+and what to do about it, and the exit code is 1. To list its procedures, the component is started, with
+no access to data.
 
 Examples:
   portico inspect plugin.wasm
@@ -31,10 +31,10 @@ Examples:
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub struct Inspect {
-    /// The file; without it, the component inside this binary
+    /// The file [default: the component inside this binary]
     #[arg(value_name = "FILE.wasm")]
     file: Option<PathBuf>,
-    /// As JSON; `problems` is empty exactly if this host can run it
+    /// Print JSON; `problems` is empty if and only if this host can run the file
     #[arg(long)]
     json: bool,
 }
@@ -72,7 +72,7 @@ impl Inspect {
     }
 }
 
-/// What the component itself says that it offers.
+/// The names of the procedures that the component describes.
 async fn procedures_of(bytes: &[u8]) -> anyhow::Result<Vec<String>> {
     let service = host::without_data(bytes, None).await?;
     let described = service

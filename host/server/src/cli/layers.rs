@@ -1,4 +1,4 @@
-//! Settings in layers: command line and environment over the file.
+//! Settings in layers: the command line and the environment override the file.
 
 /// Gives a struct of options the method `over`.
 macro_rules! layered {

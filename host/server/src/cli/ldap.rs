@@ -1,4 +1,4 @@
-//! Settings of a directory that vouches for users.
+//! Settings of sign-in with LDAP.
 
 use std::path::PathBuf;
 
@@ -12,16 +12,16 @@ use super::{
     provider::{as_text, secret, time_limit, value, value_or},
 };
 
-/// The one setting that is no flag: whoever lists processes reads those.
+/// The only setting without a flag, because flags show in lists of processes.
 const PASSWORD: &str = "PORTICO_LDAP_BIND_PASSWORD";
 
-/// Sign-in with the password that a directory knows; in the file under `[ldap]`, without `ldap-`.
+/// Sign-in with the password in a directory; in the file under `[ldap]`, without `ldap-`.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-// The ids, which are the names of the fields otherwise, are those of all flags together.
+// Ids default to the names of the fields, but must be unique among all flags.
 #[command(next_help_heading = "LDAP (the password of ldap-bind-dn may be in PORTICO_LDAP_BIND_PASSWORD)")]
 pub struct LdapArgs {
-    /// The directory that people may sign in with: ldaps://HOST[:PORT], or ldap:// with StartTLS
+    /// The URL of the directory: ldaps://HOST[:PORT], or ldap:// with StartTLS
     #[arg(
         id = "ldap-url",
         long = "ldap-url",
@@ -29,7 +29,7 @@ pub struct LdapArgs {
         value_name = "URL"
     )]
     url: Option<String>,
-    /// Whether ldap:// is encrypted before anything is said [default: off]
+    /// Whether to encrypt ldap:// with StartTLS before anything else is sent [default: off]
     #[arg(
         id = "ldap-start-tls",
         long = "ldap-start-tls",
@@ -38,7 +38,7 @@ pub struct LdapArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     start_tls: Option<String>,
-    /// Whether passwords may travel to the directory on another machine as they are [default: off]
+    /// Whether passwords may be sent unencrypted to another machine [default: off]
     #[arg(
         id = "ldap-allow-plain",
         long = "ldap-allow-plain",
@@ -47,8 +47,7 @@ pub struct LdapArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     allow_plain: Option<String>,
-    /// The certificates (PEM) of those who may vouch for the directory [default: those that
-    /// browsers trust]
+    /// The CA certificates (PEM) to accept for the directory [default: those that browsers trust]
     #[arg(
         id = "ldap-ca-file",
         long = "ldap-ca-file",
@@ -56,7 +55,7 @@ pub struct LdapArgs {
         value_name = "FILE"
     )]
     ca_file: Option<PathBuf>,
-    /// Who searches the directory [default: nobody in particular]
+    /// The service account that searches the directory [default: none, search anonymously]
     #[arg(
         id = "ldap-bind-dn",
         long = "ldap-bind-dn",
@@ -64,7 +63,7 @@ pub struct LdapArgs {
         value_name = "DN"
     )]
     bind_dn: Option<String>,
-    /// The file with the password of who searches
+    /// The file with the password of the service account
     #[arg(
         id = "ldap-bind-password-file",
         long = "ldap-bind-password-file",
@@ -72,7 +71,7 @@ pub struct LdapArgs {
         value_name = "FILE"
     )]
     bind_password_file: Option<PathBuf>,
-    /// Below which entry users are
+    /// The entry below which users are
     #[arg(
         id = "ldap-users-base",
         long = "ldap-users-base",
@@ -80,7 +79,7 @@ pub struct LdapArgs {
         value_name = "DN"
     )]
     users_base: Option<String>,
-    /// How far below it: sub, one or base [default: sub]
+    /// How far below it to search: sub, one or base [default: sub]
     #[arg(
         id = "ldap-users-scope",
         long = "ldap-users-scope",
@@ -88,7 +87,7 @@ pub struct LdapArgs {
         value_name = "SCOPE"
     )]
     users_scope: Option<String>,
-    /// Which entry is the user that somebody says they are [default: (uid={username})]
+    /// The filter that finds the entry of a username [default: (uid={username})]
     #[arg(
         id = "ldap-user-filter",
         long = "ldap-user-filter",
@@ -96,7 +95,7 @@ pub struct LdapArgs {
         value_name = "FILTER"
     )]
     user_filter: Option<String>,
-    /// What names an entry for good: an attribute, or dn [default: entryUUID]
+    /// The attribute that identifies an entry permanently, or dn [default: entryUUID]
     #[arg(
         id = "ldap-id-attribute",
         long = "ldap-id-attribute",
@@ -104,7 +103,7 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     id_attribute: Option<String>,
-    /// The attribute that is the user's name [default: uid]
+    /// The attribute with the user's name [default: uid]
     #[arg(
         id = "ldap-name-attribute",
         long = "ldap-name-attribute",
@@ -112,7 +111,7 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     name_attribute: Option<String>,
-    /// The attribute that is the user's email [default: mail]
+    /// The attribute with the user's email [default: mail]
     #[arg(
         id = "ldap-mail-attribute",
         long = "ldap-mail-attribute",
@@ -120,7 +119,7 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     mail_attribute: Option<String>,
-    /// Whether the directory says who is in which group [default: on with ldap-groups-base]
+    /// Whether the directory decides who is in which group [default: on with ldap-groups-base]
     #[arg(
         id = "ldap-groups",
         long = "ldap-groups",
@@ -129,7 +128,7 @@ pub struct LdapArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     groups: Option<String>,
-    /// Below which entry groups are
+    /// The entry below which groups are
     #[arg(
         id = "ldap-groups-base",
         long = "ldap-groups-base",
@@ -137,7 +136,7 @@ pub struct LdapArgs {
         value_name = "DN"
     )]
     groups_base: Option<String>,
-    /// Which groups a user is in, by {dn} or {username}
+    /// The filter that finds the groups of a user, by {dn} or {username}
     /// [default: (|(member={dn})(uniqueMember={dn}))]
     #[arg(
         id = "ldap-group-filter",
@@ -146,7 +145,7 @@ pub struct LdapArgs {
         value_name = "FILTER"
     )]
     group_filter: Option<String>,
-    /// The attribute that is a group's name [default: cn]
+    /// The attribute with a group's name [default: cn]
     #[arg(
         id = "ldap-group-name-attribute",
         long = "ldap-group-name-attribute",
@@ -154,7 +153,7 @@ pub struct LdapArgs {
         value_name = "NAME"
     )]
     group_name_attribute: Option<String>,
-    /// How long a sign-in may take in all, 1 to 60 [default: 5]
+    /// How long a sign-in may take in total, 1 to 60 [default: 5]
     #[arg(
         id = "ldap-time-limit",
         long = "ldap-time-limit",
@@ -163,7 +162,7 @@ pub struct LdapArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     time_limit: Option<String>,
-    /// What people know the directory as [default: LDAP]
+    /// The name of the directory that users see [default: LDAP]
     #[arg(
         id = "ldap-label",
         long = "ldap-label",
@@ -195,10 +194,10 @@ layered!(LdapArgs {
 });
 
 impl LdapArgs {
-    /// The directory; none: there is no such setting.
+    /// The directory, or none if LDAP is not set up.
     pub fn provider(&self) -> anyhow::Result<Option<Ldap>> {
-        let most_needed = [&self.url, &self.users_base, &self.bind_dn];
-        if most_needed.into_iter().all(|setting| value(setting).is_none()) {
+        let required = [&self.url, &self.users_base, &self.bind_dn];
+        if required.into_iter().all(|setting| value(setting).is_none()) {
             return Ok(None);
         }
         Ldap::new(self.settings()?).map(Some)

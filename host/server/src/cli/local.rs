@@ -13,7 +13,7 @@ use super::{host::Host, settings::Settings};
 /// The request id of a command, in the log and in error messages.
 pub const REQUEST_ID: &str = "command-line";
 
-/// Opens the data directory and calls a procedure: as this user, or as the operator.
+/// Opens the data directory and calls a procedure, as this user or as the operator.
 pub async fn call(
     settings: &Settings,
     procedure: &str,
@@ -28,7 +28,7 @@ pub async fn call(
     run(&host.service, procedure, &identity, input).await
 }
 
-/// Runs a procedure; none where it has no output.
+/// Calls a procedure. Returns none if it has no output.
 pub async fn run(
     service: &Arc<Service>,
     procedure: &str,
@@ -39,14 +39,14 @@ pub async fn run(
         bail!("there is no procedure {procedure}; `portico procedures` lists them");
     };
     let output = service.call(procedure, identity, REQUEST_ID, Ok(input)).await;
-    // Nobody does it later.
+    // The command ends after this, so the background task will not do it.
     service.audit.flush().await;
     let output = output?;
     let output: Value = serde_json::from_str(&output)?;
     Ok((!output.is_null()).then_some(output))
 }
 
-/// The user with this name; of several providers' users, the one who signs in here.
+/// The user with this name. If users of several providers have it, one with a password comes first.
 pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
     let context = Identity::operator().context(REQUEST_ID);
     for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {

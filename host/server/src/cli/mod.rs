@@ -46,7 +46,7 @@ use self::settings::Settings;
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment, max_term_width = 100)]
 struct Cli {
-    /// A TOML file with settings. A flag goes before the environment, and that before the file
+    /// A TOML file with settings. Flags override the environment, which overrides the file
     #[arg(long, env = "PORTICO_CONFIG", value_name = "FILE", global = true)]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -62,23 +62,23 @@ enum Command {
     /// Print the description of the HTTP interface in OpenAPI 3.1, as JSON
     #[command(name = "openapi")]
     OpenApi(openapi::OpenApi),
-    /// Call one procedure, on the data directory or on a running host
+    /// Call one procedure, on the data directory or through a running host
     Call(call::Call),
-    /// Make the dashboard what a document says: groups, users, apps, search engines, boards
+    /// Make the dashboard match a document: groups, users, apps, search engines, boards
     Apply(apply::Apply),
     /// Write the dashboard as a document that `portico apply` takes
     Export(export::Export),
-    /// Copy the database into one file, also while a host works on it
+    /// Copy the database into one file, also while a host uses it
     Backup(backup::Backup),
-    /// Put a backup in the place of the database
+    /// Replace the database with a backup
     Restore(restore::Restore),
-    /// Say what a component wants and offers, and whether this host can run it
+    /// Show imports and exports of a component, and whether this host can run it
     Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, and end their sessions
     Recover(recover::Recover),
 }
 
-/// Reads the command line and does what it says.
+/// Runs the command that the command line names.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
     process::prepare()?;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_settings_have_one_name() {
+    fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of an issuer that vouches for users.
+//! Settings of sign-in with OpenID Connect.
 
 use std::path::PathBuf;
 
@@ -17,17 +17,16 @@ use super::{
     provider::{as_text, read_file, secret, time_limit, value, value_or},
 };
 
-/// The one setting that is no flag: whoever lists processes reads those.
+/// The only setting without a flag, because flags show in lists of processes.
 const SECRET: &str = "PORTICO_OIDC_CLIENT_SECRET";
 
-/// Sign-in by OpenID Connect; in the file under `[oidc]`, without `oidc-`. What is wrong in here is reported
-/// when the host starts, and does not keep it from that: so all of it is text.
+/// Sign-in with OpenID Connect; in the file under `[oidc]`, without `oidc-`.
 #[derive(Args, Deserialize, Default, Clone)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-// The ids, which are the names of the fields otherwise, are those of all flags together.
+// Ids default to the names of the fields, but must be unique among all flags.
 #[command(next_help_heading = "OpenID Connect (the client's secret may be in PORTICO_OIDC_CLIENT_SECRET)")]
 pub struct OidcArgs {
-    /// The issuer that people may sign in with, as it writes its URL itself:
+    /// The URL of the issuer, exactly as in its discovery document:
     /// https://id.example/realms/home
     #[arg(
         id = "oidc-issuer",
@@ -36,7 +35,7 @@ pub struct OidcArgs {
         value_name = "URL"
     )]
     issuer: Option<String>,
-    /// What the issuer knows this service by
+    /// The client id that the issuer gave to this service
     #[arg(
         id = "oidc-client-id",
         long = "oidc-client-id",
@@ -44,7 +43,7 @@ pub struct OidcArgs {
         value_name = "ID"
     )]
     client_id: Option<String>,
-    /// The file with the client's secret; without one it is a public client
+    /// The file with the client's secret [default: none, a public client]
     #[arg(
         id = "oidc-client-secret-file",
         long = "oidc-client-secret-file",
@@ -52,8 +51,8 @@ pub struct OidcArgs {
         value_name = "FILE"
     )]
     client_secret_file: Option<PathBuf>,
-    /// How the secret is sent: basic (a header) or post (the body) [default: post if the issuer
-    /// offers nothing else, and basic otherwise]
+    /// How the secret is sent: basic (in a header) or post (in the body) [default: post if the
+    /// issuer offers only that, else basic]
     #[arg(
         id = "oidc-client-auth",
         long = "oidc-client-auth",
@@ -61,7 +60,7 @@ pub struct OidcArgs {
         value_name = "WAY"
     )]
     client_auth: Option<String>,
-    /// Who else may be in the audience of an ID token, between spaces [default: none]
+    /// Other audiences that an ID token may have, separated by spaces [default: none]
     #[arg(
         id = "oidc-trusted-audiences",
         long = "oidc-trusted-audiences",
@@ -70,7 +69,7 @@ pub struct OidcArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     trusted_audiences: Option<String>,
-    /// What the issuer is asked for beside openid, between spaces [default: profile email]
+    /// The scopes to request besides openid, separated by spaces [default: profile email]
     #[arg(
         id = "oidc-scopes",
         long = "oidc-scopes",
@@ -86,8 +85,8 @@ pub struct OidcArgs {
         value_name = "NAME"
     )]
     name_claim: Option<String>,
-    /// The claim that says who is in which group, at each sign-in [default: none, groups are
-    /// managed here]
+    /// The claim that holds the user's groups, read at each sign-in [default: none, groups are
+    /// managed in Portico]
     #[arg(
         id = "oidc-groups-claim",
         long = "oidc-groups-claim",
@@ -95,8 +94,9 @@ pub struct OidcArgs {
         value_name = "NAME"
     )]
     groups_claim: Option<String>,
-    /// Whether somebody becomes the user with a password who has the same email: off, verified
-    /// (the email is, on both sides) or unverified (here it need not be) [default: off]
+    /// Whether a sign-in becomes the existing user with a password and the same email: off,
+    /// verified (the email is verified on both sides) or unverified (only the issuer has to
+    /// verify it) [default: off]
     #[arg(
         id = "oidc-linking",
         long = "oidc-linking",
@@ -104,8 +104,7 @@ pub struct OidcArgs {
         value_name = "WHEN"
     )]
     linking: Option<String>,
-    /// The certificates (PEM) of those who may vouch for the issuer [default: those that browsers
-    /// trust]
+    /// The CA certificates (PEM) to accept for the issuer [default: those that browsers trust]
     #[arg(
         id = "oidc-ca-file",
         long = "oidc-ca-file",
@@ -113,7 +112,7 @@ pub struct OidcArgs {
         value_name = "FILE"
     )]
     ca_file: Option<PathBuf>,
-    /// How long the issuer may take, 1 to 60 [default: 10]
+    /// How long the issuer may take to answer, 1 to 60 [default: 10]
     #[arg(
         id = "oidc-time-limit",
         long = "oidc-time-limit",
@@ -122,7 +121,7 @@ pub struct OidcArgs {
     )]
     #[serde(deserialize_with = "as_text")]
     time_limit: Option<String>,
-    /// What people know the issuer as [default: OpenID Connect]
+    /// The name of the issuer that users see [default: OpenID Connect]
     #[arg(
         id = "oidc-label",
         long = "oidc-label",
@@ -148,7 +147,7 @@ layered!(OidcArgs {
 });
 
 impl OidcArgs {
-    /// The issuer; none: there is no such setting.
+    /// The issuer, or none if OpenID Connect is not set up.
     pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
         if value(&self.issuer).is_none() && value(&self.client_id).is_none() {
             return Ok(None);
@@ -159,7 +158,7 @@ impl OidcArgs {
     fn settings(&self) -> anyhow::Result<OidcSettings> {
         let defaults = OidcSettings::default();
         let words = |text: &String| text.split_whitespace().map(Into::into).collect();
-        let is_said = |text: &String| !text.trim().is_empty();
+        let is_set = |text: &String| !text.trim().is_empty();
         Ok(OidcSettings {
             issuer: value_or(&self.issuer, defaults.issuer),
             client_id: value_or(&self.client_id, defaults.client_id),
@@ -178,7 +177,7 @@ impl OidcArgs {
             trusted_audiences: self.trusted_audiences.as_ref().map_or_else(Vec::new, words),
             scopes: self.scopes.as_ref().map_or(defaults.scopes, words),
             name_claim: value_or(&self.name_claim, defaults.name_claim),
-            groups_claim: self.groups_claim.clone().filter(is_said),
+            groups_claim: self.groups_claim.clone().filter(is_set),
             label: value_or(&self.label, defaults.label),
             time_limit: time_limit("oidc-time-limit", &self.time_limit, defaults.time_limit)?,
             linking: match value(&self.linking) {

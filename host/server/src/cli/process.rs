@@ -8,15 +8,15 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-/// Raises the limit of open files as far as it goes, and makes a write beyond the limit on file sizes
-/// fail as one on a full disk does.
+/// Raises the limit of open files to its maximum, and makes a write beyond the limit on file sizes fail
+/// as it does on a full disk.
 pub fn prepare() -> io::Result<()> {
     raise_open_files();
     outlive_size_limit()
 }
 
-/// Every connection is an open file. The soft limit is often 1,024, for the sake of programs that use
-/// `select`, which this one does not.
+/// Every connection is an open file. The soft limit is often 1,024, which only protects programs that use
+/// `select`; this one does not.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -24,22 +24,19 @@ fn raise_open_files() {
             current: limit.maximum,
             ..limit
         };
-        // Where that is refused, the old limit holds.
+        // If this fails, the old limit stays.
         let _ = setrlimit(Resource::Nofile, raised);
     }
 }
 
 /// SIGXFSZ ends a process. With a handler, the write that caused it fails with EFBIG instead. The
-/// handler stays when the runtime that installed it has gone.
+/// handler stays installed after the runtime is dropped.
 fn outlive_size_limit() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop) })
 }
 
-/// Runs something asynchronous to its end.
+/// Runs asynchronous work to its end, on a runtime of its own.
 pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(work)
+    Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }

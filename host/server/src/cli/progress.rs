@@ -1,4 +1,4 @@
-//! Long work on files: how far it is, and an end to it on request.
+//! Progress and interruption of long work on files.
 
 use std::{
     io::{IsTerminal, Write},
@@ -17,11 +17,11 @@ use tokio::{
 
 use super::process::block_on;
 
-/// What is done sooner needs no progress.
+/// Shorter work shows no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs work that copies a database. SIGTERM, SIGHUP, SIGQUIT and Ctrl-C reach it as the answer no to
-/// whether it should go on, so that it leaves nothing half done behind.
+/// Runs work that copies a database. After SIGTERM, SIGHUP, SIGQUIT or Ctrl-C, the callback that the work
+/// calls at each step returns false, and the work cleans up and stops.
 pub fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&mut dyn FnMut(Step) -> bool) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
@@ -51,10 +51,10 @@ pub fn interruptible<T: Send + 'static>(
     })
 }
 
-/// One line on the terminal that is written again and again, and goes when it is not needed.
+/// A line on the terminal that is overwritten at each step and removed at the end.
 struct Progress {
     started: Instant,
-    /// Empty while there is nothing to show.
+    /// The text on the line; empty if there is none.
     shown: String,
 }
 
@@ -83,7 +83,7 @@ impl Progress {
         }
     }
 
-    /// Nobody needs to be told that there is no terminal any more.
+    /// Errors are ignored: the terminal may be gone.
     fn write(&self, text: &str) {
         let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
         let _ = std::io::stderr().flush();

@@ -1,4 +1,4 @@
-//! `portico recover`: a new password for whoever lost theirs.
+//! `portico recover`: a new password for a user who has lost theirs.
 
 use anyhow::bail;
 use clap::Args;

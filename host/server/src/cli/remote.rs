@@ -1,4 +1,4 @@
-//! Calls of a running host.
+//! Calls through a running host.
 
 use std::{fmt, time::Duration};
 
@@ -14,7 +14,7 @@ use super::terminal::printable;
 #[derive(Debug)]
 pub struct Refused {
     message: String,
-    /// Each broken rule of the input, as `error::issue_text` puts it.
+    /// Each broken rule of the input, in the form of `error::issue_text`.
     pub issues: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Calls a procedure of the host at this URL; none where it has no output.
+/// Calls a procedure of the host at this URL. Returns none if it has no output.
 pub fn call(
     url: &str,
     key: Option<&str>,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_writes_no_line_of_its_own_to_the_terminal() {
+    fn control_characters_of_a_server_are_escaped() {
         let message = "no\u{1b}[2J\n+ user mallory\u{202e}";
         let refused = refused(&json!({"message": message, "data": {"code": "CONFLICT"}}));
         assert_eq!(

@@ -15,13 +15,13 @@ use super::{
 };
 
 const HELP: &str = "\
-The file is copied and checked before anything changes; it may be of an older version. Whatever
-interrupts this, the data directory holds the database of before or the new one, whole. An existing
-database is replaced only with --force, and is kept beside the new one.
+The file is copied and checked before anything changes; it may be from an older version. If the command
+is interrupted, the data directory holds either the old database or all of the new one. An existing
+database is replaced only with --force, and is kept next to the new one.
 
-What was true when the backup was made is true again: passwords changed since are the old ones,
-deleted users and API keys are back, used invites can be used again. Sessions end, all of them: who
-was signed in signs in again. API keys stay valid; delete those that were withdrawn since.
+The dashboard is again as it was when the backup was made: passwords are the old ones, deleted users
+and API keys are back and valid, and used invites can be used again. All sessions end, and users sign
+in again. Delete API keys that were withdrawn since.
 
 Examples:
   portico restore /backups/portico.db --data /var/lib/portico
@@ -32,7 +32,7 @@ Examples:
 pub struct Restore {
     /// A file that `portico backup` wrote
     file: PathBuf,
-    /// Replace the database that is there; it is kept under another name
+    /// Replace an existing database; it is kept under another name
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ impl Restore {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         let file = self.file;
         let shown = file.display().to_string();
-        // Before a data directory is made.
+        // Checked before a data directory is created.
         std::fs::metadata(&file).with_context(|| format!("cannot restore {shown}"))?;
         let data = DataDir::open(&self.data.data.unwrap_or_else(|| settings.data()))?;
         let database = data.database();

@@ -29,11 +29,11 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
 
 #[derive(Args)]
 pub struct Serve {
-    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:7575]
+    /// The address to listen on; port 0 picks a free one [default: 127.0.0.1:7575]
     #[arg(long, env = "PORTICO_LISTEN", value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Load the file of --component when it changes, without dropping a request; what cannot run
-    /// is not taken. SIGHUP loads it once, also without this
+    /// Load the file of --component when it changes, without dropping a request. A file that
+    /// cannot run is refused. SIGHUP loads the file once, also without this
     #[arg(long, env = "PORTICO_WATCH")]
     watch: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ impl Serve {
     }
 }
 
-/// Gives back the data directory: it stays taken until all that works on it has ended.
+/// Returns the data directory, which must stay locked until the runtime has ended all its tasks.
 async fn serve(
     settings: Settings,
     listen: SocketAddr,
@@ -139,7 +139,7 @@ async fn serve(
         signal().await;
         warn!("a second signal: calls that were accepted are given up");
     };
-    // Beside the first requests: the larger the database, the longer it takes.
+    // Runs while the first requests are served, because it takes longer the larger the database is.
     let damage = async {
         match storage.verify().await {
             Ok(()) => std::future::pending().await,
@@ -151,15 +151,14 @@ async fn serve(
         () = signals => {}
         damage = damage => return Err(damage),
     }
-    // What goes on for calls that were given up; it may hold the turn to write.
+    // Ends what still runs for abandoned calls, which may hold the lock for writing.
     storage.close();
     audit.flush().await;
     info!("stopped");
     Ok(data)
 }
 
-/// The providers that are on. One that is not set up right is reported and off; nobody else is
-/// kept from signing in.
+/// The providers that are on. One with wrong settings is reported and off; the others keep working.
 fn providers(settings: &Settings, address: SocketAddr) -> Providers {
     let public_url = settings.http.public_url.clone().or_else(|| {
         let is_here = address.ip().is_loopback();

@@ -1,4 +1,4 @@
-//! Settings from the TOML file; flags and the environment go before them.
+//! Settings: the TOML file, and the flags and environment variables that override it.
 
 use std::{
     io::IsTerminal,
@@ -17,10 +17,10 @@ use tracing_subscriber::EnvFilter;
 
 use super::{audit::AuditSettings, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs};
 
-/// What is never logged, whatever the filter says: the bytes that `portico call --url` sends.
+/// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
 
-/// What the file may say. The keys are the names of the flags.
+/// The settings file. Its keys are the names of the flags.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
@@ -49,10 +49,10 @@ pub struct Settings {
 #[derive(Args, Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LimitSettings {
-    /// The largest body [default: 1048576]
+    /// The largest request body [default: 1048576]
     #[arg(long = "limit-body", env = "PORTICO_LIMIT_BODY", value_name = "BYTES")]
     body: Option<usize>,
-    /// The largest body of app.createMany and state.apply [default: 16777216]
+    /// The largest request body of app.createMany and state.apply [default: 16777216]
     #[arg(
         long = "limit-large-body",
         env = "PORTICO_LIMIT_LARGE_BODY",
@@ -65,22 +65,23 @@ pub struct LimitSettings {
     /// The most calls in a batch [default: 256]
     #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
     batch: Option<usize>,
-    /// How long a client may be behind the least rate of reading, in seconds [default: 30]
+    /// How long a client may read below the minimum rate, in seconds [default: 30]
     #[arg(
         long = "limit-write-time",
         env = "PORTICO_LIMIT_WRITE_TIME",
         value_name = "SECONDS"
     )]
     write_time: Option<NonZero<u64>>,
-    /// The least rate at which a client reads, in bytes per second; 0: any [default: 1024]
+    /// The minimum rate at which a client must read, in bytes per second; 0: no minimum
+    /// [default: 1024]
     #[arg(
         long = "limit-write-rate",
         env = "PORTICO_LIMIT_WRITE_RATE",
         value_name = "BYTES"
     )]
     write_rate: Option<u64>,
-    /// The answers that may wait for clients to read them, all together; beyond it connections
-    /// that do not read are closed [default: 67108864]
+    /// How much unread output may wait for all clients together; beyond it, connections that do
+    /// not read are closed [default: 67108864]
     #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
     unsent: Option<usize>,
 }
@@ -96,7 +97,7 @@ layered!(LimitSettings {
 });
 
 impl LimitSettings {
-    /// With the defaults for what is not set.
+    /// The limits, with defaults for those that are not set.
     pub fn http(self) -> HttpLimits {
         let defaults = HttpLimits::default();
         HttpLimits {
@@ -120,19 +121,19 @@ pub enum LogFormat {
     /// For people
     #[default]
     Pretty,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
-/// Where the data is.
+/// The data directory.
 #[derive(Args)]
 pub struct DataArgs {
-    /// The folder that holds all data; a host makes it if it is not there [default: ./data]
+    /// The data directory; a host creates it if it does not exist [default: ./data]
     #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
 
-/// Where the data is, and what runs on it.
+/// The data directory, and how to run a service on it.
 #[derive(Args)]
 pub struct HostArgs {
     #[command(flatten)]
@@ -140,19 +141,19 @@ pub struct HostArgs {
     /// Run this component instead of the one inside the binary
     #[arg(long, env = "PORTICO_COMPONENT", value_name = "FILE")]
     component: Option<PathBuf>,
-    /// Where the compiled component is kept [default: the folder `cache` of the data]
+    /// The folder for the compiled component [default: `cache` in the data directory]
     #[arg(long, env = "PORTICO_CACHE", value_name = "DIR")]
     cache: Option<PathBuf>,
     #[command(flatten)]
     audit: AuditSettings,
-    /// Where icons are looked up: INDEX|BASE,INDEX|BASE; empty = nowhere
+    /// The sources of icons: INDEX|BASE,INDEX|BASE; empty: none
     #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
     icon_sources: Option<String>,
-    /// What is logged, to the standard error: error, warn, info, debug, or a tracing filter
+    /// What to log to the standard error: error, warn, info, debug, or a tracing filter
     /// [default: info]
     #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
     log: Option<String>,
-    /// How it is logged [default: pretty]
+    /// The format of the log [default: pretty]
     #[arg(long, env = "PORTICO_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<LogFormat>,
 }
@@ -168,7 +169,7 @@ impl Settings {
         toml::from_str(&text).with_context(|| format!("the settings file {} is not right", file.display()))
     }
 
-    /// Puts what the command line and the environment say over what the file says.
+    /// Overrides the file with the command line and the environment.
     pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
         self.data = args.data.data.or(self.data);
         self.component = args.component.or(self.component);
@@ -183,12 +184,12 @@ impl Settings {
         Ok(self)
     }
 
-    /// Where the data is.
+    /// The data directory.
     pub fn data(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(|| "data".into())
     }
 
-    /// Starts the log, on the standard error. `quietly`: nothing but warnings unless asked for more.
+    /// Starts the log on the standard error. `quietly`: only warnings by default.
     pub fn start_log(&self, quietly: bool) -> anyhow::Result<()> {
         let fallback = if quietly { "warn" } else { "info" };
         let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(fallback))
@@ -198,7 +199,7 @@ impl Settings {
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
-            // When the standard error takes no more, reporting that there panics, in the request that logs.
+            // If the standard error is closed, reporting that there would panic, in the request that logs.
             .log_internal_errors(false);
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with_target(false).init(),

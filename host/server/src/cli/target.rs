@@ -1,4 +1,4 @@
-//! Where a procedure is called: on the data directory, or on a running host.
+//! Where a command calls a procedure: on the data directory, or through a running host.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use super::{
     settings::{HostArgs, Settings},
 };
 
-/// Without `--url` it is the data directory, which then no host may work on.
+/// The data directory, which no host may use meanwhile, or with `--url` a running host.
 #[derive(Args)]
 pub struct Target {
-    /// Call a running host instead of working on the data directory
+    /// Call a running host instead of opening the data directory
     #[arg(long)]
     url: Option<String>,
-    /// The API key for the running host; better in the environment, where `ps` does not show it
+    /// The API key for the running host; safer in the environment, where `ps` does not show it
     #[arg(long, env = "PORTICO_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
@@ -34,14 +34,14 @@ pub struct ProcedureRef<'a> {
 }
 
 impl Target {
-    /// The data directory that is set, also where a running host is called.
+    /// The data directory in the settings, even if a running host is called.
     pub fn data(&self, settings: &Settings) -> PathBuf {
         let data = self.host.data.data.clone();
         data.unwrap_or_else(|| settings.data())
     }
 
-    /// Calls a procedure: as this user, or as the operator, who may do everything; of a running
-    /// host, as the one whose key it is. None where it has no output.
+    /// Calls a procedure as this user or as the operator; through a running host, as the owner of the
+    /// key. Returns none if the procedure has no output.
     pub fn call(
         self,
         settings: Settings,
@@ -57,7 +57,8 @@ impl Target {
         let cache = settings.cache.as_deref().map(std::path::absolute).transpose()?;
         let kind = match procedure.kind {
             Some(kind) => kind,
-            // The host may be newer and know more: then it is for the host to say that a call is a query.
+            // A newer host may have more procedures. Those are sent as mutations; if one is a query, the
+            // host says so.
             None => block_on(host::without_data(COMPONENT, cache))?
                 .table
                 .find(procedure.name)

@@ -1,4 +1,4 @@
-//! YAML, bounded: what a document may cost, and where in its text something stands.
+//! YAML with limits, and the line numbers of its parts.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use serde_saphyr::{DoubleQuoted, Error, Options, Spanned, alias_limits, budget, options};
 
-use super::terminal::{is_obeyed_in_lines, printable, quoted};
+use super::terminal::{is_control_in_lines, printable, quoted};
 
-/// More than the largest document that `state.apply` takes has.
+/// More nodes than the largest document that `state.apply` accepts.
 const MOST_NODES: usize = 3_000_000;
 
-/// What all aliases of a document may stand for.
+/// How many values all aliases of a document may expand to.
 const MOST_ALIASED: usize = 100_000;
 
-/// Reads one document. What aliases stand for is bounded; a key that stands twice is refused; only
-/// `true` and `false` are booleans.
+/// Reads one document. The expansion of aliases is limited, duplicate keys are refused, and only `true`
+/// and `false` are booleans.
 pub fn read(text: &str) -> anyhow::Result<Value> {
     serde_saphyr::from_str_with_options(text, limits()).map_err(|error| match error {
         Error::DuplicateMappingKey { key, location } => anyhow!(
@@ -29,42 +29,42 @@ pub fn read(text: &str) -> anyhow::Result<Value> {
     })
 }
 
-/// Writes a document. Whatever another program could take for something else than a text is quoted, and
-/// what a terminal would obey is escaped.
+/// Writes a document. Text that another program could read as another type is quoted, and control
+/// characters are escaped.
 pub fn write(value: &Value) -> anyhow::Result<String> {
-    let text = serde_saphyr::to_string(&Written(value))?;
+    let text = serde_saphyr::to_string(&Quoted(value))?;
     Ok(quoted(&text).into_owned())
 }
 
-/// A value whose texts are quoted where `quoted` has something to escape in them. Keys are names of
-/// fields, in which it has nothing to escape.
-struct Written<'a>(&'a Value);
+/// Double-quotes the texts in which `quoted` will escape something. Keys are names of fields, which never
+/// need escaping.
+struct Quoted<'a>(&'a Value);
 
-impl Serialize for Written<'_> {
+impl Serialize for Quoted<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::String(text) if text.contains(is_obeyed_in_lines) => {
+            Value::String(text) if text.contains(is_control_in_lines) => {
                 DoubleQuoted(text).serialize(serializer)
             }
-            Value::Array(items) => serializer.collect_seq(items.iter().map(Written)),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Quoted)),
             Value::Object(entries) => {
-                serializer.collect_map(entries.iter().map(|(key, value)| (key, Written(value))))
+                serializer.collect_map(entries.iter().map(|(key, value)| (key, Quoted(value))))
             }
             other => other.serialize(serializer),
         }
     }
 }
 
-/// Where in a text everything stands.
+/// The line numbers of all parts of a text.
 pub struct LineNumbers(Spanned<Node>);
 
 impl LineNumbers {
-    /// None if it cannot be read.
+    /// None if the text is not valid.
     pub fn of(text: &str) -> Option<Self> {
         serde_saphyr::from_str_with_options(text, limits()).ok().map(Self)
     }
 
-    /// The line of the deepest part of this path that there is (`apps[3].href`): the first line is 1.
+    /// The line (the first is 1) of the deepest part of this path (`apps[3].href`) that exists.
     pub fn line_of(&self, path: &str) -> u64 {
         let mut here = &self.0;
         for step in path.split(['.', '[']) {
@@ -90,7 +90,7 @@ impl LineNumbers {
 fn limits() -> Options {
     options! {
         strict_booleans: true,
-        // It would repeat what stands there: a password, perhaps.
+        // A snippet would repeat the text, which may be a password.
         with_snippet: false,
         alias_limits: alias_limits! {
             max_total_replayed_events: MOST_ALIASED,
@@ -102,7 +102,7 @@ fn limits() -> Options {
     }
 }
 
-/// A value without its leaves: only where things stand.
+/// A value with positions and without the content of its leaves.
 enum Node {
     Leaf,
     List(Vec<Spanned<Node>>),
@@ -187,13 +187,13 @@ apps:
 ";
 
     #[test]
-    fn lines_are_those_of_the_text() {
+    fn line_numbers_are_those_of_the_text() {
         for (path, line) in [
             ("groups[0].name", 3),
             ("apps[0]", 5),
             ("apps[0].href", 6),
             ("apps[1].href", 8),
-            // What is not there is looked for where it belongs.
+            // For a missing part, the line of what would contain it.
             ("apps[0].iconUrl", 5),
             ("apps[7].name", 5),
             ("input", 2),
@@ -206,7 +206,7 @@ apps:
     }
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn written_text_reads_back_the_same() {
         let texts = [
             "",
             " ",
@@ -283,14 +283,14 @@ apps:
             let value = json!({"list": [text, {"key": text}], (key): text, "last": null});
             let written = write(&value).unwrap();
             assert_eq!(read(&written).unwrap(), value, "{written}");
-            assert!(!written.contains(is_obeyed_in_lines), "{written:?}");
+            assert!(!written.contains(is_control_in_lines), "{written:?}");
         }
         let value = json!({"a": [], "b": {}, "c": [[], [1, -2, 2.5, true, null]], "d": all});
         assert_eq!(read(&write(&value).unwrap()).unwrap(), value);
     }
 
     #[test]
-    fn what_costs_too_much_or_says_two_things_is_refused() {
+    fn large_and_ambiguous_documents_are_refused() {
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
         for level in 1..12 {
             let alias = format!("*a{}", level - 1);
