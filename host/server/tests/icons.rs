@@ -34,13 +34,13 @@ enum Reply {
     Silence,
     /// Waits, then answers.
     Late(Duration, String),
-    /// Sends the client to the same place again, for ever.
+    /// Redirects the client to the same path, endlessly.
     Circle,
-    /// Sends the client there.
+    /// Redirects the client to this URL.
     Redirect(String),
-    /// So many bytes of blanks, then a good index.
+    /// This many blanks, then a good index.
     Padded(usize),
-    /// Promises more than it sends.
+    /// Announces more bytes than it sends.
     Cut,
 }
 
@@ -69,7 +69,7 @@ impl Server {
                 let agents = Arc::clone(&agents);
                 thread::spawn(move || {
                     agents.lock().unwrap().push(read_user_agent(&stream));
-                    // A client that hangs up early is part of the tests.
+                    // Some tests hang up early.
                     let _ = answer(stream, reply);
                 });
             }
@@ -375,7 +375,7 @@ async fn a_source_that_hangs_costs_two_seconds_and_hides_no_other_source() {
     );
     assert!(elapsed < Duration::from_millis(2_500), "it took {elapsed:?}");
 
-    // Nobody waits for it a second time.
+    // A second lookup does not wait.
     let start = Instant::now();
     assert_eq!(find_jellyfin(&icons).await, None);
     let elapsed = start.elapsed();

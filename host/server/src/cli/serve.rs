@@ -58,7 +58,7 @@ impl Serve {
         let watch = self.watch || settings.watch.unwrap_or_default();
         ensure!(
             !watch || settings.component.is_some(),
-            "--watch needs a file to look at: say which with --component FILE"
+            "--watch needs a file to watch: name it with --component FILE"
         );
         let listen = match self.listen.or(settings.listen) {
             Some(listen) => listen,
@@ -103,16 +103,16 @@ async fn serve(
         );
         if !address.ip().is_loopback() {
             warn!(
-                "onboarding is open and {address} can be reached from other machines: whoever comes first becomes \
-                 the administrator"
+                "onboarding is open and {address} can be reached from other machines: the first caller becomes the \
+                 administrator"
             );
         }
     }
 
     if !address.ip().is_loopback() && !http.is_secure() {
         warn!(
-            "{address} can be reached from other machines, and passwords and sessions travel as they are: put a \
-             proxy with TLS in front, and say with --public-url https://… how people reach it"
+            "{address} can be reached from other machines, and passwords and sessions are sent unencrypted: put a \
+             proxy with TLS in front, and set --public-url https://… to the URL that users open"
         );
     }
     let limits = http.limits.clone();

@@ -1,4 +1,4 @@
-//! What an index says: a GitHub tree, or a jsDelivr flat listing.
+//! Parses an index: a GitHub tree, or a jsDelivr flat listing.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// More entries than the largest known collection has; an index beyond it is refused.
+/// The most entries of an index; no known collection has as many.
 pub(super) const MAX_ENTRIES: usize = 200_000;
 
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ struct FileEntry {
     name: String,
 }
 
-/// The paths that an index lists, whatever they are.
+/// All paths that an index lists, icons or not.
 pub(super) fn paths(body: &[u8]) -> anyhow::Result<Vec<String>> {
     let listing: Listing = serde_json::from_slice(body).context("the index is not what it should be")?;
     match (listing.tree, listing.files) {
@@ -37,7 +37,7 @@ pub(super) fn paths(body: &[u8]) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// A list that stops being read when it is too long.
+/// A list that is refused while it is read if it gets too long.
 pub(super) struct Bounded<T>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Bounded<T> {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_index_is_an_error() {
+    fn anything_but_an_index_is_an_error() {
         for body in [
             "",
             "<html>",

@@ -1,18 +1,17 @@
-//! Which icon fits a name.
+//! Finds the icon that fits a name.
 //!
-//! Names and file names are folded to the same form before they are compared. Of all icons that
-//! fit, the order of [`Rank`] picks one, so that the answer does not depend on the order in which
-//! a source lists its icons.
+//! Names and file names are folded to the same form before they are compared. If several icons match,
+//! [`Rank`] decides, so the answer does not depend on the order in which a source lists its icons.
 
 use std::{collections::BTreeMap, ops::Range};
 
-/// What a prefix needs at least, in characters: shorter ones fit nearly everything.
+/// The shortest prefix, in characters. Shorter ones would match nearly everything.
 const MIN_PREFIX: usize = 3;
 
-/// A longer path is no icon's.
+/// The longest path of an icon, in bytes.
 const MAX_PATH: usize = 1_024;
 
-/// Lower-case words joined by `-`; whatever is not alphanumeric separates words.
+/// Lower-case words joined by `-`. Characters that are not alphanumeric separate words.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     let mut gap = false;
@@ -30,7 +29,7 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// What kind of picture a file is, the best first.
+/// The format of an image, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Format {
     Svg,
@@ -49,7 +48,7 @@ impl Format {
     }
 }
 
-/// How well a file name fits, the best first.
+/// How well a file name matches, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Exact,
@@ -57,8 +56,8 @@ enum Fit {
     Prefix,
 }
 
-/// How good a match is; the smallest is the best. The order of the fields is what decides. Between
-/// sources, the order of the sources decides what is still equal here.
+/// How good a match is: the smallest is the best, and earlier fields count first. If icons of two sources
+/// have equal ranks, the first source wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank<'a> {
     fit: Fit,
@@ -67,25 +66,25 @@ pub(super) struct Rank<'a> {
     format: Format,
 }
 
-/// An icon that fits a name.
+/// An icon that matches a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Match<'a> {
     pub(super) rank: Rank<'a>,
-    /// Its path in the source.
+    /// The path in the source.
     pub(super) path: &'a str,
 }
 
-/// The icons of one source: of each folded file stem the best file.
+/// The icons of one source: the best file for each folded file stem.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// In the order of the stems.
+    /// Sorted by stem.
     icons: Vec<(String, Icon)>,
-    /// The shortest stem of every range, in so few steps that it does not matter how many fit a name:
-    /// entry `n` is the better one of `2n` and `2n + 1`; the icons themselves follow those.
+    /// A segment tree that finds the shortest stem of a range in logarithmic time: entry `n` is the better
+    /// one of entries `2n` and `2n + 1`, and the icons are the last entries.
     shortest: Vec<Shortest>,
 }
 
-/// How long a stem is, in characters, and where it stands among the icons. The smallest is the best.
+/// The length of a stem in characters, and the index of its icon. The smallest is the best.
 type Shortest = (usize, usize);
 
 #[derive(Debug)]
@@ -95,7 +94,7 @@ struct Icon {
 }
 
 impl Table {
-    /// Takes the paths that are icons. Leading slashes do not belong to a path.
+    /// Keeps the paths that are icons. Leading slashes are removed.
     pub(super) fn new(paths: impl IntoIterator<Item = String>) -> Self {
         let mut table = BTreeMap::new();
         for path in paths {
@@ -105,7 +104,7 @@ impl Table {
             };
             let icon = Icon { format, path };
             match table.get(&stem) {
-                Some(known) if order(known) <= order(&icon) => {}
+                Some(best) if order(best) <= order(&icon) => {}
                 _ => drop(table.insert(stem, icon)),
             }
         }
@@ -140,14 +139,14 @@ impl Table {
             })
     }
 
-    /// Where the stems stand that begin with this.
+    /// The indexes of the stems with this prefix.
     fn beginning_with(&self, prefix: &str) -> Range<usize> {
         let from = self.icons.partition_point(|(stem, _)| &stem[..] < prefix);
         let count = self.icons[from..].partition_point(|(stem, _)| stem.starts_with(prefix));
         from..from + count
     }
 
-    /// The shortest stem among these, of equal ones the first.
+    /// The index of the shortest stem in a range; of equal ones the first.
     fn shortest(&self, range: Range<usize>) -> Option<usize> {
         let count = self.icons.len();
         let (mut from, mut until) = (range.start + count, range.end + count);
@@ -157,7 +156,7 @@ impl Table {
             best = Some(best.map_or(found, |best| best.min(found)));
         };
         while from < until {
-            // What stands alone at an end; the rest is in the entries above.
+            // Entries at the ends whose sibling is outside the range; the others are covered by their parents.
             if from % 2 == 1 {
                 look(from);
                 from += 1;
@@ -171,7 +170,7 @@ impl Table {
         best.map(|(_, at)| at)
     }
 
-    /// The paths of all icons in here.
+    /// The paths of all icons.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.icons.iter().map(|(_, icon)| icon.path.as_str())
     }
@@ -194,12 +193,12 @@ fn found<'a>(fit: Fit, stem: &'a str, icon: &'a Icon) -> Match<'a> {
     }
 }
 
-/// Which of two files of the same stem is the better one.
+/// Orders files of the same stem, the best first.
 fn order(icon: &Icon) -> (Format, usize, &str) {
     (icon.format, icon.path.len(), &icon.path)
 }
 
-/// None for what is not an icon, and for a path that a browser would resolve to another place.
+/// None if the path is not an icon, or if a browser would resolve it to another path.
 fn stem_and_format(path: &str) -> Option<(String, Format)> {
     if path.len() > MAX_PATH || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return None;
@@ -235,7 +234,7 @@ mod tests {
         }
     }
 
-    /// The path that a table of these paths answers, whatever their order.
+    /// The path that a table of these paths finds, checked for both orders of the list.
     fn find<'a>(paths: &[&'a str], name: &str) -> Option<&'a str> {
         let answer = |paths: &[&'a str]| {
             let table = Table::new(paths.iter().map(|path| (*path).to_owned()));
@@ -258,7 +257,7 @@ mod tests {
     #[test]
     fn the_best_icon_is_always_the_same() {
         let cases: &[(&[&str], &str, Option<&str>)] = &[
-            // The exact name before any prefix, whatever the format.
+            // The exact name comes before any prefix, whatever the format.
             (
                 &["svg/plex-dark.svg", "jpg/plex.jpg"],
                 "Plex",
@@ -271,7 +270,7 @@ mod tests {
                 Some("svg/Home_Assistant.SVG"),
             ),
             (&["/svg/jellyfin.svg"], "Jellyfin", Some("/svg/jellyfin.svg")),
-            // A prefix that ends with a word before one that does not, even if that is shorter.
+            // A prefix that ends with a word comes before one that does not, even if that is shorter.
             (
                 &["a/homer.svg", "a/home-assistant.svg"],
                 "Home",
@@ -299,18 +298,18 @@ mod tests {
             // Too short to be a prefix; enough to be exact.
             (&["svg/xbox.svg"], "xb", None),
             (&["svg/xbox.svg"], "xbo", Some("svg/xbox.svg")),
-            // A substring, a longer name, a wildcard, an extension and a folder are no prefix.
+            // Substrings, longer names, wildcards, extensions and folders are not prefixes.
             (&["svg/my-plex.svg"], "plex", None),
             (&["svg/plex.svg"], "plex server", None),
             (&["svg/plex.svg"], "%", None),
             (&["svg/plex.svg"], "svg", None),
-            // What is not an icon.
+            // Files that are not icons.
             (
                 &["readme.md", "svg", "plex.svg.txt", "plex", ".svg", "plex.gif"],
                 "plex",
                 None,
             ),
-            // What a browser would take to be somewhere else.
+            // Paths that a browser would resolve to another path.
             (
                 &["../plex.svg", "a/../plex.svg", "a//plex.svg", "./plex.svg"],
                 "plex",
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_icons_fit_a_name_makes_no_difference() {
+    fn the_number_of_matching_icons_makes_no_difference() {
         let paths = (0..50_000).map(|number| format!("svg/icon{:06}.svg", number * 7 % 50_000));
         let table = Table::new(paths);
         let began = Instant::now();
@@ -342,8 +341,8 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_many_icons_is_the_one_that_a_look_at_each_finds() {
-        // Stems of few letters, so that many fit; in no order.
+    fn the_tree_finds_the_same_icon_as_a_linear_search() {
+        // Stems of few letters, so that many match, in scattered order.
         let stems: Vec<String> = (0..700_u32)
             .map(|number| {
                 let scattered = number.wrapping_mul(2_654_435_761);

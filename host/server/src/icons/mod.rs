@@ -1,7 +1,8 @@
-//! Icons by name, behind the contract's interface `icons`.
+//! Looks icons up by name: the contract's interface `icons`.
 //!
-//! What holds here: a lookup takes 2 seconds at most and never fails; what cannot be reached is not
-//! found; the same names get the same answers as long as the sources are the same.
+//! Invariants:
+//! - A lookup takes at most 2 seconds and never fails. A source that cannot be reached has no icons.
+//! - As long as the sources stay the same, the same name gets the same answer.
 
 mod listing;
 mod matching;
@@ -24,18 +25,17 @@ use tokio::time::Instant;
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
 
-/// How long one lookup waits for its sources. The contract allows 2 seconds: the rest is for the
-/// search itself.
+/// How long a lookup waits for its sources. The contract allows 2 seconds; the rest is for the search.
 const WAIT: Duration = Duration::from_millis(1_900);
 
-/// Finds icons in the sources of the settings: fetched on first need, kept on disk.
+/// Finds icons in the configured sources. Their indexes are fetched on first use and kept on disk.
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
 }
 
 impl IconSources {
-    /// Nothing is read or fetched yet. The folder need not exist.
+    /// Reads and fetches nothing yet. The folder need not exist.
     pub fn new(settings: IconSettings, cache_dir: PathBuf, clock: Arc<dyn Clock>) -> Self {
         let source = |source| Arc::new(Source::new(source, Path::new(&cache_dir), Arc::clone(&clock)));
         Self {
@@ -59,11 +59,11 @@ impl Icons for IconSources {
         }
         let mut tables = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
-            // Beyond the deadline this still takes what is there already.
+            // After the deadline this returns the tables that are already loaded.
             tables.push(source.table(deadline).await);
         }
 
-        let mut known: HashMap<&str, Option<String>> = HashMap::new();
+        let mut answers: HashMap<&str, Option<String>> = HashMap::new();
         folded
             .iter()
             .map(|name| {
@@ -75,7 +75,7 @@ impl Icons for IconSources {
                     });
                     found.min().map(|(_, _, url)| url)
                 };
-                known.entry(name).or_insert_with(search).clone()
+                answers.entry(name).or_insert_with(search).clone()
             })
             .collect()
     }

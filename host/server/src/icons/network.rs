@@ -1,9 +1,9 @@
-//! How an index is fetched: where a source is, is the operator's choice; where it redirects to is not.
+//! Fetches an index. The operator chooses the address of a source, but not where it redirects to.
 //!
-//! Invariant: a source outside of the own network leads to no address inside of it. What is checked
-//! are the very addresses that are connected to, at each request anew: a name that answers otherwise
-//! the second time gains nothing. A proxy of the environment (`HTTPS_PROXY`) looks names up itself,
-//! and what it connects to is for it to decide.
+//! Invariant: a source with a public address cannot redirect to an address of the local network. The check
+//! uses the addresses that are connected to, at each request, so a name that resolves differently the second
+//! time gains nothing. A proxy from the environment (`HTTPS_PROXY`) resolves names itself and decides what
+//! it connects to.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -22,11 +22,11 @@ use ureq::{
     },
 };
 
-/// How long one fetch may take, all of it.
+/// How long a fetch may take in total.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_REDIRECTS: u32 = 3;
 
-/// The answer of a source.
+/// Fetches the index at this URL.
 pub(super) fn get(index: &str) -> anyhow::Result<Response<Body>> {
     let config = config().build();
     get_by(
@@ -59,12 +59,12 @@ fn get_by(
     Ok(Agent::with_parts(config, connector, guard).get(index).call()?)
 }
 
-/// Leaves of a name's addresses those that the source may lead to.
+/// A resolver that keeps only addresses to which the source may redirect.
 #[derive(Debug)]
 struct Guard<R> {
     index: Uri,
     resolver: R,
-    /// Whether the source itself is in the own network, once it was looked up.
+    /// Whether the source itself has a private address; set when it is first resolved.
     is_private: OnceLock<bool>,
 }
 
@@ -106,7 +106,7 @@ impl<R: Resolver> Resolver for Guard<R> {
     }
 }
 
-/// Whether this is an address of the public Internet, by IANA's registries of special addresses.
+/// Whether an address is public, by IANA's registries of special-purpose addresses.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -146,13 +146,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match address.segments() {
-        // Both stand for an address of IPv4: NAT64 and 6to4.
+        // NAT64 and 6to4, which embed an IPv4 address.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
         [0x2002, high, low, ..] => v4(high, low),
         // Protocols (Teredo, benchmarks, ORCHID), documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
         [0x3fff, 0..=0xfff, ..] => false,
-        // The only global unicast; loopback, link-local, unique local and multicast are outside.
+        // Global unicast. Loopback, link-local, unique local and multicast are outside this range.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
@@ -170,10 +170,10 @@ mod tests {
 
     use super::*;
 
-    /// Stands for the public Internet, where a test does not go.
+    /// A public address. Tests connect to this machine instead (`Here`).
     const PUBLIC: [u8; 4] = [93, 184, 216, 34];
 
-    /// Names of these tests. `turning.example` is public the first time only.
+    /// Resolves the names of these tests. `turning.example` is public only the first time.
     #[derive(Debug, Default)]
     struct Names {
         asked: AtomicUsize,
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Brings the public Internet to this machine, below everything that is tested.
+    /// Connects to this machine instead of `PUBLIC`, below everything that is tested.
     #[derive(Debug, Default)]
     struct Here(DefaultConnector);
 
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Redirects `/` to what is said, and answers everything else. Gives its port.
+    /// Serves a redirect at `/` and an index at every other path. Returns the port.
     fn serve(location: impl Fn(u16) -> String) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -262,11 +262,11 @@ mod tests {
         port
     }
 
-    /// What comes of an index at this host that redirects there (`PORT` is its own).
+    /// Fetches an index at this host that redirects to `location` (`PORT` is the port of the host).
     fn fetch(host: &str, location: &str) -> Result<String, String> {
         let port = serve(|port| location.replace("PORT", &port.to_string()));
         let index = format!("http://{host}:{port}/");
-        // A proxy from the environment of the tests does not know these names.
+        // A proxy from the environment would not know these names.
         let config = config().proxy(None).build();
         let answer = get_by(&index, config, Here::default(), Names::default());
         let mut answer = answer.map_err(|error| format!("{error:#}"))?;
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_source_leads_to_public_addresses_only() {
+    fn a_public_source_redirects_only_to_public_addresses() {
         for to in ["http://public.example:PORT/x", "/x", "http://both.example:PORT/x"] {
             assert_eq!(fetch("public.example", to).as_deref(), Ok("index"), "{to}");
         }
@@ -292,13 +292,13 @@ mod tests {
                 refused.contains("an address of a private network"),
                 "{to}: {refused}"
             );
-            // Having one public address of its own makes a source public.
+            // A source with at least one public address is public.
             assert!(fetch("both.example", to).is_err(), "{to}");
         }
     }
 
     #[test]
-    fn a_name_that_answers_otherwise_after_the_redirect_gains_nothing() {
+    fn a_name_that_resolves_differently_after_the_redirect_gains_nothing() {
         for to in ["/", "/x", "http://turning.example:PORT/x"] {
             let refused = fetch("turning.example", to).unwrap_err();
             assert!(
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_source_leads_anywhere() {
+    fn a_private_source_redirects_anywhere() {
         for to in ["/x", "http://localhost:PORT/x", "http://public.example:PORT/x"] {
             for host in ["private.example", "127.0.0.1"] {
                 assert_eq!(fetch(host, to).as_deref(), Ok("index"), "{host} {to}");

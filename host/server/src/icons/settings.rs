@@ -1,4 +1,4 @@
-//! Where icons come from.
+//! The settings of icon sources.
 
 use anyhow::{Context, bail, ensure};
 use portico_sandbox::icons::DEFAULT_ICON;
@@ -9,21 +9,21 @@ use ureq::http::Uri;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IconSettings {
-    /// Where to look, the preferred first.
+    /// The sources, the preferred one first.
     #[serde(rename = "source")]
     pub sources: Vec<IconSource>,
-    /// The icon of an app whose name fits no other. Not empty; may be a relative path.
+    /// The icon of an app for which no other is found. Not empty; may be a relative path.
     #[serde(rename = "default", deserialize_with = "not_empty")]
     pub default_icon: String,
 }
 
-/// A list of icons, and where the icons are.
+/// A source: an index of icons, and the base of their URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct IconSource {
     /// The URL of a GitHub tree or of a jsDelivr flat listing.
     pub index: String,
-    /// What comes before a path of the index in an icon's URL.
+    /// The prefix that turns a path of the index into the URL of an icon.
     pub base: String,
 }
 
@@ -43,7 +43,7 @@ impl TryFrom<Fields> for IconSource {
 }
 
 impl IconSource {
-    /// A source; both are http or https URLs, without a password: logs and icons show them.
+    /// Both must be http or https URLs without a username or password, because logs and icons show them.
     pub fn new(index: &str, base: &str) -> anyhow::Result<Self> {
         Ok(Self {
             index: checked_url("index", index)?,
@@ -51,7 +51,7 @@ impl IconSource {
         })
     }
 
-    /// Reads `INDEX|BASE,INDEX|BASE`. Blank text is no source at all.
+    /// Parses `INDEX|BASE,INDEX|BASE`. Blank text means no sources.
     pub fn parse_list(text: &str) -> anyhow::Result<Vec<Self>> {
         if text.trim().is_empty() {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! One source of icons: its index in memory, on disk and on the network.
 //!
-//! Whatever may block runs on a thread of its own, at most one per source. Everybody else only
-//! looks at the state, and may wait for it to change.
+//! Invariant: all blocking work of a source runs on one thread of its own. Lookups only read the state, and
+//! may wait for it to change.
 
 use std::{
     borrow::Cow,
@@ -33,12 +33,12 @@ use super::{
 
 /// How old an index may get before it is fetched again.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
-/// How long a source that failed is left alone.
+/// How long to wait after a failure before the next attempt.
 const RETRY_AFTER: Duration = Duration::from_mins(10);
-/// How large an index may be, in bytes.
+/// The largest index, in bytes.
 const MAX_BODY: u64 = 32 << 20;
 
-/// What a path segment cannot hold as it is (URL standard), and `%` itself.
+/// Characters that must be escaped in a path segment (URL standard), and `%`.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -65,14 +65,14 @@ pub(super) struct Source {
 
 #[derive(Default)]
 struct State {
-    /// Whether the copy on disk was looked for.
+    /// Whether the copy on disk has been read, or found missing.
     disk_read: bool,
-    /// Whether a thread is at work.
+    /// Whether the thread is running.
     working: bool,
-    /// Whether somebody waited for that thread in vain. Once is enough: nobody else waits for it.
+    /// Whether a lookup has waited for that thread until its deadline. Later lookups do not wait again.
     slow: bool,
     index: Option<Index>,
-    /// When the last work ended, whether it fetched an index or not.
+    /// When the thread last ended, whether or not it fetched an index.
     tried: Option<Timestamp>,
 }
 
@@ -102,14 +102,14 @@ impl Source {
         }
     }
 
-    /// The URL of an icon in here.
+    /// The URL of an icon of this source.
     pub(super) fn url(&self, path: &str) -> String {
         let base = self.settings.base.trim_end_matches('/');
         format!("{base}/{}", utf8_percent_encode(path, ESCAPED))
     }
 
-    /// The icons, as soon as there are some; none when it is known that there are none now, or not
-    /// soon enough.
+    /// The icons. Waits until they are loaded, loading has failed, or the deadline has passed; in the last
+    /// two cases there are none.
     pub(super) async fn table(&self, deadline: Instant) -> Option<Arc<Table>> {
         let mut state = self.state.subscribe();
         let settled = state.wait_for(|state| state.index.is_some() || !state.working || state.slow);
@@ -122,8 +122,7 @@ impl Source {
         }
     }
 
-    /// Begins to bring the index up to date, unless it is, or somebody is at it, or it failed a
-    /// short while ago.
+    /// Starts to update the index, unless it is fresh, an update is running, or one failed a short while ago.
     pub(super) fn start_if_due(self: &Arc<Self>) {
         let now = self.clock.now();
         let start = self.state.send_if_modified(|state| {
@@ -136,7 +135,7 @@ impl Source {
             return;
         }
         let source = Arc::clone(self);
-        // Not one of the runtime's threads: the runtime would wait for them when the host stops.
+        // A thread of its own, because the runtime would wait for its blocking threads when the host stops.
         let thread = thread::Builder::new().name("icons".to_owned());
         let spawned = thread.spawn(move || {
             let _working = Working(&source);
@@ -214,7 +213,7 @@ impl Source {
         if let Some(folder) = self.cache_file.parent() {
             fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
         }
-        // One name is enough, for a source has one writer; what a crash leaves is written over.
+        // A fixed name, because a source has one writer. A file that a crash left is overwritten.
         let new = self.cache_file.with_extension("json.new");
         fs::write(&new, text)?;
         fs::rename(&new, &self.cache_file)?;
@@ -233,14 +232,14 @@ impl State {
     }
 }
 
-/// Whether `then` is less than this long ago. A moment that lies ahead is not: the clock was set
-/// back, and could be for years.
+/// Whether `then` is less than this long ago. A time in the future does not count: after the clock was set
+/// back, it could stay in the future for years.
 fn within(duration: Duration, then: Timestamp, now: Timestamp) -> bool {
     now.checked_sub(then)
         .is_some_and(|age| u128::from(age) < duration.as_millis())
 }
 
-/// Lets go of the source when the work is over. A panic counts as a failure like any other.
+/// Marks the work as ended when dropped, so a panic counts as a failure like any other.
 struct Working<'a>(&'a Source);
 
 impl Drop for Working<'_> {
