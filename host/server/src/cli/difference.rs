@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::terminal::printable;
 
 /// How many characters of a value are shown.
-const LONGEST: usize = 60;
+const MAX_CHARS: usize = 60;
 
 /// Whether to write terminal colours.
 #[derive(Clone, Copy)]
@@ -114,10 +114,10 @@ fn change_of(before: &Value, after: &Value) -> String {
 
 fn short(value: &Value) -> String {
     let text = printable(&value.to_string()).into_owned();
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_CHARS {
         return text;
     }
-    let beginning: String = text.chars().take(LONGEST).collect();
+    let beginning: String = text.chars().take(MAX_CHARS).collect();
     beginning + "…"
 }
 

@@ -23,9 +23,9 @@ use super::{
 };
 
 /// The largest document, in bytes. More than a running host accepts, to leave room for YAML's indentation.
-const LONGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// How many broken rules or unknown keys are listed.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 pub struct Document {
     /// The keys of the document.
@@ -109,17 +109,17 @@ impl Document {
 
 fn listed(all: &[String], show: impl Fn(&String) -> String) -> Vec<String> {
     let shown = |item| printable(&show(item)).into_owned();
-    let mut lines: Vec<_> = all.iter().take(MOST_LISTED).map(shown).collect();
-    if all.len() > MOST_LISTED {
-        lines.push(format!("and {} more", all.len() - MOST_LISTED));
+    let mut lines: Vec<_> = all.iter().take(MAX_LISTED).map(shown).collect();
+    if all.len() > MAX_LISTED {
+        lines.push(format!("and {} more", all.len() - MAX_LISTED));
     }
     lines
 }
 
 fn read_limited(source: impl Read) -> anyhow::Result<String> {
     let mut text = String::new();
-    source.take(LONGEST + 1).read_to_string(&mut text)?;
-    ensure!(text.len() as u64 <= LONGEST, "it is longer than {LONGEST} bytes");
+    source.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= MAX_BYTES, "it is longer than {MAX_BYTES} bytes");
     Ok(text)
 }
 

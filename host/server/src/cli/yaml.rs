@@ -10,10 +10,10 @@ use serde_saphyr::{DoubleQuoted, Error, Options, Spanned, alias_limits, budget, 
 use super::terminal::{is_control_in_lines, printable, quoted};
 
 /// More nodes than the largest document that `state.apply` accepts.
-const MOST_NODES: usize = 3_000_000;
+const MAX_NODES: usize = 3_000_000;
 
 /// How many values all aliases of a document may expand to.
-const MOST_ALIASED: usize = 100_000;
+const MAX_ALIASED: usize = 100_000;
 
 /// Reads one document. The expansion of aliases is limited, duplicate keys are refused, and only `true`
 /// and `false` are booleans.
@@ -93,11 +93,11 @@ fn limits() -> Options {
         // A snippet would repeat the text, which may be a password.
         with_snippet: false,
         alias_limits: alias_limits! {
-            max_total_replayed_events: MOST_ALIASED,
+            max_total_replayed_events: MAX_ALIASED,
         },
         budget: budget! {
-            max_events: 2 * MOST_NODES,
-            max_nodes: MOST_NODES,
+            max_events: 2 * MAX_NODES,
+            max_nodes: MAX_NODES,
         },
     }
 }

@@ -1,4 +1,4 @@
-//! The questions that a sign-in asks the directory.
+//! The operations of a sign-in on the directory: find the entry, check the password, list the groups.
 
 use anyhow::{Context as _, bail, ensure};
 use ldap3::{DerefAliases, Scope, SearchEntry, SearchOptions};
@@ -10,13 +10,13 @@ use super::{
     wire::Connection,
 };
 
-/// The most groups that somebody may be in.
-const GROUPS: usize = 1000;
+/// The most groups of a user.
+const MAX_GROUPS: usize = 1000;
 
-/// The result code of a search that found more than was asked for (RFC 4511, 4.1.9).
+/// The result code of a search that found more entries than requested (RFC 4511, 4.1.9).
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
 
-/// A connection on which the service is known to the directory.
+/// A connection that is bound with the service account.
 pub(super) struct Directory<'a> {
     config: &'a Config,
     connection: Connection,
@@ -46,9 +46,10 @@ impl<'a> Directory<'a> {
         Ok(())
     }
 
-    /// The entries that this name fits: at most two.
+    /// The entries that match this name: at most two.
     pub async fn find(&mut self, username: &str) -> anyhow::Result<Vec<Entry>> {
-        const ONE_TOO_MANY: usize = 2;
+        // Enough to know that there is more than one.
+        const MAX_ENTRIES: usize = 2;
         let config = self.config;
         let attributes = [
             &config.id_attribute,
@@ -62,16 +63,16 @@ impl<'a> Directory<'a> {
                 config.users_scope,
                 &filter,
                 &attributes,
-                ONE_TOO_MANY,
+                MAX_ENTRIES,
             )
             .await;
         found.context("searching below ldap-users-base")
     }
 
-    /// Whether the user with this entry may sign in with this password. Afterwards the connection is no
-    /// longer bound as the service.
+    /// Checks the password of this entry. Afterwards the connection is no longer bound with the service
+    /// account.
     pub async fn check(&mut self, dn: &str, password: &str) -> anyhow::Result<Verdict> {
-        // Either of them empty would be an anonymous bind, which succeeds.
+        // With either of them empty it would be an anonymous bind, which succeeds.
         if dn.is_empty() || password.is_empty() {
             return Ok(Verdict::Refused("the name or the password is empty".into()));
         }
@@ -81,23 +82,23 @@ impl<'a> Directory<'a> {
 
     /// The names of the groups of this user.
     pub async fn groups(&mut self, groups: &Groups, dn: &str, name: &str) -> anyhow::Result<Vec<String>> {
-        // Users may see less than the service.
+        // Users may see fewer entries than the service account.
         self.bind_as_service().await?;
         let filter = groups.filter.fill(name, dn);
         let attributes = [&groups.name_attribute];
         let found = self
-            .search(&groups.base, Scope::Subtree, &filter, &attributes, GROUPS + 1)
+            .search(&groups.base, Scope::Subtree, &filter, &attributes, MAX_GROUPS + 1)
             .await
             .context("searching below ldap-groups-base")?;
         ensure!(
-            found.len() <= GROUPS,
-            "ldap-group-filter fits more than {GROUPS} groups"
+            found.len() <= MAX_GROUPS,
+            "ldap-group-filter fits more than {MAX_GROUPS} groups"
         );
         let names = found.iter().flat_map(|group| group.texts(&groups.name_attribute));
         Ok(names.collect())
     }
 
-    /// Entries of this directory; where it refers to others, they are not asked.
+    /// Searches this directory. Referrals to others are not followed.
     async fn search(
         &mut self,
         base: &str,

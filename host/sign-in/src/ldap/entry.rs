@@ -1,10 +1,10 @@
-//! What the directory says of somebody.
+//! Reads the attributes of an entry.
 
 use ldap3::SearchEntry;
 use uuid::Uuid;
 
-/// The most characters of a text that is taken from the directory.
-const LONGEST: usize = 1024;
+/// The longest text that is accepted from the directory, in characters.
+const MAX_CHARS: usize = 1024;
 
 /// An entry of the directory.
 pub(super) struct Entry {
@@ -26,8 +26,8 @@ impl From<SearchEntry> for Entry {
 }
 
 impl Entry {
-    /// What names the entry for good: this attribute, which has one value; or, where that is what
-    /// is asked for, its distinguished name.
+    /// The permanent id of the entry: this attribute, if it has exactly one value, or the distinguished
+    /// name if `attribute` is `dn`.
     pub fn id(&self, attribute: &str) -> Option<String> {
         if attribute.eq_ignore_ascii_case("dn") {
             return Some(normalised(&self.dn)).filter(|dn| is_good(dn));
@@ -36,14 +36,14 @@ impl Entry {
             return None;
         };
         if attribute.eq_ignore_ascii_case("objectGUID") {
-            // Sixteen bytes, the first three groups of them turned round, as Windows shows them.
+            // Sixteen bytes, shown as Windows does: the first three groups are little-endian.
             let bytes = value.as_slice().try_into().ok()?;
             return Some(Uuid::from_bytes_le(bytes).to_string());
         }
         text(value)
     }
 
-    /// The texts that the attribute has.
+    /// The values of an attribute that are valid text.
     pub fn texts(&self, attribute: &str) -> impl Iterator<Item = String> {
         self.values(attribute).iter().filter_map(|value| text(value))
     }
@@ -61,11 +61,11 @@ fn text(value: &[u8]) -> Option<String> {
 }
 
 fn is_good(text: &str) -> bool {
-    !text.is_empty() && text.chars().count() <= LONGEST && !text.contains(char::is_control)
+    !text.is_empty() && text.chars().count() <= MAX_CHARS && !text.contains(char::is_control)
 }
 
-/// A distinguished name as it stays while nobody renames the entry, however the directory writes
-/// it: in small letters, without spaces beside the separators.
+/// Normalises a distinguished name, so that it stays the same however the directory writes it: in lower
+/// case, without spaces next to separators.
 fn normalised(dn: &str) -> String {
     let mut normalised = String::with_capacity(dn.len());
     let mut is_escaped = false;

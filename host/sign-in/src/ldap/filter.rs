@@ -1,43 +1,46 @@
-//! Search filters with places for what people type.
+//! Search filters with placeholders for input from users.
 
 use anyhow::{bail, ensure};
 
-/// A filter (RFC 4515) with placeholders: `(uid={username})`. What is put in their place stays
-/// a value, whatever it holds.
+/// A filter (RFC 4515) with placeholders: `(uid={username})`. Values are escaped, so they cannot change
+/// the filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Filter(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    Place(Place),
+    Placeholder(Placeholder),
 }
 
-/// What a placeholder stands for.
+/// A placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// `{username}`: what was typed, or for groups the name that the directory has.
+pub(super) enum Placeholder {
+    /// `{username}`: the typed name; in the filter for groups, the name in the directory.
     Username,
     /// `{dn}`: the distinguished name of the user's entry.
     Dn,
 }
 
 impl Filter {
-    /// Reads a filter that has at least one of these placeholders, and no others.
-    pub fn new(text: &str, places: &[Place]) -> anyhow::Result<Self> {
-        let names = places.iter().map(|place| place.name()).collect::<Vec<_>>();
+    /// Parses a filter with at least one of these placeholders and no others.
+    pub fn new(text: &str, placeholders: &[Placeholder]) -> anyhow::Result<Self> {
+        let names = placeholders
+            .iter()
+            .map(|placeholder| placeholder.name())
+            .collect::<Vec<_>>();
         let names = names.join(" or ");
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let place = places.iter().find_map(|place| {
-                let name = place.name().strip_prefix('{')?;
-                Some((*place, after.strip_prefix(name)?))
+            let placeholder = placeholders.iter().find_map(|placeholder| {
+                let name = placeholder.name().strip_prefix('{')?;
+                Some((*placeholder, after.strip_prefix(name)?))
             });
-            let Some((place, after)) = place else {
+            let Some((placeholder, after)) = placeholder else {
                 bail!("{text:?} has a placeholder other than {names}");
             };
-            parts.extend([Part::Text(before.into()), Part::Place(place)]);
+            parts.extend([Part::Text(before.into()), Part::Placeholder(placeholder)]);
             rest = after;
         }
         parts.push(Part::Text(rest.into()));
@@ -55,14 +58,14 @@ impl Filter {
     pub fn fill(&self, username: &str, dn: &str) -> String {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Place(Place::Username) => ldap3::ldap_escape(username).into_owned(),
-            Part::Place(Place::Dn) => ldap3::ldap_escape(dn).into_owned(),
+            Part::Placeholder(Placeholder::Username) => ldap3::ldap_escape(username).into_owned(),
+            Part::Placeholder(Placeholder::Dn) => ldap3::ldap_escape(dn).into_owned(),
         };
         self.0.iter().map(part).collect()
     }
 }
 
-impl Place {
+impl Placeholder {
     fn name(self) -> &'static str {
         match self {
             Self::Username => "{username}",
@@ -76,11 +79,11 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> anyhow::Result<Filter> {
-        Filter::new(text, &[Place::Username])
+        Filter::new(text, &[Placeholder::Username])
     }
 
     #[test]
-    fn what_is_typed_stays_a_value() {
+    fn input_is_escaped() {
         let filter = user("(&(objectClass=person)(uid={username}))").unwrap();
         for (typed, value) in [
             ("alice", "alice"),
@@ -102,17 +105,17 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_for_groups_takes_the_entry_or_the_name() {
+    fn a_filter_for_groups_can_use_the_entry_or_the_name() {
         let filter = Filter::new(
             "(|(member={dn})(memberUid={username}))",
-            &[Place::Dn, Place::Username],
+            &[Placeholder::Dn, Placeholder::Username],
         );
         let filled = filter.unwrap().fill("alice*", "cn=Alice (home),dc=example");
         assert_eq!(
             filled,
             "(|(member=cn=Alice \\28home\\29,dc=example)(memberUid=alice\\2a))"
         );
-        let nested = Filter::new("(member:1.2.840.113556.1.4.1941:={dn})", &[Place::Dn]);
+        let nested = Filter::new("(member:1.2.840.113556.1.4.1941:={dn})", &[Placeholder::Dn]);
         assert_eq!(
             nested.unwrap().fill("", "cn=a"),
             "(member:1.2.840.113556.1.4.1941:=cn=a)"
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_is_none_is_refused_when_it_is_set() {
+    fn an_invalid_filter_is_refused_at_start() {
         for (text, problem) in [
             ("", "lacks {username}"),
             ("(uid=alice)", "lacks {username}"),

@@ -1,12 +1,12 @@
-//! Sign-in with the password that a directory (LDAP) knows.
+//! Sign-in with the password in a directory (LDAP).
 //!
 //! Invariants:
-//! - What people type is only ever a value: of a filter, or the password of a bind. It is never
-//!   logged.
-//! - Nobody is signed in by an anonymous bind: neither the password nor the entry's name is empty.
+//! - Input from users is used only as a value in a filter or as the password of a bind. It is never logged.
+//! - An anonymous bind signs no one in: neither the password nor the entry's name is ever empty.
 //! - An account whose password must be changed first is refused, even if the directory accepts the bind.
-//! - Whoever is refused is told the same, whatever the reason, and not sooner than after a second.
-//! - Nothing is hashed. Connections are few, waiting for one is bounded, and so is every answer.
+//! - All refusals have the same answer, and none comes sooner than after a second.
+//! - Nothing is hashed. The number of connections, the time to wait for one and the size of answers are
+//!   limited.
 
 mod directory;
 mod entry;
@@ -39,29 +39,29 @@ use tracing::{info, warn};
 pub use self::settings::LdapSettings;
 use self::{directory::Directory, entry::Entry, settings::Config, verdict::Verdict, wire::Security};
 
-/// Connections to the directory at once.
+/// The most concurrent connections to the directory.
 const CONNECTIONS: usize = 16;
 
-/// A refusal takes at least so long: a name that nobody has would be refused sooner than a wrong
+/// The shortest time until a refusal. Otherwise an unknown name would be refused faster than a wrong
 /// password, which the directory has to check.
-const REFUSAL: Duration = Duration::from_secs(1);
+const MIN_REFUSAL_TIME: Duration = Duration::from_secs(1);
 
-/// Characters of a name and of a password that are sent to the directory.
-const LONGEST_NAME: usize = 255;
-const LONGEST_PASSWORD: usize = 1024;
+/// The longest name and password that are sent to the directory, in characters.
+const MAX_NAME: usize = 255;
+const MAX_PASSWORD: usize = 1024;
 
-/// A directory that vouches for users.
+/// Sign-in with a directory.
 pub struct Ldap {
     config: Config,
     connections: Arc<FairSemaphore<Option<Source>>>,
 }
 
 impl Ldap {
-    /// Fails with the name of the setting that is wrong. Connects to nothing yet.
+    /// Fails if a setting is wrong, and names it. Does not connect yet.
     pub fn new(settings: LdapSettings) -> anyhow::Result<Self> {
         let config = Config::new(settings)?;
         if matches!(config.server.security, Security::Plain) {
-            warn!("LDAP: passwords travel to the directory as they are");
+            warn!("LDAP: passwords are sent to the directory unencrypted");
         }
         Ok(Self {
             config,
@@ -69,22 +69,22 @@ impl Ldap {
         })
     }
 
-    async fn within_the_limit(&self, login: &Login<'_>, begun: Instant) -> Result<External, Error> {
+    async fn authenticate_in_time(&self, login: &Login<'_>, started: Instant) -> Result<External, Error> {
         let is_text = |text: &str, most| (1..=most).contains(&text.chars().count());
         let (username, password) = (login.username, login.password);
-        // A directory may read a password up to its first NUL, and take none for an anonymous bind.
-        if !is_text(username, LONGEST_NAME)
+        // A directory may read a password only up to its first NUL. An empty one is an anonymous bind.
+        if !is_text(username, MAX_NAME)
             || username.contains(char::is_control)
-            || !is_text(password, LONGEST_PASSWORD)
+            || !is_text(password, MAX_PASSWORD)
             || password.contains('\0')
         {
             return Err(refused("nobody has this name or this password"));
         }
         let limit = self.config.time_limit;
-        let (seconds, deadline) = (limit.as_secs(), begun + limit);
-        let turn = self.connections.take(login.address.map(Source::from));
-        // Whoever comes to it later would have no time left to ask.
-        let _turn = timeout_at(begun + limit / 2, turn).await.map_err(|_| {
+        let (seconds, deadline) = (limit.as_secs(), started + limit);
+        let permit = self.connections.take(login.address.map(Source::from));
+        // After half the limit, too little time would be left for the directory.
+        let _permit = timeout_at(started + limit / 2, permit).await.map_err(|_| {
             let too_many = "Too many sign-ins at once; try again in a moment";
             Error::new(Code::ServiceUnavailable, too_many).retry_after(seconds)
         })?;
@@ -105,18 +105,18 @@ impl Ldap {
         };
         let identity = self.identity(entry)?;
 
-        let count = self.count(login, &identity.name).await?;
+        let attempt = self.count_for_entry(login, &identity.name).await?;
         login.is_open.store(true, Ordering::Relaxed);
-        let proves = match directory.check(&entry.dn, login.password).await {
+        let checked = match directory.check(&entry.dn, login.password).await {
             Ok(Verdict::Accepted) => Ok(()),
             Ok(Verdict::Refused(why)) => Err(refused(format!("{:?}: {why}", entry.dn))),
             Err(error) => Err(unreachable(error)),
         };
-        login.is_open.store(!directory_said(&proves), Ordering::Relaxed);
-        if let Some(count) = count.filter(|_| directory_said(&proves)) {
-            count.settle(&proves);
+        login.is_open.store(!is_verdict(&checked), Ordering::Relaxed);
+        if let Some(attempt) = attempt.filter(|_| is_verdict(&checked)) {
+            attempt.settle(&checked);
         }
-        proves?;
+        checked?;
 
         let groups = match &self.config.groups {
             Some(groups) => {
@@ -128,12 +128,12 @@ impl Ldap {
         Ok(External {
             identity,
             groups,
-            // A directory does not say that an email is verified.
+            // A directory does not vouch for emails, so nothing can be linked by them.
             linking: Linking::Off,
         })
     }
 
-    /// What the directory says of the user. That an email is theirs, it does not.
+    /// The identity in an entry. Its email does not count as verified.
     fn identity(&self, entry: &Entry) -> Result<Vouched, Error> {
         let lacks = |attribute: &str| {
             let dn = &entry.dn;
@@ -153,10 +153,10 @@ impl Ldap {
         })
     }
 
-    /// A filter, or the way in which the directory compares names, may fit an entry by many names.
-    /// They are one account: a try at another of them counts as one at the entry's own name too.
-    /// That it has to wait is not told, as a name that nobody has would not.
-    async fn count(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
+    /// Counts an attempt with another name than the entry's own for the entry's own name too. An entry may
+    /// match many names, through the filter or through how the directory compares names, but it is one
+    /// account. If the account has to wait, the answer does not say so, as it would not for an unknown name.
+    async fn count_for_entry(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
         let service = login.service;
         let context = Identity::anonymous().context(login.request_id);
         let name_key = service.sandbox.name_key(context, name.trim()).await?;
@@ -164,8 +164,8 @@ impl Ldap {
             return Ok(None);
         }
         let account = ThrottledAccount::new(Provider::Ldap, &name_key);
-        let begun = service.throttle.begin(Some(account), login.address);
-        begun
+        let attempt = service.throttle.begin(Some(account), login.address);
+        attempt
             .map(Some)
             .map_err(|_| refused("too many tries at the entry"))
     }
@@ -178,15 +178,15 @@ impl Vouches for Ldap {
     }
 
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error> {
-        let begun = Instant::now();
-        let mut answer = self.within_the_limit(login, begun).await;
+        let started = Instant::now();
+        let mut answer = self.authenticate_in_time(login, started).await;
         if let Err(error) = &mut answer
             && error.code == Code::Unauthorized
         {
             if let Some(reason) = error.cause.take() {
                 info!(request = login.request_id, "LDAP: sign-in refused: {reason}");
             }
-            sleep_until(begun + REFUSAL).await;
+            sleep_until(started + MIN_REFUSAL_TIME).await;
         }
         answer
     }
@@ -198,12 +198,12 @@ impl fmt::Debug for Ldap {
     }
 }
 
-/// Whether it took the password or refused it.
-fn directory_said(proves: &Result<(), Error>) -> bool {
-    !matches!(proves, Err(error) if error.code == Code::ServiceUnavailable)
+/// Whether the directory accepted or refused the password.
+fn is_verdict(checked: &Result<(), Error>) -> bool {
+    !matches!(checked, Err(error) if error.code == Code::ServiceUnavailable)
 }
 
-/// The words of the provider `credentials`. The reason is for the log.
+/// The same message as for the provider `credentials`. The reason is for the log.
 fn refused(reason: impl Into<String>) -> Error {
     Error {
         cause: Some(anyhow!(reason.into())),

@@ -1,4 +1,4 @@
-//! Where the directory is, and what to look for in it.
+//! The settings of a directory, checked at start.
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
@@ -12,49 +12,48 @@ use rustls::{
 };
 
 use super::{
-    filter::{Filter, Place},
+    filter::{Filter, Placeholder},
     wire::{Security, Server},
 };
 use crate::common::check_time_limit;
 
-/// What one says of a directory. Problems name these fields as the command line does: `users_base`
-/// is `ldap-users-base`.
+/// The settings of a directory. Errors name these fields as the command line does: `users_base` is
+/// `ldap-users-base`.
 #[derive(Clone)]
 pub struct LdapSettings {
-    /// `ldaps://HOST` or `ldap://HOST`, perhaps with a port.
+    /// `ldaps://HOST` or `ldap://HOST`, optionally with a port.
     pub url: String,
-    /// Whether a connection by `ldap://` is encrypted before anything is said.
+    /// Whether `ldap://` is encrypted with StartTLS before anything else is sent.
     pub start_tls: bool,
-    /// Whether passwords may travel to other machines as they are.
+    /// Whether passwords may be sent unencrypted to another machine.
     pub allow_plain: bool,
-    /// The certificates (PEM) of those who may vouch for the directory; none: those that browsers
-    /// trust.
+    /// The CA certificates (PEM) to accept for the directory; none: those that browsers trust.
     pub ca_file: Option<PathBuf>,
-    /// Who searches; none: nobody in particular.
+    /// The service account that searches; none: search anonymously.
     pub bind_dn: Option<String>,
-    /// The password of who searches.
+    /// The password of the service account.
     pub bind_password: Option<String>,
-    /// Where users are.
+    /// The entry below which users are.
     pub users_base: String,
-    /// How far below it: `sub`, `one` or `base`.
+    /// How far below it to search: `sub`, `one` or `base`.
     pub users_scope: String,
-    /// Which entry is the user `{username}`.
+    /// The filter that finds the entry of `{username}`.
     pub user_filter: String,
-    /// What names an entry for good: an attribute of one value, or `dn`.
+    /// The permanent id of an entry: an attribute with one value, or `dn`.
     pub id_attribute: String,
-    /// The user's name.
+    /// The attribute with the user's name.
     pub name_attribute: String,
-    /// The user's email.
+    /// The attribute with the user's email.
     pub mail_attribute: String,
-    /// Where groups are; none: who is in which group is managed here.
+    /// The entry below which groups are; none: groups are managed in Portico.
     pub groups_base: Option<String>,
-    /// Which entries are the groups of the user with the entry `{dn}` and the name `{username}`.
+    /// The filter that finds the groups of the user with the entry `{dn}` and the name `{username}`.
     pub group_filter: String,
-    /// A group's name.
+    /// The attribute with a group's name.
     pub group_name_attribute: String,
-    /// How long a sign-in may take in all.
+    /// How long a sign-in may take in total.
     pub time_limit: Duration,
-    /// What people know the directory as.
+    /// The name of the directory that users see.
     pub label: String,
 }
 
@@ -82,10 +81,10 @@ impl Default for LdapSettings {
     }
 }
 
-/// The settings, once they are known to be good.
+/// The settings, checked and parsed.
 pub(super) struct Config {
     pub server: Server,
-    /// Empty where nobody in particular searches, like the password.
+    /// Empty, like the password, to search anonymously.
     pub bind_dn: String,
     pub bind_password: String,
     pub users_base: String,
@@ -107,9 +106,10 @@ pub(super) struct Groups {
 
 impl Config {
     pub fn new(settings: LdapSettings) -> anyhow::Result<Self> {
-        let users = [Place::Username];
-        let groups = [Place::Dn, Place::Username];
-        let (bind_dn, bind_password) = service(settings.bind_dn.clone(), settings.bind_password.clone())?;
+        let users = [Placeholder::Username];
+        let groups = [Placeholder::Dn, Placeholder::Username];
+        let (bind_dn, bind_password) =
+            service_account(settings.bind_dn.clone(), settings.bind_password.clone())?;
         check_time_limit("ldap-time-limit", settings.time_limit)?;
         Ok(Self {
             server: server(&settings)?,
@@ -135,7 +135,7 @@ impl Config {
     }
 }
 
-/// The password is known to nobody but the directory.
+/// Does not show the password.
 impl fmt::Debug for Config {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = formatter.debug_struct("Config");
@@ -218,9 +218,9 @@ fn tls(settings: &LdapSettings) -> anyhow::Result<Arc<ClientConfig>> {
     Ok(Arc::new(config))
 }
 
-fn service(dn: Option<String>, password: Option<String>) -> anyhow::Result<(String, String)> {
-    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    match (given(dn), given(password)) {
+fn service_account(dn: Option<String>, password: Option<String>) -> anyhow::Result<(String, String)> {
+    let non_empty = |text: Option<String>| text.filter(|text| !text.is_empty());
+    match (non_empty(dn), non_empty(password)) {
         (Some(dn), Some(password)) => Ok((dn, password)),
         (None, None) => Ok(Default::default()),
         (Some(_), None) => bail!("ldap-bind-password-file or PORTICO_LDAP_BIND_PASSWORD is missing"),
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    fn at(url: &str) -> anyhow::Result<Server> {
+    fn server_at(url: &str) -> anyhow::Result<Server> {
         let settings = LdapSettings {
             url: url.into(),
             ..good()
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_reached_as_its_url_says() {
+    fn the_url_gives_host_and_port() {
         for (url, host, port) in [
             ("ldaps://ldap.example", "ldap.example", 636),
             ("ldaps://ldap.example:1636/", "ldap.example", 1636),
@@ -284,7 +284,7 @@ mod tests {
             ("ldap://[::1]:1389", "::1", 1389),
             ("ldap://LocalHost", "LocalHost", 389),
         ] {
-            let server = at(url).unwrap();
+            let server = server_at(url).unwrap();
             assert_eq!((server.host.as_str(), server.port), (host, port));
         }
         for url in [
@@ -297,13 +297,13 @@ mod tests {
             "ldaps://ldap.example?x",
             "ldaps://ldap.example/#x",
         ] {
-            let error = at(url).unwrap_err().to_string();
+            let error = server_at(url).unwrap_err().to_string();
             assert!(error.contains("ldap-url must be like"), "{url}: {error}");
         }
     }
 
     #[test]
-    fn passwords_go_to_other_machines_only_encrypted_or_where_that_is_asked_for() {
+    fn passwords_are_sent_unencrypted_to_other_machines_only_if_allowed() {
         let plain = |host: &str| LdapSettings {
             url: format!("ldap://{host}"),
             ..good()
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_wrong_is_named() {
+    fn an_error_names_the_setting() {
         type Change = fn(&mut LdapSettings);
         let wrong: [(&str, Change); 14] = [
             ("ldap-url is missing", |settings| settings.url.clear()),
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_of_the_service_is_not_shown() {
+    fn the_password_of_the_service_account_is_not_shown() {
         let settings = LdapSettings {
             bind_dn: Some("cn=portico".into()),
             bind_password: Some("a-secret".into()),

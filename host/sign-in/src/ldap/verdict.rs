@@ -1,26 +1,26 @@
-//! What the directory's answer to a bind with a user's password says of the password and the account.
+//! Decides from the answer to a bind with a user's password whether the user may sign in.
 //!
 //! Invariants:
 //! - A bind that succeeds is not enough: with the password policy control (draft-behera-ldap-password-policy)
-//!   the directory may say beside it that the password must be changed first. Such an account is refused.
-//! - An answer that says nothing of the password is an error, not a refusal.
-//! - The reason of a refusal is for the log; clients are told the same for all of them.
+//!   the directory can also say that the password must be changed first. Such an account is refused.
+//! - An answer that says nothing about the password is an error, not a refusal.
+//! - The reason of a refusal goes only to the log.
 
 use anyhow::{Context as _, bail, ensure};
 use ldap3::{LdapResult, controls::RawControl};
 
 use super::wire;
 
-/// The control of password policies: the same in the request, where it has no value, and in the answer.
+/// The password policy control, used in the request (without a value) and in the answer.
 const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
-/// What 389 Directory Server and its kin send with the answer to a bind by a password that is over.
+/// The control with which 389 Directory Server and its relatives report an expired password.
 const PASSWORD_EXPIRED: &str = "2.16.840.1.113730.3.4.4";
 
 /// Result codes (RFC 4511, 4.1.9).
 pub(super) const SUCCESS: u32 = 0;
 const INVALID_CREDENTIALS: u32 = 49;
-/// Answers to a bind that say nothing of the password: errors of operation and protocol, time
-/// limit, stronger method or encryption asked for, busy, unavailable, other.
+/// Result codes of a bind that say nothing about the password: operations and protocol errors, time
+/// limit, stronger method or encryption required, busy, unavailable, other.
 const NO_VERDICT: [u32; 8] = [1, 2, 3, 8, 13, 51, 52, 80];
 
 const LOCKED: &str = "the account is locked";
@@ -28,7 +28,7 @@ const DISABLED: &str = "the account is disabled";
 const EXPIRED: &str = "the password has expired";
 const MUST_CHANGE: &str = "the password must be changed first, at the directory";
 
-/// What Active Directory (and Samba) writes into the text of result 49: `…, data 52e, …`.
+/// The codes that Active Directory and Samba write into the text of result 49: `…, data 52e, …`.
 const ACTIVE_DIRECTORY: [(&str, &str); 9] = [
     ("525", "the account is not there"),
     ("52e", "the password is wrong"),
@@ -41,21 +41,21 @@ const ACTIVE_DIRECTORY: [(&str, &str); 9] = [
     ("775", LOCKED),
 ];
 
-/// What 389 Directory Server writes, with other results than 49.
+/// Texts of 389 Directory Server, with results other than 49.
 const TEXTS: [(&str, &str); 2] = [
     ("Exceed password retry limit", LOCKED),
     ("Account inactivated", DISABLED),
 ];
 
-/// What the directory says to a name and a password.
+/// The decision on a name and a password.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Accepted,
-    /// Why not.
+    /// With the reason.
     Refused(String),
 }
 
-/// Asks the directory for what its password policy says. One that does not know the control passes over it.
+/// Requests the password policy. A directory that does not know this control ignores it.
 pub(super) fn ask_for_policy() -> RawControl {
     RawControl {
         ctype: PASSWORD_POLICY.into(),
@@ -64,7 +64,7 @@ pub(super) fn ask_for_policy() -> RawControl {
     }
 }
 
-/// Reads the answer to a bind that asked for the policy.
+/// Decides on the answer to a bind that requested the policy.
 pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
     ensure!(
         !NO_VERDICT.contains(&bound.rc),
@@ -75,14 +75,14 @@ pub(super) fn verdict(bound: &LdapResult) -> anyhow::Result<Verdict> {
         None | Some([]) => Policy::default(),
         Some(value) => Policy::read(value).context("the control of the password policy")?,
     };
-    let is_over = control(bound, PASSWORD_EXPIRED).is_some();
+    let is_expired = control(bound, PASSWORD_EXPIRED).is_some();
     let why = match (bound.rc, policy.error) {
         (_, Some(error)) => policy_error(error),
-        // A last sign-in that the directory grants after the end is one.
-        (SUCCESS, None) if is_over && !policy.has_grace => MUST_CHANGE,
+        // A grace login is accepted.
+        (SUCCESS, None) if is_expired && !policy.has_grace => MUST_CHANGE,
         (SUCCESS, None) => return Ok(Verdict::Accepted),
-        (_, None) if is_over => EXPIRED,
-        (code, None) => text_says(code, &bound.text),
+        (_, None) if is_expired => EXPIRED,
+        (code, None) => reason_in(code, &bound.text),
     };
     Ok(Verdict::Refused(format!("{why} ({})", describe(bound))))
 }
@@ -107,7 +107,7 @@ fn policy_error(error: u8) -> &'static str {
     }
 }
 
-fn text_says(code: u32, text: &str) -> &'static str {
+fn reason_in(code: u32, text: &str) -> &'static str {
     let data = text.split_once(", data ").map_or("", |(_, data)| data);
     let data = data.split(',').next().unwrap_or_default();
     let known = ACTIVE_DIRECTORY.iter().find(|(known, _)| *known == data);
@@ -119,11 +119,11 @@ fn text_says(code: u32, text: &str) -> &'static str {
     }
 }
 
-/// What a password policy says.
+/// The answer of the password policy.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Policy {
     error: Option<u8>,
-    /// Whether the password is over, and this sign-in one of a few that are still granted.
+    /// Whether the password has expired and the directory grants a grace login.
     has_grace: bool,
 }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_of_a_refusal_is_told_where_the_directory_tells_it() {
+    fn a_refusal_has_the_reason_that_the_directory_gives() {
         let data = |code| {
             format!(
                 "80090308: LdapErr: DSID-0C090439, comment: AcceptSecurityContext error, data {code}, v4563"
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_that_cannot_be_read_is_no_verdict() {
+    fn an_invalid_policy_is_an_error() {
         for value in [
             &b"x"[..],
             b"\x04\x00",

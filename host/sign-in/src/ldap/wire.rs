@@ -1,7 +1,7 @@
-//! The connection to the directory: encrypted, and read message by message.
+//! The connection to the directory, with TLS and with limits on its answers.
 //!
-//! The library that speaks LDAP reads whatever is sent to it, however long or deep. So it gets one
-//! end of a pair of sockets, and only answers that keep the bounds are passed on to it.
+//! The LDAP library (`ldap3`) reads messages of any length and depth. It therefore gets one end of a socket
+//! pair, and only messages within the limits are relayed to it.
 
 use std::{io, os::unix::net::UnixStream as Pair, sync::Arc};
 
@@ -17,17 +17,17 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 use tracing::warn;
 
-/// The longest message of an answer, in bytes.
-const MESSAGE: usize = 64 << 10;
-/// All answers together.
-const ANSWERS: usize = 1 << 20;
-/// Things within things in a message; an entry has eight.
-const DEPTH: usize = 16;
+/// The longest message, in bytes.
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
+/// All messages of a connection together, in bytes.
+const MAX_TOTAL_BYTES: usize = 1 << 20;
+/// The deepest nesting in a message; an entry has eight levels.
+const MAX_DEPTH: usize = 16;
 
-/// Asks for TLS (RFC 4511, 4.14): a message with the number 1, an extended request.
+/// A StartTLS request (RFC 4511, 4.14): an extended request with the message id 1.
 const START_TLS: &[u8] = b"\x30\x1d\x02\x01\x01\x77\x18\x80\x161.3.6.1.4.1.1466.20037";
 
-/// Where the directory is, and how it is spoken to.
+/// The address of the directory, and how to connect.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     pub host: String,
@@ -39,15 +39,15 @@ pub(super) struct Server {
 #[derive(Clone, Debug)]
 pub(super) enum Security {
     Plain,
-    /// Once the directory agreed.
+    /// Encrypted after a StartTLS request.
     StartTls(Arc<ClientConfig>, ServerName<'static>),
     Tls(Arc<ClientConfig>, ServerName<'static>),
 }
 
-/// A connection. Dropped, it is closed.
+/// A connection, closed when dropped.
 pub(super) struct Connection {
     pub ldap: Ldap,
-    /// What reads and writes.
+    /// The tasks that read and write.
     _tasks: JoinSet<()>,
 }
 
@@ -76,14 +76,14 @@ async fn encrypted(
     connector.connect(name.clone(), stream).await.context("TLS")
 }
 
-/// Asks in the clear for what comes after to be encrypted. Nothing is read beyond the answer.
+/// Requests TLS on an unencrypted connection. Reads no further than the answer.
 async fn start_tls(stream: &mut TcpStream) -> anyhow::Result<()> {
     stream.write_all(START_TLS).await?;
-    let mut room = ANSWERS;
+    let mut room = MAX_TOTAL_BYTES;
     let Some(answer) = read_message(stream, &mut room).await? else {
         bail!("the connection was closed");
     };
-    // A sequence of the message's number and the answer [24], which begins with the result's code.
+    // A sequence of the message id and an extended response [24], which begins with the result code.
     let is_yes = matches!(
         parts(&answer)?[..],
         [(0x30, _), (0x02, [1]), (0x78, _), (0x0a, [0]), ..]
@@ -100,7 +100,7 @@ async fn over(server: impl AsyncRead + AsyncWrite + Send + 'static) -> anyhow::R
     let (connection, ldap) = LdapConnAsync::with_settings(settings, "ldapi:///").await?;
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        // Who waits for an answer is told by the channel that closes.
+        // On an error the channel closes, which ends all pending operations.
         let _ = connection.drive().await;
     });
     tasks.spawn(async move {
@@ -115,7 +115,7 @@ async fn relay(server: impl AsyncRead + AsyncWrite, client: UnixStream) -> io::R
     let (mut from_server, mut to_server) = tokio::io::split(server);
     let (mut from_client, mut to_client) = client.into_split();
     let answers = async {
-        let mut room = ANSWERS;
+        let mut room = MAX_TOTAL_BYTES;
         while let Some(message) = read_message(&mut from_server, &mut room).await? {
             parts(&message)?;
             to_client.write_all(&message).await?;
@@ -128,7 +128,7 @@ async fn relay(server: impl AsyncRead + AsyncWrite, client: UnixStream) -> io::R
     }
 }
 
-/// Reads one message; none: the connection was closed.
+/// Reads one message, or none if the connection was closed.
 async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     room: &mut usize,
@@ -145,7 +145,7 @@ async fn read_message(
     }
     let Header { start, length, .. } = Header::read(&message)?;
     let end = start + length;
-    if end > MESSAGE {
+    if end > MAX_MESSAGE_BYTES {
         return Err(wrong("an answer is longer than 64 KiB"));
     }
     *room = room
@@ -156,13 +156,13 @@ async fn read_message(
     Ok(Some(message))
 }
 
-/// Bytes that a length may have.
+/// The most bytes of a length.
 const LENGTH_DIGITS: usize = 4;
 
-/// What stands before each thing of a message (X.690): its tag and its length.
+/// The header of an element (X.690): its tag and its length.
 struct Header {
     tag: u8,
-    /// Where what it holds begins.
+    /// Where the content begins.
     start: usize,
     length: usize,
 }
@@ -189,13 +189,13 @@ impl Header {
         Ok(Self { tag, start, length })
     }
 
-    fn holds_others(&self) -> bool {
+    fn is_constructed(&self) -> bool {
         self.tag & 0x20 != 0
     }
 }
 
-/// The tags of a message in the order of their bytes, each with what it holds. Fails if something
-/// does not fit into what it is in, or is too deep.
+/// All elements of a message in order, as tag and content. Fails if an element does not fit into the one
+/// that contains it, or is nested too deeply.
 pub(super) fn parts(message: &[u8]) -> io::Result<Vec<(u8, &[u8])>> {
     let mut parts = Vec::new();
     let mut ends = vec![message.len()];
@@ -211,9 +211,9 @@ pub(super) fn parts(message: &[u8]) -> io::Result<Vec<(u8, &[u8])>> {
         let held = held.ok_or_else(|| wrong("an answer does not fit together"))?;
         parts.push((header.tag, held));
         at += header.start;
-        if !header.holds_others() {
+        if !header.is_constructed() {
             at += header.length;
-        } else if ends.len() > DEPTH {
+        } else if ends.len() > MAX_DEPTH {
             return Err(wrong("an answer is too deep"));
         } else {
             ends.push(at + header.length);
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     async fn read(mut bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        let mut room = ANSWERS;
+        let mut room = MAX_TOTAL_BYTES;
         let message = read_message(&mut bytes, &mut room).await;
         let message = message.map_err(|error| error.to_string())?;
         message
@@ -242,7 +242,7 @@ mod tests {
             .transpose()
     }
 
-    /// A sequence that holds these bytes.
+    /// A sequence with this content.
     fn sequence(held: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0x30, 0x83];
         bytes.extend(&(held.len() as u32).to_be_bytes()[1..]);
@@ -262,15 +262,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_long_too_deep_or_does_not_fit_is_not_passed_on() {
+    async fn messages_that_are_too_long_too_deep_or_malformed_are_refused() {
         let mut deep = Vec::new();
         for _ in 0..5000 {
             deep = sequence(&deep);
         }
-        let in_itself = |depth| (0..depth).fold(Vec::new(), |inner, _| sequence(&inner));
-        assert!(read(&in_itself(DEPTH)).await.is_ok());
+        let nested = |depth| (0..depth).fold(Vec::new(), |inner, _| sequence(&inner));
+        assert!(read(&nested(MAX_DEPTH)).await.is_ok());
         for (bytes, problem) in [
-            (sequence(&[0; MESSAGE]), "longer than 64 KiB"),
+            (sequence(&[0; MAX_MESSAGE_BYTES]), "longer than 64 KiB"),
             (b"\x30\x84\xff\xff\xff\xff".to_vec(), "longer than 64 KiB"),
             (b"\x30\x85\0\0\0\0\x01x".to_vec(), "a length that is none"),
             (b"\x30\xff".to_vec(), "early eof"),
@@ -278,7 +278,7 @@ mod tests {
             (b"\x30\x03\x30\x02x".to_vec(), "does not fit together"),
             (b"\x30\x01\x30".to_vec(), "ends too early"),
             (b"\x30\x09\x02".to_vec(), "early eof"),
-            (in_itself(DEPTH + 1), "too deep"),
+            (nested(MAX_DEPTH + 1), "too deep"),
             (deep, "too deep"),
         ] {
             let error = read(&bytes).await.expect_err(problem);
@@ -287,10 +287,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_answers_together_are_bounded() {
+    async fn all_messages_together_are_limited() {
         let answer = sequence(&[0; 60 << 10]);
         let bytes = answer.repeat(20);
-        let (mut bytes, mut room) = (bytes.as_slice(), ANSWERS);
+        let (mut bytes, mut room) = (bytes.as_slice(), MAX_TOTAL_BYTES);
         let mut read = 0;
         let error = loop {
             match read_message(&mut bytes, &mut room).await {

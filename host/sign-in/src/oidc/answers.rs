@@ -1,4 +1,4 @@
-//! Answers of the issuer in forms that the library reads: it is stricter than issuers are.
+//! Adapts answers of issuers to the OpenID Connect library, which is stricter than many issuers.
 
 use std::{fmt, pin::Pin, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
     token::{ED25519, EDDSA},
 };
 
-/// What the issuer answers to a code.
+/// The answer of the token endpoint.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Tokens {
     access_token: AccessToken,
@@ -62,7 +62,7 @@ impl OAuth2TokenResponse for Tokens {
     }
 }
 
-/// The library's client asks for this, and does not use it.
+/// Required by the library's client, which does not use it.
 impl
     TokenResponse<
         EmptyAdditionalClaims,
@@ -76,26 +76,26 @@ impl
     }
 }
 
-/// Fetches keys as the library reads them.
-pub(super) struct Readable<'f>(pub &'f Fetch);
+/// A client that renames algorithms in fetched keys to names that the library knows.
+pub(super) struct KeyFetch<'f>(pub &'f Fetch);
 
-impl<'c> AsyncHttpClient<'c> for Readable<'_> {
+impl<'c> AsyncHttpClient<'c> for KeyFetch<'_> {
     type Error = Failed;
     type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Failed>> + Send + 'c>>;
 
     fn call(&'c self, request: HttpRequest) -> Self::Future {
-        Box::pin(async move { Ok(readable(self.0.call(request).await?)) })
+        Box::pin(async move { Ok(adapted(self.0.call(request).await?)) })
     }
 }
 
-fn readable(answer: HttpResponse) -> HttpResponse {
+fn adapted(answer: HttpResponse) -> HttpResponse {
     answer.map(|body| match serde_json::from_slice::<Value>(&body) {
-        Ok(said) if said.get("keys").is_some() => with_known_names(said).to_string().into_bytes(),
+        Ok(json) if json.get("keys").is_some() => with_known_names(json).to_string().into_bytes(),
         _ => body,
     })
 }
 
-/// The keys of an issuer with the names of algorithms that the library knows.
+/// Renames algorithms in an issuer's keys to names that the library knows.
 fn with_known_names(mut keys: Value) -> Value {
     let keys_of = keys.get_mut("keys").and_then(Value::as_array_mut);
     for key in keys_of.into_iter().flatten() {

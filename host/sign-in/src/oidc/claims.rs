@@ -1,4 +1,4 @@
-//! What an issuer says of somebody, in the words of users.
+//! Turns the claims of an issuer into a user's identity.
 
 use portico_model::{
     Provider,
@@ -14,10 +14,10 @@ const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";
 const PICTURE: &str = "picture";
 
-/// The most characters of issuer and subject, as the contract has it.
-const LONGEST: usize = 1024;
+/// The longest issuer and subject together, in characters, as the contract says.
+const MAX_CHARS: usize = 1024;
 
-/// The claims of an ID token that holds, and of userinfo where that was asked.
+/// The claims of a checked ID token, and of userinfo if it was fetched.
 pub(super) struct IdentityClaims {
     issuer: String,
     pub subject: String,
@@ -39,20 +39,20 @@ impl IdentityClaims {
         text(&self.token, claim).or_else(|| text(&self.userinfo, claim))
     }
 
-    /// The email, and whether it is verified: in the same document, or in one with the same email.
+    /// The email, and whether a document that contains this email says that it is verified.
     fn email(&self) -> (Option<String>, bool) {
         let Some(email) = self.text(EMAIL) else {
             return (None, false);
         };
-        let is_about_it = |claims: &&Map<String, Value>| text(claims, EMAIL).as_ref() == Some(&email);
+        let has_email = |claims: &&Map<String, Value>| text(claims, EMAIL).as_ref() == Some(&email);
         let documents = [&self.token, &self.userinfo];
-        let verified = documents.iter().filter(|claims| is_about_it(claims));
+        let verified = documents.iter().filter(|claims| has_email(claims));
         let verified = verified.filter_map(|claims| claims.get(EMAIL_VERIFIED));
         let is_verified = verified.clone().count() > 0 && verified.clone().all(is_true);
         (Some(email), is_verified)
     }
 
-    /// The names of the groups; an issuer that knows the claim and says nothing says that there are none.
+    /// The names of the groups. A missing claim means none, because issuers leave an empty one out.
     fn groups(&self, claim: &str) -> Vec<String> {
         let value = self.token.get(claim).or_else(|| self.userinfo.get(claim));
         match value {
@@ -66,7 +66,7 @@ impl IdentityClaims {
     }
 }
 
-/// Some issuers write truth values as text.
+/// Some issuers write booleans as text.
 fn is_true(value: &Value) -> bool {
     matches!(value, Value::Bool(true)) || value.as_str() == Some("true")
 }
@@ -76,18 +76,18 @@ fn text(claims: &Map<String, Value>, claim: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Whether an ID token leaves out what is wanted of it.
-pub(super) fn lacks(token: &Map<String, Value>, settings: &OidcSettings) -> bool {
+/// Whether an ID token lacks claims that userinfo may have.
+pub(super) fn is_incomplete(token: &Map<String, Value>, settings: &OidcSettings) -> bool {
     let groups = settings.groups_claim.as_deref();
-    let wanted = [&settings.name_claim[..], EMAIL, PICTURE]
+    let used = [&settings.name_claim[..], EMAIL, PICTURE]
         .into_iter()
         .chain(groups);
-    wanted.into_iter().any(|claim| !token.contains_key(claim))
+    used.into_iter().any(|claim| !token.contains_key(claim))
 }
 
-/// Whom the issuer vouches for.
+/// The user that the issuer vouches for.
 pub(super) fn external(
-    told: IdentityClaims,
+    claims: IdentityClaims,
     settings: &OidcSettings,
     request_id: &str,
 ) -> Result<External, Error> {
@@ -101,14 +101,14 @@ pub(super) fn external(
         Error::new(Code::Forbidden, message)
     };
     let claim = &settings.name_claim;
-    let name = told.text(claim);
+    let name = claims.text(claim);
     let name = name.ok_or_else(|| unfit(&format!("there is no claim {claim} (the setting name-claim)")))?;
-    // A URL holds no space: no two pairs read the same.
-    let subject = format!("{} {}", told.issuer, told.subject);
-    if subject.chars().count() > LONGEST {
+    // A URL contains no space, so the pair is unambiguous.
+    let subject = format!("{} {}", claims.issuer, claims.subject);
+    if subject.chars().count() > MAX_CHARS {
         return Err(unfit("issuer and subject are longer than 1,024 characters"));
     }
-    let (email, email_verified) = told.email();
+    let (email, email_verified) = claims.email();
     Ok(External {
         identity: Vouched {
             provider: Provider::Oidc,
@@ -116,9 +116,9 @@ pub(super) fn external(
             name,
             email,
             email_verified,
-            image: told.text(PICTURE),
+            image: claims.text(PICTURE),
         },
-        groups: settings.groups_claim.as_deref().map(|claim| told.groups(claim)),
+        groups: settings.groups_claim.as_deref().map(|claim| claims.groups(claim)),
         linking: settings.linking,
     })
 }
@@ -133,7 +133,7 @@ mod tests {
         value.as_object().cloned().unwrap()
     }
 
-    fn told(token: Value, userinfo: Value) -> IdentityClaims {
+    fn claims(token: Value, userinfo: Value) -> IdentityClaims {
         IdentityClaims {
             userinfo: object(userinfo),
             ..IdentityClaims::new(
@@ -152,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_token_leaves_out_comes_from_userinfo() {
+    fn claims_that_the_token_lacks_come_from_userinfo() {
         let token = json!({"sub": "7", "preferred_username": "ada", "email": ""});
         let userinfo =
             json!({"preferred_username": "eve", "email": "a@b", "email_verified": true, "picture": "p"});
-        let external = external(told(token, userinfo), &settings(None), "r")
+        let external = external(claims(token, userinfo), &settings(None), "r")
             .ok()
             .unwrap();
         let identity = external.identity;
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_email_is_verified_only_if_that_is_said_of_this_email() {
+    fn an_email_is_verified_only_by_a_document_that_contains_it() {
         for (token, userinfo, verified) in [
             (json!({"email": "a@b", "email_verified": true}), json!({}), true),
             (
@@ -197,44 +197,50 @@ mod tests {
             (json!({"email": "a@b", "email_verified": "yes"}), json!({}), false),
             (json!({"email": "a@b"}), json!({}), false),
         ] {
-            let told = told(token, userinfo);
-            assert_eq!(told.email().1, verified, "{:?} {:?}", told.token, told.userinfo);
+            let claims = claims(token, userinfo);
+            assert_eq!(
+                claims.email().1,
+                verified,
+                "{:?} {:?}",
+                claims.token,
+                claims.userinfo
+            );
         }
     }
 
     #[test]
-    fn groups_are_texts_and_none_where_the_claim_is_not_there() {
-        for (claims, names) in [
+    fn groups_are_texts_and_a_missing_claim_means_none() {
+        for (token, names) in [
             (json!({"groups": ["a", 1, "b", null]}), vec!["a", "b"]),
             (json!({"groups": "a"}), vec!["a"]),
             (json!({"groups": {"a": true}}), vec![]),
             (json!({}), vec![]),
         ] {
-            assert_eq!(told(claims, json!({})).groups("groups"), names);
+            assert_eq!(claims(token, json!({})).groups("groups"), names);
         }
-        let told = told(json!({"preferred_username": "ada"}), json!({"groups": ["a"]}));
-        let external = external(told, &settings(Some("groups")), "r").ok().unwrap();
+        let claims = claims(json!({"preferred_username": "ada"}), json!({"groups": ["a"]}));
+        let external = external(claims, &settings(Some("groups")), "r").ok().unwrap();
         assert_eq!(external.groups, Some(vec!["a".to_owned()]));
     }
 
     #[test]
-    fn nobody_signs_in_without_a_name_or_with_a_subject_without_end() {
-        let nameless = told(json!({"sub": "7", "preferred_username": 7}), json!({}));
-        let endless = told(
+    fn a_missing_name_or_an_overlong_subject_is_refused() {
+        let nameless = claims(json!({"sub": "7", "preferred_username": 7}), json!({}));
+        let overlong = claims(
             json!({"sub": "7".repeat(1003), "preferred_username": "ada"}),
             json!({}),
         );
-        for told in [nameless, endless] {
-            let error = external(told, &settings(None), "r").unwrap_err();
+        for claims in [nameless, overlong] {
+            let error = external(claims, &settings(None), "r").unwrap_err();
             assert_eq!(error.code, Code::Forbidden);
         }
     }
 
     #[test]
-    fn userinfo_is_asked_for_what_is_wanted_and_not_there() {
+    fn a_token_without_a_used_claim_is_incomplete() {
         let all = json!({"preferred_username": "ada", "email": "a@b", "picture": "p"});
-        assert!(!lacks(&object(all.clone()), &settings(None)));
-        assert!(lacks(&object(all), &settings(Some("groups"))));
-        assert!(lacks(&object(json!({"email": "a@b"})), &settings(None)));
+        assert!(!is_incomplete(&object(all.clone()), &settings(None)));
+        assert!(is_incomplete(&object(all), &settings(Some("groups"))));
+        assert!(is_incomplete(&object(json!({"email": "a@b"})), &settings(None)));
     }
 }

@@ -1,4 +1,4 @@
-//! How the issuer is asked: over HTTP, on threads of its own, as many at once as there are places.
+//! HTTP requests to the issuer, on threads of their own and limited in number.
 
 use std::{fmt, pin::Pin, sync::Arc, thread, time::Duration};
 
@@ -10,14 +10,14 @@ use ureq::{
     tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem},
 };
 
-/// Requests at once. More wait, and their time runs.
-const AT_ONCE: usize = 16;
-/// How large an answer may be, in bytes.
-const MOST: u64 = 1 << 20;
+/// The most concurrent requests. The time limit includes waiting.
+const MAX_REQUESTS: usize = 16;
+/// The largest answer, in bytes.
+const MAX_ANSWER: u64 = 1 << 20;
 
 pub(super) struct Fetch {
     agent: Agent,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// Why there was no answer.
@@ -37,11 +37,11 @@ fn failed(error: impl fmt::Display) -> Failed {
 }
 
 impl Fetch {
-    /// Each request may take this long.
+    /// `time_limit` applies to each request.
     pub fn new(time_limit: Duration, ca: Option<&str>) -> anyhow::Result<Self> {
         let mut config = Agent::config_builder()
             .timeout_global(Some(time_limit))
-            // An issuer has its addresses from its discovery document and from nowhere else.
+            // All addresses of an issuer come from its discovery document.
             .max_redirects(0)
             .http_status_as_error(false)
             .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")));
@@ -51,7 +51,7 @@ impl Fetch {
         }
         Ok(Self {
             agent: config.build().into(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
+            permits: Arc::new(Semaphore::new(MAX_REQUESTS)),
         })
     }
 }
@@ -73,17 +73,17 @@ impl<'c> AsyncHttpClient<'c> for Fetch {
 
     fn call(&'c self, request: HttpRequest) -> Self::Future {
         Box::pin(async move {
-            let place = self.places.clone().acquire_owned().await.map_err(failed)?;
-            let (agent, (tell, told)) = (self.agent.clone(), oneshot::channel());
-            // Not one of the runtime's threads: the runtime would wait for them when the host stops.
+            let permit = self.permits.clone().acquire_owned().await.map_err(failed)?;
+            let (agent, (sender, receiver)) = (self.agent.clone(), oneshot::channel());
+            // A thread of its own, because the runtime would wait for its blocking threads when the host stops.
             let thread = thread::Builder::new().name("oidc".to_owned());
             let spawned = thread.spawn(move || {
-                let _place = place;
-                // Nobody may be waiting any more.
-                let _ = tell.send(send(&agent, request));
+                let _permit = permit;
+                // An error means that the caller has stopped waiting.
+                let _ = sender.send(send(&agent, request));
             });
             spawned.map_err(failed)?;
-            told.await.map_err(failed)?
+            receiver.await.map_err(failed)?
         })
     }
 }
@@ -96,6 +96,10 @@ fn send(agent: &Agent, request: HttpRequest) -> Result<HttpResponse, Failed> {
         agent.run(http::Request::from_parts(parts, body))
     };
     let (parts, mut body) = response.map_err(failed)?.into_parts();
-    let body = body.with_config().limit(MOST).read_to_vec().map_err(failed)?;
+    let body = body
+        .with_config()
+        .limit(MAX_ANSWER)
+        .read_to_vec()
+        .map_err(failed)?;
     Ok(HttpResponse::from_parts(parts, body))
 }

@@ -1,11 +1,11 @@
-//! The issuer: what it says about itself, and what it says of somebody.
+//! The issuer: discovery, the authorization URL, tokens and userinfo.
 //!
 //! Invariants:
-//! - Discovery and keys are fetched when they are needed first, and again after an hour. A token that none
-//!   of the known keys signed fetches them once more, at most once a minute: the issuer may have a new
-//!   key, also under the `kid` of the old one.
-//! - Only signatures by keys of the issuer count: no shared secret, and never none (`token.rs`).
-//! - Everything goes over TLS, except to this machine itself.
+//! - Discovery and keys are fetched on first use, and again after an hour. If no known key signed a token,
+//!   they are fetched again, at most once a minute: the issuer may have a new key, even under the `kid` of
+//!   the old one.
+//! - Only signatures by keys of the issuer count: shared secrets and unsigned tokens do not (`token.rs`).
+//! - All requests use TLS, except to this machine.
 
 use std::{
     fmt::Display,
@@ -32,18 +32,18 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
-    answers::{Readable, Tokens},
-    claims::{IdentityClaims, lacks},
+    answers::{KeyFetch, Tokens},
+    claims::{IdentityClaims, is_incomplete},
     fetch::{Failed, Fetch},
     settings::{CALLBACK, ClientAuth, OidcSettings},
-    token::{Doubt, Signed, Terms, without_nulls},
+    token::{Signed, TokenError, TokenPolicy, without_nulls},
 };
 use crate::common::check_time_limit;
 
-/// How old what is known of an issuer may get.
+/// How old discovery and keys may get.
 const MAX_AGE: Duration = Duration::from_hours(1);
-/// How often other keys may be looked for.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_mins(1);
+/// The shortest time between two fetches because of an unknown key.
+const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
 type IssuerClient = Client<
     EmptyAdditionalClaims,
@@ -65,16 +65,16 @@ type IssuerClient = Client<
     EndpointMaybeSet,
 >;
 
-/// Why an issuer is of no help.
-pub(super) enum Trouble {
-    /// It does not answer, or not as an issuer does.
-    Silent(String),
-    /// It does not vouch for whoever came, or not in a way that is believed.
+/// Why the issuer did not vouch for a user.
+pub(super) enum IssuerError {
+    /// It did not answer, or not with a valid answer.
+    Unavailable(String),
+    /// It refused, or its token is not valid.
     Refused(String),
 }
 
-fn silent(error: impl Into<anyhow::Error>) -> Trouble {
-    Trouble::Silent(format!("{:#}", error.into()))
+fn unavailable(error: impl Into<anyhow::Error>) -> IssuerError {
+    IssuerError::Unavailable(format!("{:#}", error.into()))
 }
 
 pub(super) struct Issuer {
@@ -86,19 +86,19 @@ pub(super) struct Issuer {
     redirect_url: RedirectUrl,
     scopes: Vec<Scope>,
     fetch: Fetch,
-    known: Mutex<Option<Known>>,
+    cache: Mutex<Option<Cached>>,
 }
 
-/// What the issuer said about itself.
-struct Present {
+/// The result of discovery.
+struct Discovered {
     client: IssuerClient,
     keys: Vec<CoreJsonWebKey>,
 }
 
-struct Known {
-    present: Arc<Present>,
+struct Cached {
+    discovered: Arc<Discovered>,
     fetched: Instant,
-    looked_again: Option<Instant>,
+    retried: Option<Instant>,
 }
 
 impl Issuer {
@@ -120,18 +120,23 @@ impl Issuer {
             redirect_url,
             scopes: settings.scopes.iter().cloned().map(Scope::new).collect(),
             fetch: Fetch::new(settings.time_limit, settings.ca.as_deref()).context("oidc-ca-file")?,
-            known: Mutex::default(),
+            cache: Mutex::default(),
         })
     }
 
-    /// Where a browser is sent to sign in.
-    pub async fn authorize_url(&self, state: &str, nonce: &str, verifier: &str) -> Result<String, Trouble> {
-        let present = self.present().await?;
+    /// The URL to which the browser is sent to sign in.
+    pub async fn authorize_url(
+        &self,
+        state: &str,
+        nonce: &str,
+        verifier: &str,
+    ) -> Result<String, IssuerError> {
+        let discovered = self.discovered().await?;
         let (state, nonce) = (CsrfToken::new(state.into()), Nonce::new(nonce.into()));
         let verifier = PkceCodeVerifier::new(verifier.into());
         let challenge = PkceCodeChallenge::from_code_verifier_sha256(&verifier);
         let flow = CoreAuthenticationFlow::AuthorizationCode;
-        let (url, _, _) = present
+        let (url, _, _) = discovered
             .client
             .authorize_url(flow, move || state, move || nonce)
             .add_scopes(self.scopes.iter().cloned())
@@ -140,170 +145,174 @@ impl Issuer {
         Ok(url.into())
     }
 
-    /// What the issuer says of whoever brought this code.
+    /// Exchanges a code for tokens, checks the ID token and returns the claims.
     pub async fn redeem(
         &self,
         code: &str,
         nonce: &str,
         verifier: &str,
         settings: &OidcSettings,
-    ) -> Result<IdentityClaims, Trouble> {
-        let mut present = self.present().await?;
-        let request = present.client.exchange_code(AuthorizationCode::new(code.into()));
-        let request = request.map_err(silent)?;
+    ) -> Result<IdentityClaims, IssuerError> {
+        let mut discovered = self.discovered().await?;
+        let request = discovered
+            .client
+            .exchange_code(AuthorizationCode::new(code.into()));
+        let request = request.map_err(unavailable)?;
         let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.into()));
-        let tokens = request.request_async(&self.fetch).await.map_err(no_tokens)?;
+        let tokens = request.request_async(&self.fetch).await.map_err(token_error)?;
         let access_token = tokens.access_token();
         let token = tokens
             .id_token()
-            .ok_or_else(|| Trouble::Refused("there is no ID token in its answer".into()))?;
-        let token = Signed::read(token).map_err(does_not_hold)?;
-        let mut subject = self.check(&present, &token, nonce, access_token);
-        if let Err(Doubt::Key(_)) = subject {
-            present = self.with_other_keys(&present).await?;
-            subject = self.check(&present, &token, nonce, access_token);
+            .ok_or_else(|| IssuerError::Refused("there is no ID token in its answer".into()))?;
+        let token = Signed::read(token).map_err(invalid_token)?;
+        let mut subject = self.check(&discovered, &token, nonce, access_token);
+        if let Err(TokenError::Key(_)) = subject {
+            discovered = self.with_new_keys(&discovered).await?;
+            subject = self.check(&discovered, &token, nonce, access_token);
         }
-        let subject = subject.map_err(does_not_hold)?;
+        let subject = subject.map_err(invalid_token)?;
 
-        let mut told = IdentityClaims::new(self.url.to_string(), subject, token.into_claims());
-        if lacks(&told.token, settings)
-            && let Some(url) = present.client.user_info_url()
+        let mut claims = IdentityClaims::new(self.url.to_string(), subject, token.into_claims());
+        if is_incomplete(&claims.token, settings)
+            && let Some(url) = discovered.client.user_info_url()
         {
-            told.userinfo = self.userinfo(&present, url, access_token, &told.subject).await?;
+            claims.userinfo = self
+                .userinfo(&discovered, url, access_token, &claims.subject)
+                .await?;
         }
-        Ok(told)
+        Ok(claims)
     }
 
-    /// What the issuer says of the subject beside the ID token.
+    /// The claims of userinfo.
     async fn userinfo(
         &self,
-        present: &Present,
+        discovered: &Discovered,
         url: &UserInfoUrl,
         access_token: &AccessToken,
         subject: &str,
-    ) -> Result<Map<String, Value>, Trouble> {
+    ) -> Result<Map<String, Value>, IssuerError> {
         let request = Request::get(url.as_str())
             .header(header::ACCEPT, "application/json")
             .header(header::AUTHORIZATION, format!("Bearer {}", access_token.secret()))
             .body(Vec::new());
-        let answer = self.fetch.call(request.map_err(silent)?).await.map_err(silent)?;
+        let answer = self
+            .fetch
+            .call(request.map_err(unavailable)?)
+            .await
+            .map_err(unavailable)?;
         if answer.status() != StatusCode::OK {
-            return Err(Trouble::Silent(format!("userinfo: {}", answer.status())));
+            return Err(IssuerError::Unavailable(format!("userinfo: {}", answer.status())));
         }
-        let claims = if is_signed(&answer) {
+        let claims = if is_jwt(&answer) {
             let token = String::from_utf8_lossy(answer.body());
-            let token = Signed::read(token.trim()).map_err(|error| silent(error.context("userinfo")))?;
-            let checked = token.check_userinfo(&self.terms(present));
-            checked.map_err(|doubt| Trouble::Refused(format!("userinfo does not hold: {doubt}")))?;
+            let token = Signed::read(token.trim()).map_err(|error| unavailable(error.context("userinfo")))?;
+            let checked = token.check_userinfo(&self.policy(discovered));
+            checked.map_err(|error| IssuerError::Refused(format!("userinfo does not hold: {error}")))?;
             token.into_claims()
         } else {
-            // The text of an error may hold a part of the answer.
+            // The text of the parser's error may contain part of the answer.
             serde_json::from_slice(answer.body())
-                .map_err(|_| Trouble::Silent("userinfo is no JSON object".into()))?
+                .map_err(|_| IssuerError::Unavailable("userinfo is no JSON object".into()))?
         };
         if claims.get("sub").and_then(Value::as_str) != Some(subject) {
-            return Err(Trouble::Refused(
+            return Err(IssuerError::Refused(
                 "userinfo has another sub than the ID token".into(),
             ));
         }
         Ok(without_nulls(claims))
     }
 
-    /// Gives the subject of an ID token that holds.
+    /// Checks an ID token and returns its subject.
     fn check(
         &self,
-        present: &Present,
+        discovered: &Discovered,
         token: &Signed,
         nonce: &str,
         access_token: &AccessToken,
-    ) -> Result<String, Doubt> {
-        let terms = self.terms(present);
-        token.check_id_token(&terms, nonce, access_token, SystemTime::now())
+    ) -> Result<String, TokenError> {
+        let policy = self.policy(discovered);
+        token.check_id_token(&policy, nonce, access_token, SystemTime::now())
     }
 
-    fn terms<'a>(&'a self, present: &'a Present) -> Terms<'a> {
-        Terms {
+    fn policy<'a>(&'a self, discovered: &'a Discovered) -> TokenPolicy<'a> {
+        TokenPolicy {
             issuer: &self.url,
-            keys: &present.keys,
+            keys: &discovered.keys,
             client_id: &self.client_id,
             trusted_audiences: &self.trusted_audiences,
         }
     }
 
-    /// The issuer as it is known, which may have to be asked first.
-    async fn present(&self) -> Result<Arc<Present>, Trouble> {
-        // Who comes while somebody asks waits for the answer.
-        let mut known = self.known.lock().await;
-        match &*known {
-            Some(known) if known.fetched.elapsed() < MAX_AGE => Ok(known.present.clone()),
-            _ => self.discover(&mut known, None).await,
+    /// The cached discovery, fetched if it is missing or too old.
+    async fn discovered(&self) -> Result<Arc<Discovered>, IssuerError> {
+        // Concurrent callers share one request.
+        let mut cached = self.cache.lock().await;
+        match &*cached {
+            Some(cached) if cached.fetched.elapsed() < MAX_AGE => Ok(cached.discovered.clone()),
+            _ => self.discover(&mut cached, None).await,
         }
     }
 
-    /// The issuer with the keys that it has now, if these were not looked for a moment ago.
-    async fn with_other_keys(&self, stale: &Arc<Present>) -> Result<Arc<Present>, Trouble> {
-        let mut known = self.known.lock().await;
+    /// Fetches discovery and keys again, unless that was done since `stale` or within the last minute.
+    async fn with_new_keys(&self, stale: &Arc<Discovered>) -> Result<Arc<Discovered>, IssuerError> {
+        let mut cached = self.cache.lock().await;
         let now = Instant::now();
-        match &mut *known {
-            Some(known) if !Arc::ptr_eq(&known.present, stale) => Ok(known.present.clone()),
-            Some(known)
-                if known
-                    .looked_again
-                    .is_some_and(|then| now - then < LOOK_AGAIN_AFTER) =>
-            {
-                Ok(known.present.clone())
+        match &mut *cached {
+            Some(cached) if !Arc::ptr_eq(&cached.discovered, stale) => Ok(cached.discovered.clone()),
+            Some(cached) if cached.retried.is_some_and(|then| now - then < RETRY_INTERVAL) => {
+                Ok(cached.discovered.clone())
             }
-            Some(present) => {
-                present.looked_again = Some(now);
-                self.discover(&mut known, Some(now)).await
+            Some(entry) => {
+                entry.retried = Some(now);
+                self.discover(&mut cached, Some(now)).await
             }
-            None => self.discover(&mut known, Some(now)).await,
+            None => self.discover(&mut cached, Some(now)).await,
         }
     }
 
     async fn discover(
         &self,
-        known: &mut Option<Known>,
-        looked_again: Option<Instant>,
-    ) -> Result<Arc<Present>, Trouble> {
-        let fetch = Readable(&self.fetch);
+        cached: &mut Option<Cached>,
+        retried: Option<Instant>,
+    ) -> Result<Arc<Discovered>, IssuerError> {
+        let fetch = KeyFetch(&self.fetch);
         let metadata = CoreProviderMetadata::discover_async(self.url.clone(), &fetch).await;
-        let metadata = metadata.map_err(silent)?;
+        let metadata = metadata.map_err(unavailable)?;
         check_endpoints(&metadata)?;
         let keys = metadata.jwks().keys().clone();
-        let by_body = match self.client_auth {
-            Some(way) => way == ClientAuth::Post,
-            None => by_body(&metadata),
+        let secret_in_body = match self.client_auth {
+            Some(client_auth) => client_auth == ClientAuth::Post,
+            None => requires_secret_in_body(&metadata),
         };
         let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
         let mut client = IssuerClient::from_provider_metadata(metadata, id, secret)
             .set_redirect_uri(self.redirect_url.clone());
-        if by_body {
+        if secret_in_body {
             client = client.set_auth_type(AuthType::RequestBody);
         }
-        let present = Arc::new(Present { client, keys });
-        *known = Some(Known {
-            present: present.clone(),
+        let discovered = Arc::new(Discovered { client, keys });
+        *cached = Some(Cached {
+            discovered: discovered.clone(),
             fetched: Instant::now(),
-            looked_again,
+            retried,
         });
-        Ok(present)
+        Ok(discovered)
     }
 }
 
-fn does_not_hold(why: impl Display) -> Trouble {
-    Trouble::Refused(format!("its ID token does not hold: {why}"))
+fn invalid_token(why: impl Display) -> IssuerError {
+    IssuerError::Refused(format!("its ID token does not hold: {why}"))
 }
 
-fn is_signed(answer: &HttpResponse) -> bool {
+fn is_jwt(answer: &HttpResponse) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/jwt")
 }
 
-/// Whether the issuer wants the client's secret in the body. Where it says nothing, it does not.
-fn by_body(metadata: &CoreProviderMetadata) -> bool {
+/// Whether the issuer accepts the client's secret only in the body.
+fn requires_secret_in_body(metadata: &CoreProviderMetadata) -> bool {
     let methods = metadata.token_endpoint_auth_methods_supported();
     methods.is_some_and(|methods| {
         !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
@@ -311,16 +320,20 @@ fn by_body(metadata: &CoreProviderMetadata) -> bool {
     })
 }
 
-/// What is wrong with a code is its bearer's matter; what else is wrong is the issuer's.
-fn no_tokens(error: RequestTokenError<Failed, StandardErrorResponse<CoreErrorResponseType>>) -> Trouble {
+/// If the issuer refuses the code, the sign-in is refused; other errors mean that the issuer is unavailable.
+fn token_error(
+    error: RequestTokenError<Failed, StandardErrorResponse<CoreErrorResponseType>>,
+) -> IssuerError {
     match error {
-        RequestTokenError::Request(error) => silent(error),
+        RequestTokenError::Request(error) => unavailable(error),
         RequestTokenError::ServerResponse(response) => {
-            Trouble::Refused(format!("it gives no token: {:?}", response.error().as_ref()))
+            IssuerError::Refused(format!("it gives no token: {:?}", response.error().as_ref()))
         }
-        // What it sent may hold a token.
-        RequestTokenError::Parse(..) => Trouble::Silent("it sends no token, but something else".into()),
-        RequestTokenError::Other(why) => Trouble::Silent(why),
+        // The answer may contain a token, so it is not logged.
+        RequestTokenError::Parse(..) => {
+            IssuerError::Unavailable("it sends no token, but something else".into())
+        }
+        RequestTokenError::Other(why) => IssuerError::Unavailable(why),
     }
 }
 
@@ -347,7 +360,7 @@ fn issuer_url(text: &str) -> anyhow::Result<IssuerUrl> {
     Ok(issuer)
 }
 
-fn check_endpoints(metadata: &CoreProviderMetadata) -> Result<(), Trouble> {
+fn check_endpoints(metadata: &CoreProviderMetadata) -> Result<(), IssuerError> {
     let endpoints = [
         Some(metadata.authorization_endpoint().url()),
         metadata.token_endpoint().map(|url| url.url()),
@@ -355,12 +368,14 @@ fn check_endpoints(metadata: &CoreProviderMetadata) -> Result<(), Trouble> {
         Some(metadata.jwks_uri().url()),
     ];
     match endpoints.into_iter().flatten().find(|url| !is_safe(url)) {
-        Some(url) => Err(Trouble::Silent(format!("its endpoint {url} is not https"))),
+        Some(url) => Err(IssuerError::Unavailable(format!(
+            "its endpoint {url} is not https"
+        ))),
         None => Ok(()),
     }
 }
 
-/// Whether nobody can listen on the way.
+/// Whether a connection to this URL cannot be intercepted.
 fn is_safe(url: &Url) -> bool {
     let is_this_machine = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -376,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_issuer_is_a_url_over_tls_or_on_this_machine() {
+    fn an_issuer_url_is_https_or_on_this_machine() {
         for text in [
             "https://issuer.example",
             "https://issuer.example/realms/home",

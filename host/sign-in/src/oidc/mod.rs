@@ -1,11 +1,11 @@
-//! Sign-in by OpenID Connect: authorization code with PKCE, state and nonce.
+//! Sign-in with OpenID Connect: authorization code flow with PKCE, state and nonce.
 //!
 //! Invariants:
-//! - A sign-in that begins is kept here and nowhere else, until it is completed once, from the browser that
-//!   began it, or is ten minutes old (`pending.rs`).
-//! - The ID token is believed if a key of the issuer signed it for this client and this sign-in,
-//!   and it has not expired; nothing else of what comes through the browser is believed.
-//! - Nothing of a token, a code or a secret is logged.
+//! - A pending sign-in is kept in memory only. It can be completed once, within ten minutes, and only from
+//!   the browser that began it (`pending.rs`).
+//! - An ID token is accepted only if a key of the issuer signed it for this client and this sign-in and it
+//!   has not expired. Nothing else that the browser brings is trusted.
+//! - No part of a token, a code or a secret is logged.
 
 mod answers;
 mod claims;
@@ -31,11 +31,11 @@ use tracing::warn;
 
 pub use self::settings::{ClientAuth, OidcSettings};
 use self::{
-    issuer::{Issuer, Trouble},
+    issuer::{Issuer, IssuerError},
     pending::{Entry, Pending},
 };
 
-/// One issuer, and who is on the way to it.
+/// An issuer and its pending sign-ins.
 pub struct Oidc {
     settings: OidcSettings,
     issuer: Issuer,
@@ -43,8 +43,8 @@ pub struct Oidc {
 }
 
 impl Oidc {
-    /// Nothing is fetched yet. People reach the service at this URL. Fails, with the setting's name, if one
-    /// is not right.
+    /// `public_url` is where users reach the service. Fails if a setting is wrong, and names it. Does not
+    /// connect yet.
     pub fn new(settings: OidcSettings, public_url: Option<&PublicUrl>) -> anyhow::Result<Self> {
         Ok(Self {
             issuer: Issuer::new(&settings, public_url)?,
@@ -53,19 +53,21 @@ impl Oidc {
         })
     }
 
-    /// Within the time that the settings say; the log has the reason of what does not come about.
+    /// Applies the time limit of the settings, and logs the reason of a failure.
     async fn in_time<T>(
         &self,
-        asking: impl Future<Output = Result<T, Trouble>>,
+        request: impl Future<Output = Result<T, IssuerError>>,
         request_id: &str,
     ) -> Result<T, Error> {
         let limit = self.settings.time_limit;
-        let answer = timeout(limit, asking).await.unwrap_or_else(|_| {
+        let answer = timeout(limit, request).await.unwrap_or_else(|_| {
             let seconds = limit.as_secs_f64();
-            Err(Trouble::Silent(format!("no answer within {seconds} seconds")))
+            Err(IssuerError::Unavailable(format!(
+                "no answer within {seconds} seconds"
+            )))
         });
-        answer.map_err(|trouble| match trouble {
-            Trouble::Silent(why) => {
+        answer.map_err(|error| match error {
+            IssuerError::Unavailable(why) => {
                 warn!(
                     request = request_id,
                     issuer = self.settings.issuer,
@@ -74,7 +76,7 @@ impl Oidc {
                 let message = "The sign-in provider does not answer; try again later";
                 Error::new(Code::ServiceUnavailable, message)
             }
-            Trouble::Refused(why) => self.refuse(&why, request_id),
+            IssuerError::Refused(why) => self.refuse(&why, request_id),
         })
     }
 }
@@ -95,12 +97,12 @@ impl Vouches for Oidc {
         request_id: &str,
     ) -> Result<Started, Error> {
         let (state, nonce, verifier) = (secrets.one_time(), secrets.one_time(), secrets.one_time());
-        // Several tabs of one browser may be on the way at once.
+        // Several tabs of one browser may have pending sign-ins.
         let browser = browser
             .filter(|browser| self.pending.knows(&hash_secret(browser), now))
             .unwrap_or_else(|| secrets.one_time());
-        let asked = self.issuer.authorize_url(&state, &nonce, &verifier);
-        let url = match self.in_time(asked, request_id).await {
+        let request = self.issuer.authorize_url(&state, &nonce, &verifier);
+        let url = match self.in_time(request, request_id).await {
             Ok(url) => url,
             failed => {
                 attempt.settle(&failed);
@@ -123,7 +125,7 @@ impl Vouches for Oidc {
         let (state, browser) = (hash_secret(&returned.state), hash_secret(&returned.browser));
         let error = returned.error.map(|error| {
             let description = returned.error_description.unwrap_or_default();
-            format!("the issuer answers {}: {}", shown(&error), shown(&description))
+            format!("the issuer answers {}: {}", quoted(&error), quoted(&description))
         });
         let entry = match (self.pending.take(&state, &browser, now), &error) {
             (Ok(entry), _) => entry,
@@ -133,7 +135,7 @@ impl Vouches for Oidc {
         let code = match (returned.issuer, error) {
             (Some(other), _) if other != self.settings.issuer => Err(format!(
                 "iss of the callback is {}, another issuer",
-                shown(&other)
+                quoted(&other)
             )),
             (_, Some(error)) => Err(error),
             (_, None) => returned.code.ok_or_else(|| "the callback has no code".into()),
@@ -166,8 +168,8 @@ impl Vouches for Oidc {
         let redeeming = self
             .issuer
             .redeem(code, &resumed.nonce, &resumed.verifier, &self.settings);
-        let told = self.in_time(redeeming, request_id).await?;
-        claims::external(told, &self.settings, request_id)
+        let claims = self.in_time(redeeming, request_id).await?;
+        claims::external(claims, &self.settings, request_id)
     }
 
     fn refuse(&self, why: &str, request_id: &str) -> Error {
@@ -189,8 +191,8 @@ impl fmt::Debug for Oidc {
     }
 }
 
-/// What came through the browser, for the log: short, on one line, and marked as a quotation.
-fn shown(text: &str) -> String {
+/// Quotes input from the browser for the log: short, escaped and on one line.
+fn quoted(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     format!("{text:?}")
 }

@@ -1,9 +1,9 @@
-//! Who is on the way to the issuer.
+//! Pending sign-ins: browsers that are at the issuer.
 //!
 //! Invariants:
-//! - A sign-in is found by its state, by the browser that began it, within ten minutes, and once.
-//! - Memory is bounded: where there is no more room, the oldest goes.
-//! - States and browsers are kept as their hashes, and found by those.
+//! - A sign-in is found by its state, only from the browser that began it, within ten minutes, and once.
+//! - Memory is limited: when there is no more room, the oldest sign-in is forgotten.
+//! - States and browsers are stored as hashes.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,20 +15,20 @@ use portico_service::external::PATIENCE_SECONDS;
 use portico_service::throttle::LoginAttempt;
 use portico_storage::{SecretHash, secrets};
 
-/// Sign-ins at once: some megabytes.
-const MOST: usize = 8192;
-/// How long one may take.
-const PATIENCE: Timestamp = PATIENCE_SECONDS * 1000;
+/// The most pending sign-ins: some megabytes.
+const MAX_PENDING: usize = 8192;
+/// How long a sign-in may take.
+const TIME_LIMIT: Timestamp = PATIENCE_SECONDS * 1000;
 
-/// A sign-in that began.
+/// A pending sign-in.
 pub(super) struct Entry {
     /// The browser that began it.
     pub browser: SecretHash,
-    /// What the ID token must hold.
+    /// The nonce that the ID token must contain.
     pub nonce: String,
-    /// What PKCE proves.
+    /// The PKCE verifier.
     pub verifier: String,
-    /// Where the browser goes in the end.
+    /// The path to which the browser is sent at the end.
     pub return_to: String,
     /// When it began.
     pub began: Timestamp,
@@ -42,21 +42,21 @@ pub(super) struct Pending(Mutex<Entries>);
 #[derive(Default)]
 struct Entries {
     by_state: HashMap<SecretHash, Entry>,
-    /// In the order in which they began; of some there is nothing left.
+    /// In the order in which they began. Some may already be removed from `by_state`.
     order: VecDeque<(Timestamp, SecretHash)>,
 }
 
 impl Pending {
     pub fn keep(&self, state: SecretHash, entry: Entry) {
         let mut entries = self.entries(entry.began);
-        if entries.order.len() >= MOST {
+        if entries.order.len() >= MAX_PENDING {
             entries.forget_oldest();
         }
         entries.order.push_back((entry.began, state));
         entries.by_state.insert(state, entry);
     }
 
-    /// Fails with the reason, which is for the log.
+    /// Removes and returns a sign-in. Fails with the reason, for the log.
     pub fn take(
         &self,
         state: &SecretHash,
@@ -74,15 +74,15 @@ impl Pending {
 
     pub fn knows(&self, browser: &SecretHash, now: Timestamp) -> bool {
         let entries = self.entries(now);
-        let mut known = entries.by_state.values();
-        known.any(|entry| secrets::same(&entry.browser, browser))
+        let mut pending = entries.by_state.values();
+        pending.any(|entry| secrets::same(&entry.browser, browser))
     }
 
-    /// Those that still count.
+    /// Locks the entries and removes expired ones.
     fn entries(&self, now: Timestamp) -> MutexGuard<'_, Entries> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((began, _)) = entries.order.front()
-            && now.saturating_sub(*began) >= PATIENCE
+            && now.saturating_sub(*began) >= TIME_LIMIT
         {
             entries.forget_oldest();
         }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_taken_once_by_the_browser_that_began_it() {
+    fn a_sign_in_is_taken_once_by_the_browser_that_began_it() {
         let pending = Pending::default();
         keep(&pending, 1, ADA, 0);
         keep(&pending, 2, ADA, 0);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn after_ten_minutes_it_is_too_late() {
+    fn a_sign_in_expires_after_ten_minutes() {
         let pending = Pending::default();
         keep(&pending, 1, ADA, 0);
         keep(&pending, 2, ADA, 1);
@@ -158,16 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_takes_no_more_room_and_the_oldest_goes_first() {
+    fn a_flood_is_limited_and_the_oldest_is_forgotten_first() {
         let pending = Pending::default();
-        for state in 0..3 * MOST as u64 {
+        for state in 0..3 * MAX_PENDING as u64 {
             keep(&pending, state, EVE, state);
         }
         let entries = pending.0.lock().unwrap();
-        assert_eq!((entries.by_state.len(), entries.order.len()), (MOST, MOST));
+        assert_eq!(
+            (entries.by_state.len(), entries.order.len()),
+            (MAX_PENDING, MAX_PENDING)
+        );
         drop(entries);
-        let now = 3 * MOST as u64;
-        assert_eq!(take(&pending, now - 1 - MOST as u64, EVE, now), None);
-        assert!(take(&pending, now - MOST as u64, EVE, now).is_some());
+        let now = 3 * MAX_PENDING as u64;
+        assert_eq!(take(&pending, now - 1 - MAX_PENDING as u64, EVE, now), None);
+        assert!(take(&pending, now - MAX_PENDING as u64, EVE, now).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! What the one who runs the service says about an issuer.
+//! The settings of an issuer.
 
 use std::time::Duration;
 
@@ -9,36 +9,36 @@ use crate::common::Secret;
 /// The path to which the issuer sends browsers back.
 pub(super) const CALLBACK: &str = "/api/auth/oidc/callback";
 
-/// An issuer, and what is taken from it.
+/// The settings of an issuer.
 #[derive(Clone, Debug)]
 pub struct OidcSettings {
-    /// The issuer's URL, as its discovery document writes it.
+    /// The issuer's URL, exactly as in its discovery document.
     pub issuer: String,
-    /// What the issuer knows this service by.
+    /// The client id that the issuer gave to this service.
     pub client_id: String,
-    /// What it knows it from; none for a public client.
+    /// The client's secret; none for a public client.
     pub client_secret: Option<Secret>,
-    /// How the secret is sent; none: as the issuer's discovery document says.
+    /// How the secret is sent; none: as the discovery document says.
     pub client_auth: Option<ClientAuth>,
-    /// Who else than this client may be in the audience of an ID token.
+    /// Other audiences that an ID token may have besides this client.
     pub trusted_audiences: Vec<String>,
-    /// What is asked for beside `openid`.
+    /// The scopes to request besides `openid`.
     pub scopes: Vec<String>,
     /// The claim that holds the username.
     pub name_claim: String,
-    /// The claim that holds the names of groups; none: groups are managed here.
+    /// The claim that holds the names of groups; none: groups are managed in Portico.
     pub groups_claim: Option<String>,
-    /// What the button says.
+    /// The name of the issuer that users see.
     pub label: String,
-    /// How long the issuer may take for what it is asked in one request of a browser.
+    /// How long all requests to the issuer may take within one request of a browser.
     pub time_limit: Duration,
-    /// Whether somebody may become a user of `credentials` who is there.
+    /// Whether a sign-in may become an existing user of `credentials`.
     pub linking: Linking,
-    /// The certificates that the issuer's is checked against, in PEM; none: the public ones.
+    /// The CA certificates (PEM) to accept for the issuer; none: those that browsers trust.
     pub ca: Option<String>,
 }
 
-/// How a client shows its secret to the issuer.
+/// How the client's secret is sent to the issuer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientAuth {
     /// In the header `Authorization` (`client_secret_basic`).

@@ -1,12 +1,13 @@
-//! What an issuer signs: ID tokens, and answers of userinfo where it signs those too.
+//! Checks what an issuer signs: ID tokens, and userinfo if it is signed.
 //!
 //! Invariants:
-//! - No claim counts before the signature is checked: by the library, with a key of the issuer, over the
-//!   bytes that the issuer sent.
-//! - A token holds if `iss`, `aud`, `azp`, `sub`, `exp`, `nonce` and `at_hash` do. These must have the types
-//!   of the standard; every other claim may have any type.
+//! - No claim is used before the library has checked the signature, with a key of the issuer, over the bytes
+//!   that the issuer sent.
+//! - A token is valid if `iss`, `aud`, `azp`, `sub`, `exp`, `nonce` and `at_hash` are. These must have the
+//!   types of the standard; every other claim may have any type.
 //!
-//! The library's own ID token is not used: it refuses a token for the type of a claim that is not used here.
+//! The library's own type for ID tokens is not used: it refuses a token for the type of a claim that Portico
+//! does not use.
 
 use std::{fmt, time::SystemTime};
 
@@ -23,7 +24,7 @@ use openidconnect::{
 use portico_storage::{hash_secret, secrets};
 use serde_json::{Map, Value};
 
-/// What a token may be signed with.
+/// The algorithms with which a token may be signed.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
     CoreJwsSigningAlgorithm::EcdsaP256Sha256,
     CoreJwsSigningAlgorithm::EcdsaP384Sha384,
@@ -37,7 +38,7 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 10] = [
     CoreJwsSigningAlgorithm::RsaSsaPssSha512,
 ];
 
-/// What `typ` may say of a token, where it says anything, in any case.
+/// The accepted values of `typ`, if present, in any case.
 const TYPES: [&str; 4] = ["JWT", "JOSE", "application/jwt", "application/jose"];
 
 /// The name of `EdDSA` with the curve Ed25519 (RFC 9864), which the library does not know.
@@ -46,48 +47,48 @@ pub(super) const EDDSA: &str = "EdDSA";
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// Whose tokens are believed, and for whom they must be.
-pub(super) struct Terms<'a> {
+/// Which tokens are accepted.
+pub(super) struct TokenPolicy<'a> {
     pub issuer: &'a str,
     pub keys: &'a [CoreJsonWebKey],
     pub client_id: &'a str,
-    /// Who else may be in the audience.
+    /// Other audiences that a token may have.
     pub trusted_audiences: &'a [String],
 }
 
-/// Why a token is not believed.
+/// Why a token is not valid.
 #[derive(Debug)]
-pub(super) enum Doubt {
-    /// None of the issuer's keys signed it, as far as they are known.
+pub(super) enum TokenError {
+    /// None of the known keys of the issuer signed it.
     Key(String),
-    /// A claim, or the header, is not right.
+    /// A claim or the header is wrong.
     Content(String),
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for TokenError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Key(why) | Self::Content(why)) = self;
         formatter.write_str(why)
     }
 }
 
-fn content(why: impl Into<String>) -> Doubt {
-    Doubt::Content(why.into())
+fn content(why: impl Into<String>) -> TokenError {
+    TokenError::Content(why.into())
 }
 
-/// A signed document (JWS, in its compact form).
+/// A signed document (JWS in compact form).
 pub(super) struct Signed {
     header: Map<String, Value>,
     claims: Map<String, Value>,
-    /// Header and claims as they were sent, which is what is signed.
+    /// Header and claims as they were sent: the signed bytes.
     bytes: String,
     signature: Vec<u8>,
 }
 
 impl Signed {
-    /// Takes it apart. Nothing of it is checked yet.
+    /// Parses a document. Checks nothing yet.
     pub fn read(text: &str) -> anyhow::Result<Self> {
-        // The text of an error may hold a part of the token.
+        // The text of the parser's error may contain part of the token.
         let bytes = |part: &str| BASE64.decode(part).ok();
         let object = |part| serde_json::from_slice(&bytes(part)?).ok();
         let (signed, signature) = text.rsplit_once('.').context("it is no JWT")?;
@@ -101,25 +102,25 @@ impl Signed {
         })
     }
 
-    /// The claims. Check them first.
+    /// The claims. Call this only after a check.
     pub fn into_claims(self) -> Map<String, Value> {
         self.claims
     }
 
-    /// Checks it as an ID token that came with this access token, and gives its subject.
+    /// Checks an ID token that came with this access token, and returns its subject.
     pub fn check_id_token(
         &self,
-        terms: &Terms<'_>,
+        policy: &TokenPolicy<'_>,
         nonce: &str,
         access_token: &AccessToken,
         now: SystemTime,
-    ) -> Result<String, Doubt> {
-        let (key, algorithm) = self.check_signature(terms.keys)?;
-        self.check_origin(terms)?;
+    ) -> Result<String, TokenError> {
+        let (key, algorithm) = self.check_signature(policy.keys)?;
+        self.check_origin(policy)?;
         if let Some(party) = self.claim("azp")
-            && party.as_str() != Some(terms.client_id)
+            && party.as_str() != Some(policy.client_id)
         {
-            return Err(content(format!("azp is {}, another client", shown(party))));
+            return Err(content(format!("azp is {}, another client", quoted(party))));
         }
         let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         match self.claim("exp").and_then(Value::as_f64) {
@@ -138,50 +139,50 @@ impl Signed {
                 return Err(content("it belongs to another access token (at_hash)"));
             }
         }
-        // All who have none would be one user.
+        // All users without a subject would be the same user.
         let subject = self.text("sub").filter(|subject| !subject.trim().is_empty());
         Ok(subject.ok_or_else(|| content("it has no sub"))?.to_owned())
     }
 
-    /// Checks it as an answer of userinfo.
-    pub fn check_userinfo(&self, terms: &Terms<'_>) -> Result<(), Doubt> {
-        self.check_signature(terms.keys)?;
-        self.check_origin(terms)
+    /// Checks an answer of userinfo.
+    pub fn check_userinfo(&self, policy: &TokenPolicy<'_>) -> Result<(), TokenError> {
+        self.check_signature(policy.keys)?;
+        self.check_origin(policy)
     }
 
-    /// Gives the key that signed it.
+    /// Returns the key that signed the document.
     fn check_signature<'k>(
         &self,
         keys: &'k [CoreJsonWebKey],
-    ) -> Result<(&'k CoreJsonWebKey, CoreJwsSigningAlgorithm), Doubt> {
+    ) -> Result<(&'k CoreJsonWebKey, CoreJwsSigningAlgorithm), TokenError> {
         let algorithm = self.check_header()?;
         let id = self.header.get("kid").and_then(Value::as_str);
-        let may_be = |key: &&CoreJsonWebKey| {
+        let matches_id = |key: &&CoreJsonWebKey| {
             id.is_none_or(|id| key.key_id().is_some_and(|found| found.as_str() == id))
         };
-        let mut doubt = "the issuer shows no key of this kid".to_owned();
-        for key in keys.iter().filter(may_be) {
+        let mut reason = "the issuer shows no key of this kid".to_owned();
+        for key in keys.iter().filter(matches_id) {
             match key.verify_signature(&algorithm, self.bytes.as_bytes(), &self.signature) {
                 Ok(()) => return Ok((key, algorithm)),
-                Err(error) => doubt = format!("its signature is not that of the issuer's key: {error}"),
+                Err(error) => reason = format!("its signature is not that of the issuer's key: {error}"),
             }
         }
-        Err(Doubt::Key(doubt))
+        Err(TokenError::Key(reason))
     }
 
-    fn check_header(&self) -> Result<CoreJwsSigningAlgorithm, Doubt> {
+    fn check_header(&self) -> Result<CoreJwsSigningAlgorithm, TokenError> {
         let part = |name| self.header.get(name).filter(|value| !value.is_null());
-        // Nothing that must be understood is, and a token within a token is not looked for.
+        // No critical extension is supported, and nested tokens are not.
         for name in ["crit", "cty"] {
             if part(name).is_some() {
                 return Err(content(format!("its header has {name}")));
             }
         }
-        let is_one = |found: &str| TYPES.iter().any(|known| known.eq_ignore_ascii_case(found));
+        let is_known = |found: &str| TYPES.iter().any(|known| known.eq_ignore_ascii_case(found));
         if let Some(found) = part("typ")
-            && !found.as_str().is_some_and(is_one)
+            && !found.as_str().is_some_and(is_known)
         {
-            return Err(content(format!("its typ is {}", shown(found))));
+            return Err(content(format!("its typ is {}", quoted(found))));
         }
         let name = part("alg").unwrap_or(&Value::Null);
         let known = match name.as_str() {
@@ -190,33 +191,33 @@ impl Signed {
         };
         let algorithm = serde_json::from_value(known).ok();
         let algorithm = algorithm.filter(|algorithm| ALGORITHMS.contains(algorithm));
-        algorithm.ok_or_else(|| content(format!("a signature with {} does not count", shown(name))))
+        algorithm.ok_or_else(|| content(format!("a signature with {} does not count", quoted(name))))
     }
 
-    /// Checks who says it, and to whom.
-    fn check_origin(&self, terms: &Terms<'_>) -> Result<(), Doubt> {
-        if self.text("iss") != Some(terms.issuer) {
+    /// Checks issuer and audience.
+    fn check_origin(&self, policy: &TokenPolicy<'_>) -> Result<(), TokenError> {
+        if self.text("iss") != Some(policy.issuer) {
             let found = self.claim("iss").unwrap_or(&Value::Null);
-            return Err(content(format!("iss is {}, another issuer", shown(found))));
+            return Err(content(format!("iss is {}, another issuer", quoted(found))));
         }
         let audience = match self.claim("aud") {
             Some(Value::Array(audience)) => audience.as_slice(),
             Some(audience) => std::slice::from_ref(audience),
             None => &[],
         };
-        let is_us = |one: &Value| one.as_str() == Some(terms.client_id);
+        let is_us = |one: &Value| one.as_str() == Some(policy.client_id);
         if !audience.iter().any(is_us) {
             return Err(content("oidc-client-id is not in aud"));
         }
         let is_trusted = |one: &Value| {
-            let mut trusted = terms.trusted_audiences.iter();
+            let mut trusted = policy.trusted_audiences.iter();
             is_us(one) || trusted.any(|trusted| one.as_str() == Some(trusted))
         };
         match audience.iter().find(|one| !is_trusted(one)) {
             None => Ok(()),
             Some(other) => Err(content(format!(
                 "aud has {}, which is not in oidc-trusted-audiences",
-                shown(other)
+                quoted(other)
             ))),
         }
     }
@@ -230,14 +231,14 @@ impl Signed {
     }
 }
 
-/// Some issuers write null for a claim that a user does not have: it counts as absent.
+/// Removes claims that are null, which some issuers write for missing ones.
 pub(super) fn without_nulls(mut claims: Map<String, Value>) -> Map<String, Value> {
     claims.retain(|_, value| !value.is_null());
     claims
 }
 
-/// A value for the log.
-fn shown(value: &Value) -> String {
+/// Quotes a value for the log.
+fn quoted(value: &Value) -> String {
     value.to_string().chars().take(200).collect()
 }
 
@@ -248,14 +249,14 @@ mod tests {
 
     use super::*;
 
-    /// A token with this header and these claims, and a signature that is none.
+    /// A token with this header, these claims and an invalid signature.
     fn signed(header: &Value, claims: &Value) -> Signed {
         let part = |value: &Value| BASE64.encode(value.to_string());
         Signed::read(&format!("{}.{}.AAAA", part(header), part(claims))).unwrap()
     }
 
-    fn terms(trusted_audiences: &[String]) -> Terms<'_> {
-        Terms {
+    fn policy(trusted_audiences: &[String]) -> TokenPolicy<'_> {
+        TokenPolicy {
             issuer: "https://id.example",
             keys: &[],
             client_id: "portico",
@@ -278,7 +279,7 @@ mod tests {
             (json!(null), &trusted, false),
         ] {
             let claims = json!({"iss": "https://id.example", "aud": audience});
-            let checked = signed(&json!({}), &claims).check_origin(&terms(trusted));
+            let checked = signed(&json!({}), &claims).check_origin(&policy(trusted));
             assert_eq!(checked.is_ok(), holds, "{audience} {trusted:?}");
         }
     }
@@ -305,21 +306,24 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_among_the_keys_signs_nothing() {
+    fn a_shared_secret_among_the_keys_is_not_accepted() {
         let secret = CoreHmacKey::new("a secret");
         let token = signed(&json!({"alg": "HS256"}), &json!({}));
         let keys = [secret.as_verification_key()];
-        assert!(matches!(token.check_signature(&keys), Err(Doubt::Content(_))));
+        assert!(matches!(
+            token.check_signature(&keys),
+            Err(TokenError::Content(_))
+        ));
     }
 
     #[test]
-    fn a_claim_that_is_null_is_not_there() {
+    fn a_null_claim_counts_as_missing() {
         let token = signed(&json!({}), &json!({"email": null, "groups": []}));
         assert_eq!(Value::Object(token.into_claims()), json!({"groups": []}));
     }
 
     #[test]
-    fn what_is_no_token_is_not_read() {
+    fn malformed_tokens_are_refused() {
         for text in [
             "",
             ".",
