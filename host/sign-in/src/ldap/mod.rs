@@ -78,7 +78,7 @@ impl Ldap {
             || !is_text(password, MAX_PASSWORD)
             || password.contains('\0')
         {
-            return Err(refused("nobody has this name or this password"));
+            return Err(refused("the name or the password is not one that can be sent"));
         }
         let limit = self.config.time_limit;
         let (seconds, deadline) = (limit.as_secs(), started + limit);

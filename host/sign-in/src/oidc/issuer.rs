@@ -355,7 +355,7 @@ fn issuer_url(text: &str) -> anyhow::Result<IssuerUrl> {
     ensure!(is_plain, expected());
     ensure!(
         is_safe(url),
-        "oidc-issuer {text:?} must begin with https: whoever is on the way to it could sign in as anybody"
+        "oidc-issuer {text:?} must begin with https: without TLS, anyone on the network could sign in as any user"
     );
     Ok(issuer)
 }
