@@ -1,8 +1,8 @@
-# Portico. Everything that a fresh machine needs beyond Rust (by rustup) and Node is installed from here.
+# Portico. Installs everything that a fresh machine needs, except Rust (from rustup), a C compiler and Node.
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
-help: ## what there is
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # With --workspace, `make test` after it compiles no dependency a second time.
@@ -10,44 +10,44 @@ run: component ## build quickly and serve on 127.0.0.1:7575 with the data in ./d
 	cargo build --workspace --bin portico
 	$(or $(CARGO_TARGET_DIR),target)/debug/portico serve --listen 127.0.0.1:7575 --data data
 
-build: component ## target/release/portico and dist/portico.wasm
+build: component ## build target/release/portico and dist/portico.wasm
 	cargo build --release --bin portico
 
-# Panic messages carry paths: let them be the same wherever the component is built.
+# Panic messages contain paths. Remapped, they are the same wherever the component is built.
 remap := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
 
-component: target ## dist/portico.wasm
+component: target ## build dist/portico.wasm
 	cargo build --package portico-component --target wasm32-wasip2 --profile component \
 		--config 'target.wasm32-wasip2.rustflags=["$(remap)"]'
 	@mkdir -p dist
 	@cmp -s target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
 		cp target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
 
-hostile: target # a component that misbehaves, for the tests of the sandbox
+hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
 
-target: # the target that the component is compiled for
+target: # installs the Rust target for which the component is compiled
 	@rustup target list --installed | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
 
 nextest:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
 
-test: component hostile nextest ## everything that needs no other server; says how many tests ran
+test: component hostile nextest ## every test that needs no other programs; says how many ran
 	cargo build --workspace --bin portico --bin rust-dashboard
 	cargo test --quiet --workspace --doc
 	cargo nextest run --workspace --no-fail-fast
 
-test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs, or long
+test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs or much time
 	cargo nextest run --workspace --no-fail-fast --run-ignored only
 
-packages: # programs that tests need, from Debian's packages
+packages: # installs programs for the tests, from Debian's packages
 	@tests/install.sh chromium chromium
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
-# Python packages that tests and examples need, in the versions that the files name.
+# Python packages for tests and examples, in the versions that the files name.
 requirements := $(wildcard tests/*/requirements.txt examples/*/requirements.txt)
 
 target/python/installed: $(requirements)
@@ -56,40 +56,40 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component nextest ## kills under load for longer: make soak ROUNDS=500
+soak: component nextest ## kill the service under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run -p portico-tests --test durability --no-capture random_writes
 
-bench: build wrk ## speed, beside the same work without a component; ROWS=by-id,search for some rows
+bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench
 	target/release/bench --rows "$(ROWS)"
 
-bench-check: build wrk ## the same in two minutes; fails where a target is missed by more than twice
+bench-check: build wrk ## the same in two minutes; fails if a target is missed by more than a factor of two
 	cargo build --release --package portico-bench
 	target/release/bench --quick --rows "$(ROWS)"
 
-record-contract: component ## keeps the contract of this version, and the component, for good
+record-contract: component ## record the contract and the component of this version
 	cargo run --quiet --package portico-contract -- record
 
-contract-docs: ## docs/contract.md, from the comments in wit/
+contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs
 
 ADAPTERS ?= portico rust_dashboard node_dashboard python_dashboard
-bench-embed: build wrk target/python/installed ## calls per second of the examples beside Portico's own host, in one run
+bench-embed: build wrk target/python/installed ## compare calls per second of the examples and of Portico's own host, in one run
 	cargo build --release --package rust-dashboard
 	cd examples/node-dashboard && npm ci --silent && npm run --silent build
 	cd tests/clients/embedding && node speed.mjs 5 $(ADAPTERS)
 
-wrk: # what makes the load
+wrk: # installs the load generator
 	@tests/install.sh wrk wrk
 
-lint: component ## formatting, clippy, and the libraries' documentation
+lint: component ## check formatting, clippy, and the libraries' documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace
 
-swagger-ui: ## another version of the viewer at /api/docs: make swagger-ui VERSION=5.35.0
+swagger-ui: ## update the viewer at /api/docs: make swagger-ui VERSION=5.35.0
 	host/http/assets/swagger-ui/renew.sh $(VERSION)
 
-clean: ## removes what was built; ./data stays
+clean: ## remove everything that was built; ./data stays
 	rm -rf target dist

@@ -1,4 +1,4 @@
-//! The data that is measured on, written through the library.
+//! The data of the measurements, written through the library.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -19,18 +19,18 @@ use unicode_normalization::UnicodeNormalization;
 /// The password of every user.
 pub const PASSWORD: &str = "correct horse";
 
-/// A word in every app's name, in one of a thousand names, in exactly one, and in none.
+/// Words that are in every app's name, in one of a thousand, in exactly one, and in none.
 pub const COMMON: &str = "service";
 pub const RARE: &str = "jellyfin";
 pub const ONCE: &str = "quetzal";
 pub const NEVER: &str = "xylophone";
 
-/// Apps of one transaction while seeding.
+/// How many apps one transaction creates while seeding.
 const CHUNK: usize = 5_000;
 
-/// What was written.
+/// The seeded data.
 pub struct Data {
-    /// The ids of the apps, in no order.
+    /// The ids of the apps, unordered.
     pub apps: Vec<String>,
     /// An API key of each user. Each user may create apps.
     pub keys: Vec<String>,
@@ -45,7 +45,7 @@ pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
     tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
 }
 
-/// A copy of a data directory that nobody works on.
+/// Copies a data directory that is not in use.
 pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -123,8 +123,8 @@ async fn fill(storage: &SqliteStorage, apps: usize, users: usize) -> anyhow::Res
     })
 }
 
-/// One of so many apps. Names begin with words in no order, so that hits lie anywhere among them.
-fn app(id: String, number: usize, of: usize) -> StoredApp {
+/// App `number` of `count`. Names begin with scattered words, so that hits are spread over all names.
+fn app(id: String, number: usize, count: usize) -> StoredApp {
     const FIRST: [&str; 16] = [
         "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
         "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
@@ -136,7 +136,7 @@ fn app(id: String, number: usize, of: usize) -> StoredApp {
     // An odd factor scatters the numbers.
     let scattered = number.wrapping_mul(2_654_435_761) >> 7;
     let marked = match number {
-        number if number == of / 2 => ONCE,
+        number if number == count / 2 => ONCE,
         number if number % 1000 == 400 => RARE,
         _ => SECOND[scattered / 16 % SECOND.len()],
     };
@@ -176,7 +176,7 @@ fn user(id: String, name: String, password_hash: String) -> NewUser {
     }
 }
 
-/// The component's rule, which the native handlers need without it.
+/// The name-key, by the component's rule, for the native handlers.
 pub fn name_key(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }

@@ -1,7 +1,7 @@
-//! The disk: how long it takes to make a page durable, and the same servers on a slower one.
+//! The disk: measures how long it takes to make a page durable, and simulates a slower disk.
 //!
-//! What sharing commits is worth depends on that time and on little else. The targets were set where
-//! it was [`USUAL`]; a virtual disk may be several times quicker, and real ones are slower.
+//! The gain from sharing commits depends almost only on that time. The targets were set on a disk with
+//! [`USUAL`]. Virtual disks may be several times faster, and real ones are slower.
 
 use std::{
     fs::OpenOptions,
@@ -15,13 +15,13 @@ use anyhow::{Context as _, ensure};
 
 use crate::report::median;
 
-/// How long a page took where the targets were set.
+/// The time per page on the disk for which the targets were set.
 pub const USUAL: Duration = Duration::from_micros(160);
 
-/// How often it is tried.
+/// How often the time is measured.
 const TRIES: u32 = 300;
 
-/// How long a page takes in this folder; the middle of many times.
+/// The median time to make a page durable in this folder.
 pub fn time_of_a_page(folder: &Path) -> anyhow::Result<Duration> {
     let path = folder.join("page");
     let mut file = OpenOptions::new()
@@ -31,7 +31,7 @@ pub fn time_of_a_page(folder: &Path) -> anyhow::Result<Duration> {
         .open(&path)?;
     let mut times = Vec::new();
     for number in 0..TRIES {
-        // Over what is there, as in a log that begins anew.
+        // Overwrites existing bytes, as a write-ahead log does after a restart.
         file.seek(SeekFrom::Start(u64::from(number % 16) * 4096))?;
         file.write_all(&[1; 4096])?;
         let began = Instant::now();
@@ -42,14 +42,14 @@ pub fn time_of_a_page(folder: &Path) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs_f64(median(times.into_iter())))
 }
 
-/// A disk on which a page takes [`USUAL`], though the one below is quicker.
+/// A simulated disk on which a page takes [`USUAL`], on top of a faster one.
 #[derive(Clone)]
 pub struct SlowDisk {
     library: PathBuf,
 }
 
 impl SlowDisk {
-    /// Builds what makes it slow, in this folder; and sees that it does, with this program.
+    /// Builds the library that delays writes, in this folder, and checks with this program that it works.
     pub fn new(this: &Path, folder: &Path) -> anyhow::Result<Self> {
         let (source, library) = (folder.join("slow_disk.c"), folder.join("slow_disk.so"));
         std::fs::write(&source, include_str!("slow_disk.c"))?;
@@ -70,7 +70,7 @@ impl SlowDisk {
         Ok(disk)
     }
 
-    /// Has a server work on it.
+    /// Makes a server use this disk.
     pub fn put_below(&self, server: &mut Command) {
         server
             .env("LD_PRELOAD", &self.library)

@@ -1,4 +1,4 @@
-//! Load: wrk, with one script for both servers.
+//! Load with wrk, from one script for both servers.
 
 use std::{
     fmt::Write as _,
@@ -31,7 +31,7 @@ impl Request {
         }
     }
 
-    /// `POST path` with a body of JSON.
+    /// `POST path` with a JSON body.
     pub fn post(path: impl Into<String>, body: &serde_json::Value) -> Self {
         Self {
             method: "POST",
@@ -47,7 +47,7 @@ impl Request {
         self
     }
 
-    /// As it travels.
+    /// The bytes that are sent.
     pub fn text(&self) -> String {
         let Self {
             method, path, body, ..
@@ -63,30 +63,30 @@ impl Request {
     }
 }
 
-/// Requests sent in turn, on so many connections.
+/// Requests that are sent in turn, and on how many connections.
 pub struct Load<'a> {
-    /// Each as often as the others.
+    /// Each is sent equally often.
     pub requests: &'a [Request],
-    /// At once.
+    /// The number of concurrent connections.
     pub connections: u32,
 }
 
-/// What one run of a load came to.
+/// The result of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// Answers per second.
     pub rate: f64,
-    /// How many answers there were.
+    /// The number of answers.
     pub answers: f64,
-    /// Microseconds that half of the answers took at most.
+    /// The median latency, in microseconds.
     pub p50: f64,
-    /// Microseconds that 99 in 100 answers took at most.
+    /// The 99th percentile of the latency, in microseconds.
     pub p99: f64,
     /// Processor time of the server, in microseconds per answer.
     pub processor: f64,
 }
 
-/// What the script prints at its end.
+/// The output of the script.
 #[derive(Deserialize)]
 struct Summary {
     answers: f64,
@@ -96,18 +96,18 @@ struct Summary {
     errors: u64,
 }
 
-/// Refuses to begin without wrk.
+/// Fails if wrk is missing.
 pub fn check() -> anyhow::Result<()> {
     let found = Command::new("wrk").arg("--version").output();
     found.context("wrk is missing: use `make bench`, or install it (Debian: apt-get install wrk)")?;
     Ok(())
 }
 
-/// wrk at work.
+/// A running wrk.
 pub struct Running(Child);
 
 impl Load<'_> {
-    /// Loads a server for so many seconds.
+    /// Loads a server for this many seconds.
     pub fn run(&self, server: &Server, folder: &Path, seconds: u32) -> anyhow::Result<Sample> {
         let before = server.processor_time()?;
         let mut sample = self.start(server, folder, "load", seconds)?.finish()?;
@@ -116,7 +116,7 @@ impl Load<'_> {
         Ok(sample)
     }
 
-    /// Begins to load a server. The name tells loads apart that run at the same time.
+    /// Starts to load a server. Loads that run at the same time need different names.
     pub fn start(&self, server: &Server, folder: &Path, name: &str, seconds: u32) -> anyhow::Result<Running> {
         let script = folder.join(format!("{name}.lua"));
         std::fs::write(&script, self.script())?;
@@ -132,11 +132,11 @@ impl Load<'_> {
         Ok(Running(wrk))
     }
 
-    /// Every request is made beforehand: the script only takes the next one.
+    /// The requests are prepared in advance; the script only picks the next one.
     fn script(&self) -> String {
         let mut script = String::from("local requests = {\n");
         for request in self.requests {
-            // Of text in ASCII, JSON's notation is Lua's as well.
+            // For ASCII text, a JSON string is also a Lua string.
             let _ = writeln!(script, "{},", serde_json::Value::from(request.text()));
         }
         script + SCRIPT
@@ -158,7 +158,7 @@ end
 "#;
 
 impl Running {
-    /// Waits until it is done. A single answer that is no success fails the run.
+    /// Waits for the end. The run fails if any answer is not a success.
     pub fn finish(mut self) -> anyhow::Result<Sample> {
         let output = self.0.stdout.take().context("a pipe")?;
         let text = std::io::read_to_string(output)?;
@@ -184,7 +184,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After an error elsewhere it may still be at work.
+        // After an error elsewhere it may still be running.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

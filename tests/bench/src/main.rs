@@ -1,9 +1,9 @@
-//! How fast Portico is: `make bench`.
+//! The benchmark: `make bench`.
 //!
-//! Every figure is a ratio inside one run. Two servers run as child processes on the same data:
-//! Portico as it ships, and this program's own handlers (`native`), which authenticate alike, use the
-//! same storage driver and answer the same bytes, without a component. wrk loads them in turn, for
-//! several rounds; the medians count. Server and wrk share two cores.
+//! Every figure is a ratio within one run. Two servers run as child processes on the same data: Portico as
+//! it ships, and this program's own handlers (`native`). These authenticate in the same way, use the same
+//! storage driver and answer the same bytes, but without a component. wrk loads them in turn, for several
+//! rounds; the medians count. Server and wrk share two cores.
 
 mod data;
 mod disk;
@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 
 use crate::rows::Bench;
 
-// As in Portico.
+// The same allocator as in Portico.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -32,16 +32,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
-    /// Shorter, for CI; fails if a ratio misses its target by more than twice, also when measured again
+    /// Run a short form for CI; fails if a ratio misses its target by more than twice, also on a second try
     #[arg(long)]
     quick: bool,
-    /// Only these rows, by the word that they begin with: by-id,search
+    /// Only run rows whose names begin with these words: by-id,search
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     rows: Vec<String>,
-    /// Where the results go as JSON
+    /// Write the results to this file, as JSON
     #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
     json: PathBuf,
-    /// The binary to measure [default: the `portico` beside this program]
+    /// The binary to measure [default: the `portico` next to this program]
     #[arg(long, value_name = "FILE")]
     portico: Option<PathBuf>,
     #[command(subcommand)]
@@ -50,14 +50,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Time each step of a call by itself
+    /// Time each step of a call separately
     Steps,
-    /// Say how many microseconds a page takes to be durable in this folder (the bench starts this itself)
+    /// Print how many microseconds it takes to make a page durable in this folder (used internally)
     Page {
         /// The folder
         folder: PathBuf,
     },
-    /// Serve the native handlers on this data directory (the bench starts this itself)
+    /// Serve the native handlers on this data directory (used internally)
     Native {
         /// The data directory
         data: PathBuf,

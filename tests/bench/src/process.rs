@@ -1,4 +1,4 @@
-//! The servers as child processes, and what the kernel knows of them.
+//! The servers as child processes, and their figures from the kernel.
 
 use std::{
     collections::HashMap,
@@ -12,34 +12,34 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 
-/// No answer takes longer than this; a first start compiles the component.
+/// How long to wait for an answer. The first start compiles the component.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running server. Dropping it ends it.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: SocketAddr,
 }
 
-/// What a server occupies, in MiB.
+/// The memory of a server, in MiB.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// All of it.
+    /// All resident memory.
     pub resident: f64,
-    /// The part that is no file's.
+    /// The part that is not backed by files.
     pub anonymous: f64,
 }
 
-/// One thread: its name, and the processor time that it has had.
+/// A thread: its name and its processor time.
 pub struct Thread {
-    /// As the program calls it.
+    /// The name that the program gave it.
     pub name: String,
     /// Processor time since its start.
     pub time: Duration,
 }
 
-/// A command on the two cores that are measured, without settings from outside.
+/// A command on the two measured cores, without settings from the environment.
 pub fn on_two_cores(program: &Path) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut command = if cores > 2 {
@@ -54,14 +54,14 @@ pub fn on_two_cores(program: &Path) -> Command {
             command.env_remove(name);
         }
     }
-    // A backtrace for every trap is slow.
+    // Backtraces would slow down traps.
     command.env_remove("RUST_BACKTRACE").env_remove("RUST_LOG");
     command.stdin(Stdio::null());
     command
 }
 
 impl Server {
-    /// Starts a server; waits until it says `… listens on http://ADDRESS …`.
+    /// Starts a server and waits until it prints `… listens on http://ADDRESS …`.
     pub fn start(mut command: Command) -> anyhow::Result<Self> {
         let mut child = command
             .stdout(Stdio::piped())
@@ -83,10 +83,10 @@ impl Server {
         Ok(Self { child, address })
     }
 
-    /// The processor time that it has had, all its threads together, also those that ended.
+    /// The processor time of all its threads, including ended ones.
     pub fn processor_time(&self) -> anyhow::Result<Duration> {
         let stat = self.proc("stat")?;
-        // The name may hold spaces; what follows its parenthesis begins with the third field.
+        // The name may contain spaces. After its closing parenthesis comes the third field.
         let (_, fields) = stat.rsplit_once(')').context("a process's stat")?;
         let ticks = fields.split_whitespace().skip(11).take(2);
         let ticks: u64 = ticks.map(|field| field.parse().unwrap_or(0)).sum();
@@ -99,7 +99,7 @@ impl Server {
         for entry in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let folder = entry?.path();
             let read = |file: &str| fs::read_to_string(folder.join(file));
-            // A thread may end while we look.
+            // A thread may end meanwhile.
             let (Ok(name), Ok(time)) = (read("comm"), read("schedstat")) else {
                 continue;
             };
@@ -120,7 +120,7 @@ impl Server {
         Ok(threads)
     }
 
-    /// What it occupies now.
+    /// Its memory now.
     pub fn memory(&self) -> anyhow::Result<Memory> {
         let status = self.proc("status")?;
         let field = |name: &str| -> anyhow::Result<f64> {
@@ -145,13 +145,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// One connection, for what is not load.
+/// A connection for single requests.
 pub struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -163,7 +163,7 @@ impl Connection {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// Sends a request as it stands; gives the body of its answer, which must be a success.
+    /// Sends a request and returns the body of the answer. Fails if it is not a success.
     pub fn ask(&mut self, request: &str) -> anyhow::Result<String> {
         self.0.get_mut().write_all(request.as_bytes())?;
         let mut status = String::new();
@@ -192,7 +192,7 @@ impl Connection {
     }
 }
 
-/// How long it takes from the start of a command to its first answer.
+/// The time from the start of a command to its first answer.
 pub fn first_answer(command: Command, request: &str) -> anyhow::Result<Duration> {
     let started = Instant::now();
     let server = Server::start(command)?;

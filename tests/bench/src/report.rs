@@ -1,4 +1,4 @@
-//! Rows, as a table and as JSON.
+//! The report: rows as a table and as JSON.
 
 use std::{
     fmt,
@@ -9,20 +9,20 @@ use serde::{Serialize, Serializer};
 
 use crate::load::Sample;
 
-/// One line of the table: one ratio, held against one target.
+/// A row of the table: a ratio and its target.
 #[derive(Serialize)]
 pub struct Row {
-    /// What was done.
+    /// What was measured.
     pub work: String,
     /// What it is compared with: native handlers, unless `work` says otherwise.
     pub native: Figure,
-    /// What Portico does.
+    /// Portico's figures.
     pub portico: Figure,
-    /// Portico to native. The median of the rounds' ratios, which need not be the medians' ratio.
+    /// Portico to native: the median of the rounds' ratios, which may differ from the ratio of the medians.
     pub ratio: f64,
-    /// What the ratio has to be; none: the row only tells.
+    /// The bound on the ratio; none: the row is for information only.
     pub target: Option<Target>,
-    /// Whether it is.
+    /// Whether the target is met.
     pub held: Option<bool>,
 }
 
@@ -30,22 +30,22 @@ pub struct Row {
 #[derive(Serialize, Clone)]
 #[serde(rename_all = "camelCase")]
 pub struct Figure {
-    /// The number that the ratio is about.
+    /// The number from which the ratio is formed.
     pub value: f64,
-    /// Of what.
+    /// Its unit.
     pub unit: Unit,
-    /// Microseconds of processor time for each request.
+    /// Processor time per request, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processor_micros: Option<f64>,
-    /// Microseconds that half of the requests took at most.
+    /// The median latency, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50_micros: Option<f64>,
-    /// Microseconds that 99 in 100 requests took at most.
+    /// The 99th percentile of the latency, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_micros: Option<f64>,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Serialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub enum Unit {
@@ -55,14 +55,14 @@ pub enum Unit {
     MebiBytes,
 }
 
-/// What a ratio has to be.
+/// A bound on a ratio.
 #[derive(Clone, Copy)]
 pub enum Target {
     AtLeast(f64),
     AtMost(f64),
 }
 
-/// How much wider the bounds of the quick form are.
+/// The factor by which the quick form widens the bounds.
 const QUICK_WIDTH: f64 = 2.0;
 
 impl Target {
@@ -97,7 +97,7 @@ impl Serialize for Target {
 }
 
 impl Row {
-    /// A row that only tells.
+    /// A row without a target.
     pub fn new(work: impl Into<String>, native: Figure, portico: Figure, ratio: f64) -> Self {
         Self {
             work: work.into(),
@@ -109,7 +109,7 @@ impl Row {
         }
     }
 
-    /// Holds the ratio against a target.
+    /// Compares the ratio with a target.
     pub fn target(self, target: Target) -> Self {
         Self {
             target: Some(target),
@@ -118,7 +118,7 @@ impl Row {
         }
     }
 
-    /// Whether it misses its target by more than twice.
+    /// Whether it misses its target by more than a factor of two.
     pub fn is_beyond_bounds(&self) -> bool {
         self.target
             .is_some_and(|target| !target.wider().holds(self.ratio))
@@ -126,7 +126,7 @@ impl Row {
 }
 
 impl Figure {
-    /// A number by itself.
+    /// A single number.
     pub fn new(value: f64, unit: Unit) -> Self {
         Self {
             value,
@@ -137,7 +137,7 @@ impl Figure {
         }
     }
 
-    /// Medians of loads; the number is the one that `of` takes out of each.
+    /// Medians of several loads. `of` selects the number for the ratio.
     pub fn of(samples: &[Sample], unit: Unit, of: impl Fn(&Sample) -> f64) -> Self {
         let median_of = |of: &dyn Fn(&Sample) -> f64| median(samples.iter().map(of));
         Self {
@@ -171,7 +171,7 @@ impl fmt::Display for Figure {
     }
 }
 
-/// Microseconds, for people.
+/// Formats microseconds.
 fn duration(micros: f64) -> String {
     match micros {
         micros if micros < 100.0 => format!("{micros:.1} us"),
@@ -180,7 +180,7 @@ fn duration(micros: f64) -> String {
     }
 }
 
-/// The middle one; of an even number, the mean of the two in the middle.
+/// The median.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -204,21 +204,21 @@ pub struct Report {
     rows: Vec<Row>,
 }
 
-/// Where it ran. Others at work show in the load.
+/// The machine, and its load from other programs.
 #[derive(Serialize)]
 struct Machine {
     processor: String,
-    /// Whether it multiplies 64-bit lanes in one instruction (AVX-512), as compiled code does where it can.
+    /// Whether it has AVX-512, with which compiled code multiplies 64-bit lanes in one instruction.
     has_avx512: bool,
     cores: usize,
     kernel: String,
-    /// The share of the processor time that others took meanwhile, 0 to 1.
+    /// The share of processor time used by other programs meanwhile, 0 to 1.
     others: f64,
-    /// How long a page takes to be durable, in microseconds.
+    /// The time to make a page durable, in microseconds.
     page_micros: u128,
 }
 
-/// What the processors have done so far.
+/// The processor time of the machine so far.
 pub struct Machinery {
     since: Instant,
     busy: Duration,
@@ -226,7 +226,7 @@ pub struct Machinery {
 }
 
 impl Machinery {
-    /// As of now.
+    /// The present values.
     pub fn now() -> Self {
         let ticks = |ticks: u64| Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32;
         let numbers = |text: &str| -> Vec<u64> {
@@ -235,7 +235,7 @@ impl Machinery {
         };
         let stat = read("/proc/stat");
         let all = numbers(stat.lines().next().unwrap_or_default().trim_start_matches("cpu"));
-        // user nice system IDLE IOWAIT irq softirq steal; what follows is contained in these.
+        // user nice system IDLE IOWAIT irq softirq steal; later fields are included in these.
         let busy = all.iter().take(8).enumerate();
         let busy = busy
             .filter(|(index, _)| !matches!(index, 3 | 4))
@@ -250,7 +250,7 @@ impl Machinery {
         }
     }
 
-    /// What others took since then.
+    /// The time that other programs have used since then.
     fn others(&self) -> f64 {
         let now = Self::now();
         let others = (now.busy - self.busy).saturating_sub(now.ours - self.ours);
@@ -258,14 +258,14 @@ impl Machinery {
     }
 }
 
-/// More than this, and rates say little.
+/// Above this share of foreign load, rates mean little.
 const MUCH: f64 = 0.1;
 
 fn read(file: &str) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
-/// Whether the processor has the part of AVX-512 that compiled components use.
+/// Whether the processor has the AVX-512 instructions that compiled components use.
 pub fn has_avx512() -> bool {
     let processors = read("/proc/cpuinfo");
     let flags = processors.lines().find(|line| line.starts_with("flags"));
@@ -277,7 +277,7 @@ fn cores() -> usize {
 }
 
 impl Report {
-    /// The report of rows that were measured since then.
+    /// The report of rows measured since then.
     pub fn new(quick: bool, since: &Machinery, page: Duration, rows: Vec<Row>) -> Self {
         let processors = read("/proc/cpuinfo");
         let processor = processors

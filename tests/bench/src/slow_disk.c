@@ -1,4 +1,4 @@
-// Loaded into a server before all else: makes what is durable at once take as long as on another disk.
+// Preloaded into a server: makes fsync and fdatasync take as long as on a slower disk.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@ static int slowly(long call, int file) {
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
     int result = syscall(call, file);
-    // As exact as the clock: the kernel would wake a thread up to 50 us late, to wake several at once.
+    // Without this, the kernel may wake the thread up to 50 us late, to wake several threads at once.
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) != 0) {
     }

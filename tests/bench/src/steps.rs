@@ -1,6 +1,6 @@
-//! Where the time of one call goes: each of its steps by itself, on one thread, without HTTP.
+//! Measures each step of a call separately, on one thread, without HTTP.
 //!
-//! A step that holds another one holds its time, too. Caches are warmer than in a server under load.
+//! A step includes the time of the steps within it. Caches are warmer than in a server under load.
 
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -26,10 +26,10 @@ use serde_json::{Value, json};
 
 use crate::data;
 
-/// Each step is timed so often, in turn with the others. The fastest time counts, because whatever
-/// else the machine does only adds to it.
+/// How often each step is timed, in turn with the others. The fastest time counts, because other work on the
+/// machine can only add to it.
 const ROUNDS: usize = 100;
-/// Runs of a step in one round: about so many microseconds of them.
+/// How long one round of a step takes, in microseconds.
 const ROUND_MICROS: f64 = 4_000.0;
 
 const APPS: usize = 100;

@@ -1,4 +1,4 @@
-//! The handlers: what the component does for a call, natively.
+//! The native handlers: the work of the component for a call.
 
 use std::{
     net::Ipv4Addr,
@@ -32,7 +32,7 @@ use serde_json::json;
 use super::Native;
 use crate::data::{argon2, name_key};
 
-/// What a body may have, in bytes.
+/// The largest body, in bytes.
 const LARGEST_BODY: usize = 1 << 20;
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -73,7 +73,7 @@ pub async fn all(State(native): Shared, request: Request) -> Response {
     answer(work.await)
 }
 
-/// `POST /api/apps`: commits are shared, as the storage driver does it.
+/// `POST /api/apps`, with shared commits, as in the storage driver.
 pub async fn create(State(native): Shared, request: Request) -> Response {
     let work = async {
         let (stored, identity, id) = native.read_app(request).await?;
@@ -89,7 +89,7 @@ pub async fn create(State(native): Shared, request: Request) -> Response {
     answer(work.await)
 }
 
-/// `POST /api/apps/one-by-one`: each call has a transaction and a commit of its own.
+/// `POST /api/apps/one-by-one`, with a transaction and a commit for each call.
 pub async fn create_one_by_one(State(native): Shared, request: Request) -> Response {
     let work = async {
         let (stored, identity, id) = native.read_app(request).await?;
@@ -111,7 +111,7 @@ pub async fn sign_in(State(native): Shared, request: Request) -> Response {
 }
 
 impl Native {
-    /// Who calls, if they may.
+    /// The caller, if they have the permission.
     async fn enter(
         &self,
         parts: &Parts,
@@ -130,7 +130,7 @@ impl Native {
         Ok((identity, context))
     }
 
-    /// An app to store, out of a request of somebody who may create it.
+    /// Parses a request and checks the permission to create an app.
     async fn read_app(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
         let (parts, body) = request.into_parts();
         let none = SharedSnapshot::default();
@@ -199,7 +199,7 @@ impl Native {
     }
 }
 
-/// What the audit log says of a creation, as Portico has it.
+/// The audit row of a creation, as Portico writes it.
 fn entry(identity: &Identity, id: &RequestId) -> AuditEntry {
     AuditEntry {
         address: Some(Ipv4Addr::LOCALHOST.into()),
@@ -213,7 +213,7 @@ struct Credentials {
     password: String,
 }
 
-/// As Portico answers a creation.
+/// The answer to a creation, as in Portico.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
@@ -231,7 +231,7 @@ impl From<StoredApp> for Created {
     }
 }
 
-/// As the component describes `app.create`.
+/// The access of `app.create`, as the component describes it.
 static APP_CREATE: LazyLock<sandbox::Access> = LazyLock::new(|| {
     let permissions = ["app-create", "app-modify-all", "app-full-all", "admin"];
     sandbox::Access::OneOf(permissions.map(Into::into).to_vec())
@@ -250,7 +250,7 @@ async fn read<T: serde::de::DeserializeOwned>(body: Body) -> Result<T, Error> {
     serde_json::from_slice(&bytes).map_err(|error| invalid(&error))
 }
 
-/// A text of one line, trimmed.
+/// A single line of text, trimmed.
 fn line(field: &str, text: &str, most: usize) -> Result<String, Error> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > most || text.chars().any(char::is_control) {

@@ -1,7 +1,7 @@
-//! The other server: what Portico does, without a component.
+//! The native server: the work of Portico without a component.
 //!
-//! Same server, same surroundings of a request, same authentication and storage driver, same types
-//! as JSON. The handlers do natively what the component does, as one would write it by hand.
+//! It has the same HTTP server, middleware, authentication, storage driver and JSON types. Its handlers do
+//! the work of the component natively, as one would write it by hand.
 
 mod handlers;
 mod one_by_one;
@@ -26,23 +26,23 @@ use tracing_subscriber::EnvFilter;
 
 use self::one_by_one::OneByOne;
 
-/// What answers on the route that answers fixed bytes: as long as one app.
+/// The answer of the route with fixed bytes, as long as one app.
 const FIXED: &str = concat!(
     r#"{"id":"01890000-0000-7000-8000-000000000000","name":"Amber archive service 000000","#,
     r#""description":"Number 0 of the apps that are measured","iconUrl":"https://icons.example/svg/archive.svg","#,
     r#""href":"https://archive-0.home.example/","pingUrl":null}"#
 );
 
-/// What every handler works with.
+/// The state of the handlers.
 struct Native {
     storage: Arc<dyn DashboardStorage>,
     secrets: Secrets,
-    /// One for each core.
+    /// One permit for each core.
     hashing: Arc<Semaphore>,
     one_by_one: OneByOne,
 }
 
-/// Serves on a data directory until it is ended.
+/// Serves on a data directory until the process is ended.
 pub fn run(data: &Path) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new("warn"))
@@ -88,7 +88,7 @@ fn router(native: Arc<Native>, limits: &HttpLimits) -> Router {
         .route("/api/apps/{id}", get(handlers::by_id))
         .route("/api/auth/sign-in", post(handlers::sign_in))
         .with_state(native);
-    // The measure of all: nothing stands around it.
+    // The baseline: without any middleware.
     let fixed = || async { ([(header::CONTENT_TYPE, "application/json")], FIXED) };
     http::surround(handlers, limits).route("/fixed", get(fixed))
 }

@@ -1,4 +1,4 @@
-//! Writing without sharing commits: one connection, one transaction of SQLite for each call.
+//! Writing without shared commits: one connection, and one SQLite transaction for each call.
 
 use std::{
     cell::LazyCell,
@@ -13,25 +13,25 @@ use tokio::sync::oneshot;
 
 type Job = (StoredApp, AuditEntry, oneshot::Sender<rusqlite::Result<()>>);
 
-/// A thread that writes, one transaction after the other: the fastest way without sharing commits,
-/// because nobody waits for a lock and nothing passes between two transactions.
+/// A thread that writes one transaction after the other. This is the fastest way without shared commits:
+/// there is no lock to wait for, and no gap between two transactions.
 pub struct OneByOne(mpsc::Sender<Job>);
 
 impl OneByOne {
-    /// Writes to this database, which it opens when it is first needed.
+    /// Writes to this database, which is opened on first use.
     pub fn new(database: PathBuf) -> Self {
         let (jobs, waiting) = mpsc::channel::<Job>();
         thread::spawn(move || {
             let connection = LazyCell::new(|| open(&database).expect("the database can be opened"));
             for (app, entry, done) in waiting {
-                // Whoever no longer waits for the answer does not need it.
+                // An error means that the caller has stopped waiting.
                 let _ = done.send(insert(&connection, &app, &entry));
             }
         });
         Self(jobs)
     }
 
-    /// Inserts an app and its row of the audit log; done when both are durable.
+    /// Inserts an app and its audit row. Returns when both are durable.
     pub async fn insert(&self, app: StoredApp, entry: AuditEntry) -> anyhow::Result<()> {
         let (done, waiting) = oneshot::channel();
         self.0.send((app, entry, done))?;
@@ -39,7 +39,7 @@ impl OneByOne {
     }
 }
 
-/// A connection as durable as the storage driver's.
+/// A connection with the same durability as the storage driver's.
 fn open(database: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(database)?;
     connection.execute_batch(

@@ -1,4 +1,4 @@
-//! The worst search that a caller can make who chooses both the names of apps and the text to look for.
+//! The slowest search that a caller can cause by choosing both the names of apps and the search text.
 //!
 //! 100,000 names of ten families, most of which repeat: letters, words, prefixes. 10,000 texts, each
 //! made of a name of one family in one of ten ways. All of it comes from one seed. Each text is looked
@@ -29,13 +29,14 @@ const KINDS: usize = 10;
 /// The longest name, in characters.
 const LONGEST: usize = 64;
 
-/// So many of the worst are measured again, so often: the least counts, for the rest is noise.
+/// How many of the slowest searches are measured again, and how often. The fastest time counts; the rest is
+/// noise.
 const AGAIN: (usize, usize) = (20, 5);
 
-/// What the worst search may take.
+/// The most processor time of a search.
 const MOST: Duration = Duration::from_millis(250);
 
-/// Apps of one transaction while seeding.
+/// How many apps one transaction creates while seeding.
 const CHUNK: usize = 5_000;
 
 /// All figures of one run.
@@ -113,14 +114,14 @@ async fn cost(
     let before = processor_time()?;
     let mut transaction = storage.begin(Access::Read, context).await.map_err(refused)?;
     let count = transaction.count_apps(text).await.map_err(refused)?;
-    // As the component does it: where nothing is found there is no page.
+    // As in the component: without hits there is no page.
     let first = match count {
         0 => Vec::new(),
         _ => transaction.list_apps(&filter).await.map_err(refused)?,
     };
     drop(transaction);
     let after = processor_time()?;
-    // Names of the bench are their own keys.
+    // The benchmark's names equal their name-keys.
     let expected = names.iter().filter(|name| name.contains(text)).count();
     ensure!(
         count as usize == expected && first.len() == expected.min(10),
@@ -131,12 +132,12 @@ async fn cost(
         first.iter().all(|app| app.name.contains(text)) && first.is_sorted_by_key(|app| &app.name),
         "wrong hits for {text:?}"
     );
-    // A thread that ended meanwhile takes its time along: that sample says nothing.
+    // If a thread has ended meanwhile, its time is missing and the sample is invalid.
     Ok(after.saturating_sub(before))
 }
 
-/// What all threads of this process but the first have had: those of the storage driver, which wait
-/// for work when nothing is asked of it.
+/// The processor time of all threads of this process but the first: those of the storage driver, which are
+/// idle between searches.
 fn processor_time() -> anyhow::Result<Duration> {
     let first = std::process::id().to_string();
     let mut nanos = 0;
@@ -210,7 +211,7 @@ fn name(random: &mut Random, number: usize) -> String {
     }
 }
 
-/// A text to look for, made of a name of this family in one of the ways.
+/// A search text, made from a name of this family in one of ten ways.
 fn text(random: &mut Random, names: &[String], family: usize, kind: usize) -> String {
     let name = |random: &mut Random, family: usize| -> Vec<char> {
         let place = random.below(NAMES / FAMILIES) * FAMILIES + family;
@@ -229,7 +230,7 @@ fn text(random: &mut Random, names: &[String], family: usize, kind: usize) -> St
             .iter()
             .map(|letter| if *letter == whole[from] { 'b' } else { *letter })
             .collect(),
-        // All of their trigrams, and yet in no name.
+        // All trigrams of a name, but contained in no name.
         5 => {
             let other = random.below(FAMILIES);
             [&whole[..=from], &name(random, other)].concat()
@@ -239,7 +240,7 @@ fn text(random: &mut Random, names: &[String], family: usize, kind: usize) -> St
         8 => part.iter().take(1 + random.below(3)).copied().collect(),
         _ => whole.iter().rev().copied().collect(),
     };
-    // What is longer is answered before storage is asked.
+    // A longer text is answered without asking storage.
     text.into_iter().take(4 * LONGEST).collect()
 }
 

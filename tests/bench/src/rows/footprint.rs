@@ -1,4 +1,4 @@
-//! What it takes to be there: starting, and memory.
+//! The footprint: start time and memory.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,10 @@ use crate::{
 const IDLE_CONNECTIONS: usize = 5_000;
 const MANY_APPS: usize = 100_000;
 
-/// The host closes a connection that has been idle for so long: all have to be there before.
+/// The host closes connections that are idle for this long, so all must be open before.
 const IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// From the start of the program to its first answer, the compiled component being in its cache.
+/// The time from the start of the program to its first answer, with the compiled component cached.
 pub fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (data, portico, native) = bench.twins("start", 10_000, 1)?;
     let request = Request::get(format!("/api/apps/{}", data.apps[0])).text();
@@ -41,7 +41,7 @@ pub fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         )
         .target(Target::AtMost(2.0)),
     ];
-    // Where the rows before have already filled the cache it was no first start.
+    // If earlier rows have filled the cache, this was not a first start.
     let first = first.as_secs_f64() * 1e6;
     if first > 10.0 * rows[0].portico.value {
         let without = figure(&without);
@@ -56,7 +56,7 @@ pub fn start(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What is resident: after a second start, and with many connections and apps.
+/// Resident memory after a second start, and with many connections and apps.
 pub fn memory(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (data, portico, native) = bench.twins("idle", 1_000, 1)?;
     let request = Request::get(format!("/api/apps/{}", data.apps[0])).text();
@@ -72,7 +72,7 @@ pub fn memory(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let portico = bench.path("crowded");
     let data = data::seed(&portico, MANY_APPS, 1)?;
     let portico = bench.portico(&portico)?;
-    // The last page passes all the others: every reader of storage has seen the whole table.
+    // To reach the last page, a reader goes through the whole table.
     let last = format!(
         "/api/apps/paginated?page={}&pageSize=100&search={COMMON}",
         MANY_APPS / 100
@@ -106,7 +106,7 @@ pub fn memory(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A row whose ratio is the one of Portico's memory to what it may have.
+/// A row with the ratio of Portico's memory to its limit.
 fn row(work: &str, most: f64, beside: Memory, portico: Memory) -> Row {
     let figure = |memory: Memory| Figure::new(memory.resident, Unit::MebiBytes);
     let work = format!(
@@ -117,7 +117,7 @@ fn row(work: &str, most: f64, beside: Memory, portico: Memory) -> Row {
     Row::new(work, figure(beside), figure(portico), ratio).target(Target::AtMost(1.0))
 }
 
-/// Each idle connection is an open file, here and there.
+/// Each idle connection is an open file in both processes.
 fn more_files() -> anyhow::Result<()> {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

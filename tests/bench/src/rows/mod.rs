@@ -1,4 +1,4 @@
-//! What is measured: the rows of the table, in groups that begin with one word.
+//! The measurements: rows of the table, in groups whose names begin with the same word.
 
 mod families;
 mod footprint;
@@ -24,7 +24,7 @@ use crate::{
     report::Row,
 };
 
-/// What measures a group of rows.
+/// Measures a group of rows.
 type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 
 /// A group of rows, by the word that their names begin with.
@@ -54,25 +54,24 @@ pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Group>> {
     Ok(GROUPS.into_iter().filter(|(name, _)| is_chosen(name)).collect())
 }
 
-/// What every measurement works with.
+/// The environment of the measurements.
 #[derive(Clone)]
 pub struct Bench {
     /// This program.
     this: PathBuf,
-    /// The binary that is measured.
+    /// The measured binary.
     portico: PathBuf,
-    /// For data and scripts; gone at the end.
+    /// A folder for data and scripts, removed at the end.
     folder: Rc<TempDir>,
-    /// What servers work on instead of this machine's disk.
+    /// The disk that servers use instead of this machine's.
     disk: Option<SlowDisk>,
     /// How often each case is measured.
     rounds: usize,
-    /// How long each time, in seconds.
+    /// The length of each measurement, in seconds.
     seconds: u32,
-    /// Whether rows beyond the bounds are measured once more.
+    /// Whether rows that miss their bounds are measured once more.
     again: bool,
-    /// Counts up with each group, when one is measured again, and with each disk: each has folders of
-    /// its own.
+    /// Counts groups, repeated measurements and disks. Each has folders of its own.
     attempt: Rc<Cell<u32>>,
 }
 
@@ -83,7 +82,7 @@ impl Bench {
     /// Measures these binaries.
     pub fn new(this: PathBuf, portico: PathBuf, quick: bool) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("portico-bench-").tempdir()?;
-        // Short rounds, many of them: machines are slower in one minute than in the next.
+        // Many short rounds, because the speed of machines varies from minute to minute.
         let (rounds, seconds) = if quick { (3, 1) } else { (9, 1) };
         Ok(Self {
             this,
@@ -109,7 +108,7 @@ impl Bench {
             let mut measured = measure()?;
             if self.again && measured.iter().any(Row::is_beyond_bounds) {
                 eprintln!("  beyond the bounds: once more, for others may have been at work");
-                // What is too slow is too slow twice.
+                // A row that is really too slow is too slow twice.
                 for (row, again) in measured.iter_mut().zip(measure()?) {
                     if row.is_beyond_bounds() {
                         *row = again;
@@ -124,7 +123,7 @@ impl Bench {
         Ok(rows)
     }
 
-    /// The same, with servers that work on this disk; none: on the machine's.
+    /// The same environment on this disk; none: the machine's disk.
     fn on_disk(&self, disk: Option<SlowDisk>) -> Self {
         self.attempt.update(|attempt| attempt + 1);
         Self { disk, ..self.clone() }
@@ -135,17 +134,17 @@ impl Bench {
         self.again
     }
 
-    /// Where everything is.
+    /// The folder for data and scripts.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A folder with this name, of this attempt.
+    /// A folder with this name for the present attempt.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("{}-{name}", self.attempt.get()))
     }
 
-    /// Two data directories that hold the same.
+    /// Two data directories with the same content.
     fn twins(&self, name: &str, apps: usize, users: usize) -> anyhow::Result<(Data, PathBuf, PathBuf)> {
         let (first, second) = (
             self.path(&format!("{name}-portico")),
@@ -156,21 +155,21 @@ impl Bench {
         Ok((data, first, second))
     }
 
-    /// What starts Portico.
+    /// The command that starts Portico.
     fn portico_command(&self, data: &Path) -> std::process::Command {
         let mut command = on_two_cores(&self.portico);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .env("PORTICO_ICON_SOURCES", "")
-            // All sign-ins come from one address.
+            // All sign-ins come from one address, which the throttle would limit.
             .env("PORTICO_SIGN_IN_THROTTLE", "off")
             .env("PORTICO_LOG", "warn")
             .env("PORTICO_CACHE", self.folder.path().join("cache"));
         command
     }
 
-    /// What starts the native server.
+    /// The command that starts the native server.
     fn native_command(&self, data: &Path) -> std::process::Command {
         let mut command = on_two_cores(&self.this);
         command.arg("native").arg(data);
@@ -192,8 +191,8 @@ impl Bench {
         Server::start(server)
     }
 
-    /// Loads each case in turn, for several rounds, each round in another order; gives the rounds
-    /// of each case. A first round warms up and does not count.
+    /// Loads each case in turn, for several rounds in different orders, and returns the rounds of each case. A
+    /// first round warms up and does not count.
     fn interleave<const N: usize>(&self, cases: [Case<'_>; N]) -> anyhow::Result<[Vec<Sample>; N]> {
         let mut samples = [const { Vec::new() }; N];
         let run = |case: &Case<'_>, seconds| case.1.run(case.0, self.folder.path(), seconds);

@@ -1,4 +1,4 @@
-//! Passwords: what hashing costs, and what it costs others.
+//! Passwords: the cost of hashing, and its effect on other requests.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     report::{Figure, Row, Target, Unit, has_avx512, median, ratio},
 };
 
-/// Who signs in without pause.
+/// How many clients sign in without pause.
 const SIGNING_IN: u32 = 16;
 const READING: u32 = 32;
 
@@ -24,8 +24,7 @@ fn sign_ins(data: &Data) -> Vec<Request> {
         .collect()
 }
 
-/// Processor time of a sign-in, which is that of its hash: what stands around it is less than a
-/// hundredth.
+/// The processor time of a sign-in. Almost all of it is the hash; the rest is less than a hundredth.
 pub fn hashing(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (data, portico, native) = bench.twins("hashing", 0, 8)?;
     let (portico, native) = (bench.portico(&portico)?, bench.native(&native)?);
@@ -55,8 +54,8 @@ pub fn hashing(bench: &Bench) -> anyhow::Result<Vec<Row>> {
 
 /// Reads alone, and while others sign in without pause.
 ///
-/// Threads that hash are told from those that read: they began after the server was ready, or have
-/// `hash` in their name. All the rest counts as reading, also what signing in costs besides hashing.
+/// Hashing threads are recognised by `hash` in their name or because they started after the server was ready.
+/// All other time counts as reading, including what sign-ins cost besides hashing.
 pub fn reads_beside_sign_ins(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let portico = bench.path("sign-ins");
     let data = data::seed(&portico, 1_000, 64)?;
@@ -73,7 +72,7 @@ pub fn reads_beside_sign_ins(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         connections: READING,
     };
     let folder = bench.folder();
-    // Seconds before reading begins and after it ended.
+    // Seconds before reading starts and after it ends.
     let (before, after) = (1, 1);
     let seconds = bench.seconds;
 
@@ -121,7 +120,7 @@ pub fn reads_beside_sign_ins(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Counts only the processor time of the threads that read.
+/// Counts only the processor time of reading threads.
 fn read_for(
     server: &Server,
     first: &[u32],

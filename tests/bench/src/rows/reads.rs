@@ -15,10 +15,10 @@ const APPS: usize = 10_000;
 const USERS: usize = 1_000;
 const CONNECTIONS: u32 = 32;
 
-/// Calls of a batch.
+/// The calls in a batch.
 const BATCH: usize = 50;
 
-/// `GET /api/apps/{id}`, with a key, with many, with none.
+/// `GET /api/apps/{id}`, with one key, with many keys, and without a key.
 pub fn by_id(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (data, portico, native) = bench.twins("apps", APPS, USERS)?;
     let (portico, native) = (bench.portico(&portico)?, bench.native(&native)?);
@@ -57,7 +57,7 @@ pub fn by_id(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         let [fixed, native, portico] = bench.interleave(cases)?;
         if rows.is_empty() {
             let work = format!("{who}, fixed bytes against native");
-            // How much of native is HTTP and the kernel differs between processors: 0.56 and 0.46 were seen.
+            // The share of HTTP and kernel time in native depends on the processor: 0.56 and 0.46 were seen.
             rows.push(rate(work, &fixed, &native).target(Target::AtLeast(0.4)));
             rows.push(rate(who, &native, &portico).target(Target::AtLeast(least)));
             rows.push(p99(format!("{who}, p99"), &native, &portico).target(Target::AtMost(1.5)));
@@ -85,7 +85,7 @@ pub fn list(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// Fifty queries in one request, and one by one.
+/// Fifty queries in one request, and one after the other.
 pub fn batch(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let portico = bench.path("batch");
     let data = data::seed(&portico, APPS, 1)?;
@@ -156,7 +156,7 @@ pub fn rate(work: impl Into<String>, native: &[Sample], portico: &[Sample]) -> R
     Row::new(work, Figure::rate(native), Figure::rate(portico), ratio)
 }
 
-/// A row of the time that 99 in 100 requests take at most.
+/// A row of the 99th percentile of the latency.
 pub fn p99(work: impl Into<String>, native: &[Sample], portico: &[Sample]) -> Row {
     let p99 = |sample: &Sample| sample.p99;
     let figure = |samples: &[Sample]| Figure {
@@ -166,7 +166,7 @@ pub fn p99(work: impl Into<String>, native: &[Sample], portico: &[Sample]) -> Ro
     Row::new(work, figure(native), figure(portico), ratio(portico, native, p99))
 }
 
-/// Escapes a text for a query string.
+/// Escapes text for a query string.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for byte in text.bytes() {

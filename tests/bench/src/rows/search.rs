@@ -1,4 +1,4 @@
-//! Searching: what it costs in many apps, against the same in few.
+//! Searching: the cost with many apps, compared with few.
 
 use anyhow::ensure;
 use serde_json::Value;
@@ -14,10 +14,10 @@ use crate::{
 const FEW: usize = 1_000;
 const MANY: usize = 100_000;
 
-/// How many hits a search answers where nothing else is asked for.
+/// The default number of hits that a search returns.
 const DEFAULT_LIMIT: usize = 10;
 
-/// `GET /api/apps/search`, by name, on one connection: the time of one search.
+/// `GET /api/apps/search` by name, on one connection: the time of a search.
 pub fn search(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let (few_data, many_data) = (bench.path("few"), bench.path("many"));
     let few_key = crate::data::seed(&few_data, FEW, 1)?.keys.remove(0);

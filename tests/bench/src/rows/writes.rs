@@ -1,4 +1,4 @@
-//! Writing, durable at every answer.
+//! Writing: every answer is durable.
 
 use anyhow::ensure;
 use serde_json::{Value, json};
@@ -11,9 +11,9 @@ use crate::{
     report::{Figure, Row, Target, Unit, median, ratio},
 };
 
-/// `POST /api/apps`, against a transaction of its own for every call, and against sharing commits
-/// natively. Where the disk is quicker than the usual one, also on one as slow as that, which the
-/// targets are for.
+/// `POST /api/apps`, compared with native handlers with a transaction for each call and with shared commits.
+/// If the disk is faster than the usual one, also on a simulated disk of the usual speed, to which the
+/// targets apply.
 pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     if disk::time_of_a_page(bench.folder())? >= disk::USUAL {
         return create_on(bench, None, true);
@@ -24,7 +24,7 @@ pub fn create(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The rows of one disk.
+/// The rows for one disk.
 fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> anyhow::Result<Vec<Row>> {
     let disk = match slow {
         Some(_) => format!("a disk of {} us", disk::USUAL.as_micros()),
@@ -85,10 +85,10 @@ fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> 
     Ok(rows)
 }
 
-/// What a call must reach of a transaction of its own. On one connection the
-/// component and what surrounds it add to the time of the disk. On many, the processor is the limit and not
-/// the disk: where even native handlers that share commits do not reach four times as much with a quarter to
-/// spare, three quarters of what they reach.
+/// The target, relative to a transaction for each call. On one connection, the component and its
+/// surroundings add to the time of the disk. On many connections, the processor is the limit: if even native
+/// handlers with shared commits do not reach four times as much with a quarter to spare, the target is three
+/// quarters of what they reach.
 fn least(connections: u32, own: &[Sample], sharing: &[Sample]) -> f64 {
     match connections {
         1 => 0.85,
@@ -99,7 +99,7 @@ fn least(connections: u32, own: &[Sample], sharing: &[Sample]) -> f64 {
     }
 }
 
-/// How much longer the slowest take than most.
+/// How much longer the slowest answers take than most.
 fn spread(work: String, samples: &[Sample]) -> Row {
     let figure = |of: fn(&Sample) -> f64| Figure::new(median(samples.iter().map(of)), Unit::Micros);
     let ratio = median(samples.iter().map(|sample| sample.p99 / sample.p50));
@@ -107,7 +107,7 @@ fn spread(work: String, samples: &[Sample]) -> Row {
     Row::new(work, p50, p99, ratio)
 }
 
-/// What an app is created as, without its id.
+/// The fields of a created app, without its id.
 fn created(server: &Server, request: &Request) -> anyhow::Result<Value> {
     let answer = Connection::new(server.address)?.ask(&request.text())?;
     let mut app: Value = serde_json::from_str(&answer)?;
