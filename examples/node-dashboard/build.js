@@ -1,5 +1,5 @@
-// Translates the component into JavaScript and core modules that Node can run, and writes the
-// types of the contract beside them: everything in ./generated comes from that one file.
+// Translates the component into JavaScript and core modules that Node can run, together with the types
+// of the contract. Everything in ./generated comes from that one file.
 //
 //     node build.js [FILE]      (../../dist/portico.wasm)
 
@@ -11,9 +11,9 @@ import { transpileBytes } from "@bytecodealliance/jco-transpile";
 const file = process.argv[2] ?? join(import.meta.dirname, "../../dist/portico.wasm");
 const out = join(import.meta.dirname, "generated");
 
-// Where `WebAssembly.promising` is missing (before Node 24), jco's code tries it a dozen times for
-// each instance and catches the error. Only to put that error into words V8 parses 20,000 lines
-// again, each time: 60 ms for an instance instead of 1. In this module it shall be there.
+// Before Node 24, `WebAssembly.promising` is missing. jco's code tries to use it a dozen times for each
+// instance and catches the error. To build each error message, V8 parses 20,000 lines again: an instance
+// then takes 60 ms instead of 1. This line defines it for the module.
 const PROMISING = `const WebAssembly = Object.create(globalThis.WebAssembly, {
   promising: { value: globalThis.WebAssembly.promising ?? ((exported) => exported) },
 });
@@ -26,7 +26,7 @@ const component = await readFile(file).catch((error) => {
 const { files } = await transpileBytes(component, {
   name: "portico",
   instantiation: "sync",
-  // Refusals are thrown as errors with a `payload`, not as bare records.
+  // Throw refusals as errors with a `payload`, not as plain records.
   noComponentErrorWrapping: false,
 });
 

@@ -1,5 +1,5 @@
-// The storage kit's way to ./src/portico/storage.js: reads requests in JSON lines from standard
-// input and answers on standard output. storage-kit/README.md in the repository says how.
+// The storage kit's bridge to ./src/portico/storage.js: reads requests in JSON lines from standard input
+// and answers on standard output. storage-kit/README.md in the repository describes the protocol.
 //
 //     cargo run -p portico-storage-kit -- run -- node examples/node-dashboard/storage-kit.mjs
 
@@ -22,15 +22,15 @@ const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperC
 /** @param {string} name */
 const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The fields of the contract that are a u64, which JavaScript has as BigInt. */
+/** The u64 fields of the contract, which are BigInt in JavaScript. */
 const U64 = new Set(["emailVerified", "now"]);
-/** Where a function of the contract has several parameters, this is their order. */
+/** The order of parameters, for functions with several of them. */
 const ORDER = ["id", "user-id", "group-id", "board-id", "provider", "subject", "change", "token", "now", "old", "new"];
-/** The variants: their fields or parameters. */
+/** The fields and parameters that are variants. */
 const VARIANTS = new Set(["key", "change"]);
 
 /**
- * A value as the kit writes it, as jco hands it over.
+ * Converts a value from the kit's form to jco's.
  * @param {any} value
  * @param {string} [name] of the field or parameter
  * @returns {any}

@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parent.parent.parent / "dist" / "portico.wasm"
 
 
 def main() -> None:
-    """Serves until it is asked to stop."""
+    """Serves until a signal stops it."""
     data = Path(os.environ.get("DATA", "data"))
     data.mkdir(parents=True, exist_ok=True)
     file = Path(os.environ.get("COMPONENT", SHIPPED))
@@ -28,13 +28,13 @@ def main() -> None:
     print(f"component {compiled.sha256} {file}", flush=True)
     app = application(str(data / "dashboard.db"), compiled)
 
-    # Bound here and not by uvicorn, to say which port it is.
+    # Bound here and not by uvicorn, so that the port is known.
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "3000"))))
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(
         app, access_log=False, log_level="warning", h11_max_incomplete_event_size=256 << 10
     )
-    # uvicorn raises the signal once more when it has stopped; to stop when asked to is no failure.
+    # uvicorn raises the signal again when it has stopped, but stopping on request is not a failure.
     signal.signal(signal.SIGTERM, lambda *_: None)
     uvicorn.Server(config).run(sockets=[listener])
 

@@ -19,7 +19,7 @@ from dashboard.sessions import begin, passwords_set
 
 #: Parameters and fields of the contract that are variants.
 VARIANTS = {"key", "change"}
-#: Where a parameter has another name here: `except` is a word of Python's.
+#: Parameters that have another name here: `except` is a keyword of Python.
 NAMES = {"except": "except_"}
 
 
@@ -29,7 +29,7 @@ def snake(name: str) -> str:
 
 
 def from_kit(value: Any, name: str = "") -> Any:
-    """A value as the kit writes it, as the component hands it over; the name is the parameter's."""
+    """Converts a value of the named parameter from the kit's form to the component's."""
     if isinstance(value, list):
         return tuple(value) if name in ("name", "subject") else [from_kit(item) for item in value]
     if not isinstance(value, dict):
@@ -41,7 +41,7 @@ def from_kit(value: Any, name: str = "") -> Any:
 
 
 def to_kit(value: Any) -> Any:
-    """A value as storage answers it, as the kit reads it."""
+    """Converts an answer of storage to the kit's form."""
     if isinstance(value, list):
         return [to_kit(item) for item in value]
     if isinstance(value, Record):
@@ -50,14 +50,14 @@ def to_kit(value: Any) -> Any:
 
 
 class Bridge:
-    """What the kit may ask for. Methods in lower case with underscores are the bridge's own calls."""
+    """The calls of the kit. Methods in lower case with underscores are the bridge's own calls."""
 
     def __init__(self, file: str) -> None:
         create_tables(file)
         self.database = Database(file)
         self.db = self.database.writer
         self.transactions: dict[str, Transaction] = {}
-        #: How many passwords had been set when a sign-in began.
+        #: The count of passwords when a sign-in began.
         self.sign_ins: dict[str, int] = {}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Bridge:
 
 
 class Own:
-    """What is outside the contract: groups are teams here, boards are panels."""
+    """Operations outside the contract. Groups are teams here, and boards are panels."""
 
     @staticmethod
     def hello(on: Bridge) -> dict[str, str]:

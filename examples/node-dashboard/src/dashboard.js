@@ -1,4 +1,4 @@
-// The dashboard: its own pages, sessions and panels; and at /trpc Portico's procedures.
+// The dashboard: its own pages, sessions and panels, and Portico's procedures at /trpc.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ import * as surroundings from "./surroundings.js";
 
 const MEGABYTE = 1024 * 1024;
 
-/** An answer that is not the one asked for. */
+/** An answer that reports an error. */
 class Refused extends Error {
   /**
    * @param {number} status
@@ -161,7 +161,7 @@ export function dashboard(file) {
     if (response.headersSent) return next(error);
     if (error instanceof z.ZodError) return response.status(400).json({ message: z.prettifyError(error) });
     if (typeof error.status === "number") return response.status(error.status).json({ message: error.message });
-    // What the component refused, or a fault of ours.
+    // A refusal by the component, or an error in the dashboard.
     const refused = toTrpc(error);
     response.status(getHTTPStatusCodeFromError(refused)).json({ message: refused.message });
   });

@@ -1,13 +1,13 @@
-// The dashboard's database: SQLite by a driver that works synchronously.
+// The dashboard's database: SQLite with a synchronous driver.
 //
-// A file has one writer at a time. In this process it is one connection; each transaction that only
-// reads has one of its own, so that it sees one state from its first read to its end.
+// A file has one writer at a time. This process has one connection for writing. Each read-only
+// transaction has its own connection, so it sees one state from its first read to its end.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import Libsql from "libsql";
 
-/** How long a statement waits while another process or thread writes. It holds up this one. */
+/** How long a statement waits while another process or thread writes. It blocks this thread. */
 const BUSY_MILLISECONDS = 5_000;
 
 /** @typedef {string | number | null | Buffer} Value */
@@ -21,7 +21,7 @@ export class Connection {
   constructor(file) {
     this.#connection = new Libsql(file);
     this.#connection.pragma("journal_mode = WAL");
-    // A commit that was answered is there also after a power cut.
+    // A commit survives a power cut once it is answered.
     this.#connection.pragma("synchronous = FULL");
     this.#connection.pragma("foreign_keys = ON");
     this.#connection.pragma(`busy_timeout = ${BUSY_MILLISECONDS}`);
@@ -76,7 +76,7 @@ export class Connection {
   }
 }
 
-/** Makes the tables of the dashboard where they are missing. @param {string} file */
+/** Creates missing tables of the dashboard. @param {string} file */
 export function createTables(file) {
   const connection = new Connection(file);
   connection.execute(readFileSync(new URL("schema.sql", import.meta.url), "utf8"));
@@ -87,9 +87,9 @@ export class Database {
   /** @type {Connection[]} */
   #idle = [];
   #file;
-  /** For writing, and for the dashboard's own statements. */
+  /** The connection for writing and for the dashboard's own statements. */
   writer;
-  /** Whether a transaction that writes is open. */
+  /** Whether a write transaction is open. */
   writing = false;
 
   /** @param {string} file with its tables */
@@ -98,7 +98,7 @@ export class Database {
     this.writer = new Connection(file);
   }
 
-  /** A connection for a transaction that only reads; give it back. */
+  /** A connection for a read-only transaction. Give it back afterwards. */
   takeReader() {
     return this.#idle.pop() ?? new Connection(this.#file);
   }
@@ -109,7 +109,7 @@ export class Database {
   }
 
   /**
-   * Does the dashboard's own work in one transaction that writes.
+   * Runs the dashboard's own work in a write transaction.
    * @template T
    * @param {(db: Connection) => T} work
    * @returns {T}
@@ -127,5 +127,5 @@ export class Database {
   }
 }
 
-/** What is kept of a secret. @param {string} secret */
+/** The hash that is stored for a secret. @param {string} secret */
 export const hash = (secret) => createHash("sha256").update(secret).digest();

@@ -1,8 +1,8 @@
--- The dashboard's own tables. They were there before Portico; what it brought along says so.
+-- The dashboard's own tables, which existed before Portico. Additions for Portico are marked.
 --
--- Rows are numbered and refer to one another by number. Whoever is outside knows the uid, which is
--- a text. A *_key is how a name is compared (the contract's name-key). Moments are milliseconds
--- since 1970. Of secrets there is only the SHA-256.
+-- Rows are numbered and refer to each other by number. Clients see the uid, which is text. Names are
+-- compared by their *_key (the contract's name-key). Times are milliseconds since 1970. Secrets are
+-- stored only as SHA-256.
 
 CREATE TABLE IF NOT EXISTS panels (
     number INTEGER PRIMARY KEY,
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS accounts (
     UNIQUE (realm, login_key)
 ) STRICT;
 
--- For Portico: which subject of a provider an account is.
+-- For Portico: the subject of an account at an identity provider.
 CREATE TABLE IF NOT EXISTS subjects (
     realm   TEXT NOT NULL,
     subject TEXT NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS subjects (
     UNIQUE (account, realm)
 ) STRICT;
 
--- For Portico: counts the passwords that were ever set. An account keeps the count of its own.
+-- For Portico: counts the passwords that have ever been set. Each account stores the count at its own.
 CREATE TABLE IF NOT EXISTS counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -89,7 +89,7 @@ CREATE TABLE IF NOT EXISTS team_members (
     PRIMARY KEY (account, team)
 ) STRICT, WITHOUT ROWID;
 
--- What Portico calls an app.
+-- The apps of Portico.
 CREATE TABLE IF NOT EXISTS tiles (
     number    INTEGER PRIMARY KEY,
     uid       TEXT NOT NULL UNIQUE,
@@ -109,7 +109,7 @@ CREATE TABLE IF NOT EXISTS panel_tiles (
     PRIMARY KEY (panel, position)
 ) STRICT, WITHOUT ROWID;
 
--- Whom a panel is shared with.
+-- With whom a panel is shared.
 CREATE TABLE IF NOT EXISTS panel_accounts (
     panel   INTEGER NOT NULL REFERENCES panels ON DELETE CASCADE,
     account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,

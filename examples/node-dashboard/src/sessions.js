@@ -1,4 +1,4 @@
-// Sessions: the dashboard's own cookie. Portico says who somebody is, this remembers it.
+// Sessions: the dashboard's own cookie. Portico identifies the user; the session remembers it.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { hash } from "./database.js";
@@ -15,13 +15,13 @@ const DAYS = 30;
 const MILLISECONDS = DAYS * 86_400_000;
 
 /** @type {Call} */
-const NOBODY = { caller: { tag: "anonymous" } };
+const ANONYMOUS = { caller: { tag: "anonymous" } };
 
 /** @param {Request} request */
 const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\\w-]{43})`)?.[1];
 
 /**
- * How many passwords were ever set. Read it before a password is checked.
+ * How many passwords have ever been set. Read this before a password is checked.
  * @param {Database} database
  * @returns {number}
  */
@@ -29,7 +29,7 @@ export const passwordsSet = (database) =>
   database.writer.first("SELECT value FROM counters WHERE name = 'secrets'").value;
 
 /**
- * Begins a session, unless the account's password was set after so many.
+ * Begins a session, unless the account's password was set after this count was read.
  * @param {Database} database
  * @param {string} account its uid
  * @param {string} token
@@ -60,21 +60,21 @@ export class Sessions {
   /** Who calls, with what they may do at this moment. @param {Request} request @returns {Call} */
   callOf(request) {
     const presented = token(request);
-    if (!presented) return NOBODY;
+    if (!presented) return ANONYMOUS;
     const sql = `
       SELECT logins.uid AS session, accounts.uid AS id, may
       FROM logins JOIN accounts ON accounts.number = logins.account
         LEFT JOIN team_members ON team_members.account = accounts.number LEFT JOIN team_rights USING (team)
       WHERE token_hash = ? AND ends_at > ?`;
     const rows = this.#database.writer.all(sql, hash(presented), Date.now());
-    if (rows.length === 0) return NOBODY;
+    if (rows.length === 0) return ANONYMOUS;
     const [{ session, id }] = rows;
     const permissions = [...new Set(rows.flatMap(({ may }) => may ?? []))];
     return { session, caller: { tag: "user", val: { id, permissions } } };
   }
 
   /**
-   * Checks name and password with the component and begins a session; answers whose.
+   * Checks name and password with the component and begins a session. Returns its user.
    * @param {Response} response
    * @param {string} username
    * @param {string} password
@@ -82,7 +82,7 @@ export class Sessions {
    */
   async signIn(response, username, password) {
     const before = passwordsSet(this.#database);
-    const user = await this.#hashing.run(NOBODY, { on: "signIn", name: "password", values: [username, password] });
+    const user = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values: [username, password] });
     const token = randomBytes(32).toString("base64url");
     if (!begin(this.#database, user.id, token, before)) return undefined;
     // Behind TLS add `secure`.

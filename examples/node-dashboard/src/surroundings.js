@@ -1,8 +1,8 @@
-// What the component gets from this dashboard beside storage: icons by name, and a log.
+// The other imports of the component: icons by name, and a log.
 
 /** @import { Level } from "../generated/interfaces/portico-dashboard-log.js" */
 
-/** The files in public/icons, by the names that people give to such services. */
+/** The files in public/icons, by common names of services. */
 const ICONS = new Map([
   ["router", "/icons/router.svg"],
   ["home assistant", "/icons/home.svg"],

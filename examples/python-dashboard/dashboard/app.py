@@ -1,4 +1,4 @@
-"""The dashboard: its own pages, sessions and panels; and at /trpc Portico's procedures."""
+"""The dashboard: its own pages, sessions and panels, and Portico's procedures at /trpc."""
 
 import secrets
 import uuid
@@ -26,7 +26,7 @@ from .sessions import Sessions, now
 
 PUBLIC = Path(__file__).parent.parent / "public"
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-#: Of a body of the dashboard's own routes.
+#: The most bytes of a body on the dashboard's own routes.
 BODY = 1 << 20
 
 Name = Annotated[StrictStr, Field(min_length=1)]
@@ -71,13 +71,13 @@ async def body_of(request: Request, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate_json(bytes(body))
     except ValidationError as error:
-        # Not what was sent: it may be a secret.
+        # Without the input, which may be a secret.
         broken = [f"{'.'.join(map(str, rule['loc']))}: {rule['msg']}" for rule in error.errors()]
         raise HTTPException(400, "; ".join(broken)) from None
 
 
 class Dashboard:
-    """What the routes share."""
+    """The state that the routes share."""
 
     def __init__(self, file: str, compiled: Compiled) -> None:
         self.database = Database(file)
@@ -91,7 +91,7 @@ class Dashboard:
         return self.db.first("SELECT 1 FROM accounts LIMIT 1") is not None
 
     def signed_in(self, request: Request) -> Record:
-        """Who calls."""
+        """The caller."""
         caller: Any = self.sessions.call_of(request).caller.payload
         if caller is None:
             raise HTTPException(401, "Sign in first")
@@ -131,7 +131,7 @@ class Dashboard:
         name = self.db.first("SELECT login FROM accounts WHERE uid = ?", caller.id)["login"]
         return JSONResponse({"user": {"id": caller.id, "name": name}, "permissions": caller.permissions})
 
-    # Panels, teams and so on: what this dashboard had before. No more of it than an example needs.
+    # Panels, teams and so on, which this dashboard already had. Only as much as an example needs.
 
     async def get_panel(self, request: Request) -> Response:
         caller: Any = self.sessions.call_of(request).caller.payload
@@ -200,7 +200,7 @@ class Dashboard:
 
 
 async def refused(request: Request, failure: Exception) -> Response:
-    """What the component refused on the dashboard's own routes."""
+    """Answers a refusal by the component on the dashboard's own routes."""
     error = error_of(failure)
     return JSONResponse({"message": error.message}, error.status)
 

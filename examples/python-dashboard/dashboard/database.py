@@ -1,7 +1,7 @@
-"""The dashboard's database: SQLite by Python's own driver, which works synchronously.
+"""The dashboard's database: SQLite with Python's own driver, which is synchronous.
 
-A file has one writer at a time. In one thread it is one connection; each transaction that only reads
-has one of its own, so that it sees one state from its first read to its end.
+A file has one writer at a time. Each thread has one connection for writing. Each read-only transaction has
+its own connection, so it sees one state from its first read to its end.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-#: How long a statement waits while another process or thread writes. It holds up its thread.
+#: How long a statement waits while another process or thread writes. It blocks its thread.
 BUSY_SECONDS = 5.0
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -29,7 +29,7 @@ class Connection:
         )
         self._connection.row_factory = Row
         self.run("PRAGMA journal_mode = WAL")
-        # A commit that was answered is there also after a power cut.
+        # A commit survives a power cut once it is answered.
         self.run("PRAGMA synchronous = FULL")
         self.run("PRAGMA foreign_keys = ON")
 
@@ -55,7 +55,7 @@ class Connection:
 
 
 def create_tables(file: str) -> None:
-    """Makes the tables of the dashboard where they are missing."""
+    """Creates missing tables of the dashboard."""
     connection = Connection(file)
     connection.execute(SCHEMA.read_text("utf-8"))
     connection.close()
@@ -69,11 +69,11 @@ class Database:
         self._idle: list[Connection] = []
         #: For writing, and for the dashboard's own statements.
         self.writer = Connection(file)
-        #: Whether a transaction that writes is open.
+        #: Whether a write transaction is open.
         self.writing = False
 
     def take_reader(self) -> Connection:
-        """A connection for a transaction that only reads; give it back."""
+        """A connection for a read-only transaction. Give it back afterwards."""
         return self._idle.pop() if self._idle else Connection(self._file)
 
     def give_back(self, reader: Connection) -> None:
@@ -81,7 +81,7 @@ class Database:
         self._idle.append(reader)
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Does the dashboard's own work in one transaction that writes."""
+        """Runs the dashboard's own work in a write transaction."""
         self.writer.run("BEGIN IMMEDIATE")
         try:
             result = work(self.writer)
@@ -93,5 +93,5 @@ class Database:
 
 
 def hash_of(secret: str) -> bytes:
-    """What is kept of a secret."""
+    """The hash that is stored for a secret."""
     return hashlib.sha256(secret.encode()).digest()

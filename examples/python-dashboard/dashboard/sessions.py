@@ -1,4 +1,4 @@
-"""Sessions: the dashboard's own cookie. Portico says who somebody is, this remembers it."""
+"""Sessions: the dashboard's own cookie. Portico identifies the user; the session remembers it."""
 
 import secrets
 import time
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from .database import Connection, Database, hash_of
-from .portico.component import NOBODY, Call, Invocation
+from .portico.component import ANONYMOUS, Call, Invocation
 from .portico.hashing import Hashing
 from .portico.values import Record, Variant
 
@@ -22,12 +22,12 @@ def now() -> int:
 
 
 def passwords_set(database: Database) -> int:
-    """How many passwords were ever set. Read it before a password is checked."""
+    """How many passwords have ever been set. Read this before a password is checked."""
     return int(database.writer.first("SELECT value FROM counters WHERE name = 'secrets'")["value"])
 
 
 def begin(database: Database, account: str, token: str, passwords: int) -> bool:
-    """Begins a session of the account with this uid, unless its password was set after so many."""
+    """Begins a session of the account with this uid, unless its password was set after this count was read."""
 
     def insert(db: Connection) -> bool:
         db.run("DELETE FROM logins WHERE ends_at <= ?", now())
@@ -48,10 +48,10 @@ class Sessions:
         self._hashing = hashing
 
     def call_of(self, request: Request) -> Call:
-        """Who calls, with what they may do at this moment."""
+        """The caller, with their present permissions."""
         presented = request.cookies.get(COOKIE)
         if not presented:
-            return NOBODY
+            return ANONYMOUS
         sql = """
             SELECT logins.uid AS session, accounts.uid AS id, may
             FROM logins JOIN accounts ON accounts.number = logins.account
@@ -59,16 +59,16 @@ class Sessions:
             WHERE token_hash = ? AND ends_at > ?"""
         rows = self._database.writer.all(sql, hash_of(presented), now())
         if not rows:
-            return NOBODY
+            return ANONYMOUS
         permissions = list({row["may"] for row in rows if row["may"] is not None})
         return Call(Variant("user", Record(id=rows[0]["id"], permissions=permissions)), rows[0]["session"])
 
     async def sign_in(self, username: str, password: str) -> tuple[Record, str] | None:
-        """Checks name and password with the component and begins a session: whose, and its token. None
+        """Checks name and password with the component and begins a session. Returns its user and token, or None
         if the password was replaced meanwhile. Raises `Refused`."""
         before = passwords_set(self._database)
         user: Record = await self._hashing.run(
-            NOBODY, Invocation("sign-in", "password", (username, password))
+            ANONYMOUS, Invocation("sign-in", "password", (username, password))
         )
         token = secrets.token_urlsafe(32)
         return (user, token) if begin(self._database, user.id, token, before) else None
@@ -78,7 +78,7 @@ class Sessions:
         response.set_cookie(COOKIE, token, max_age=SECONDS, httponly=True, samesite="lax")
 
     def sign_out(self, request: Request, response: Response) -> None:
-        """Ends the session that a request came in on."""
+        """Ends the session of a request."""
         if presented := request.cookies.get(COOKIE):
             sql = "DELETE FROM logins WHERE token_hash = ?"
             self._database.write(lambda db: db.run(sql, hash_of(presented)))

@@ -1,9 +1,9 @@
-"""What the component gets from this dashboard beside storage: icons by name, and a log."""
+"""The other imports of the component: icons by name, and a log."""
 
 import json
 import sys
 
-#: The files in public/icons, by the names that people give to such services.
+#: The files in public/icons, by common names of services.
 ICONS = {
     "router": "/icons/router.svg",
     "home assistant": "/icons/home.svg",

@@ -1,4 +1,4 @@
-//! The dashboard's database: SQLite, one writer, and as many readers as there are at once.
+//! The dashboard's database: SQLite with one writer and any number of readers.
 
 use std::{
     ops::Deref,
@@ -10,22 +10,22 @@ use std::{
 use rusqlite::{Connection, OpenFlags, Result};
 use tokio::sync::OwnedMutexGuard;
 
-/// How long a write waits for another program that works on the same file.
+/// How long a write waits for another program that writes to the same file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens transactions. Clones are the same database.
+/// Opens transactions. Clones share the database.
 #[derive(Clone)]
 pub struct Database(Arc<Connections>);
 
 struct Connections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
-    /// Readers between two transactions.
+    /// Idle connections for reading.
     readers: Mutex<Vec<Connection>>,
 }
 
 impl Database {
-    /// Opens the file; makes it, with its tables, if it is not there.
+    /// Opens the file. Creates it, with its tables, if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let writer = Connection::open(path)?;
         writer.pragma_update(None, "journal_mode", "WAL")?;
@@ -40,7 +40,7 @@ impl Database {
         })))
     }
 
-    /// A transaction that reads: one state, whatever others write meanwhile.
+    /// A read transaction: it sees one state, even if others write meanwhile.
     pub fn begin_read(&self) -> Result<Open> {
         let waiting = self.readers().pop();
         let connection = match waiting {
@@ -51,7 +51,7 @@ impl Database {
         Ok(Open::Reader(Some(connection), self.clone()))
     }
 
-    /// A transaction that writes, when the one before it has ended.
+    /// A write transaction. Waits until the one before it has ended.
     pub async fn begin_write(&self) -> Result<Open> {
         let connection = self.0.writer.clone().lock_owned().await;
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -63,7 +63,7 @@ impl Database {
         work(&*self.begin_read()?)
     }
 
-    /// Writes in a transaction: all of it or nothing.
+    /// Writes in a transaction: everything or nothing.
     pub async fn write<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let transaction = self.begin_write().await?;
         let done = work(&transaction)?;
@@ -76,18 +76,18 @@ impl Database {
     }
 }
 
-/// A transaction. Dropped, it leaves nothing behind.
+/// A transaction. Dropping it rolls it back.
 pub enum Open {
-    /// One that writes.
+    /// A write transaction.
     Writer(OwnedMutexGuard<Connection>),
-    /// One that reads, and where its connection goes afterwards.
+    /// A read transaction, and the pool to which its connection returns.
     Reader(Option<Connection>, Database),
 }
 
 impl Open {
-    /// Returns when all that was written is on the disk.
+    /// Returns when everything is on the disk.
     pub fn commit(self) -> Result<()> {
-        // That takes a while: the thread's other tasks go on elsewhere.
+        // This blocks, so the thread's other tasks move to other threads.
         tokio::task::block_in_place(|| self.execute_batch("COMMIT"))
     }
 }

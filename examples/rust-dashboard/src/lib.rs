@@ -1,6 +1,6 @@
-//! A small dashboard that had people, sessions and pages of its own before it took Portico in.
+//! A small dashboard with people, sessions and pages of its own that embeds Portico.
 //!
-//! | | whose |
+//! | routes | owner |
 //! |---|---|
 //! | `/session`, `/teams`, `/invitations`, `/pages`, `/engines` | the dashboard's |
 //! | `/portico/api/trpc`, `/portico/api/users`, `/portico/api/apps` | Portico's, over the dashboard's tables and for its sessions |
@@ -25,12 +25,12 @@ use serde_json::json;
 
 use self::{database::Database, sessions::Sessions};
 
-/// What every handler works with.
+/// The state of the handlers.
 #[derive(Clone)]
 pub struct Dashboard {
-    /// The dashboard's own database.
+    /// The dashboard's database.
     pub database: Database,
-    /// The users and apps, over the same.
+    /// Portico's users and apps, on the same database.
     pub plugin: Plugin,
 }
 
@@ -59,7 +59,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .with_state(dashboard)
 }
 
-/// Why a request to the dashboard's own routes has no answer.
+/// An error on the dashboard's own routes.
 pub struct Refusal(StatusCode, String);
 
 impl Refusal {
@@ -74,7 +74,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// What Portico refuses, in its words.
+/// A refusal by Portico, with its message.
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let status = StatusCode::from_u16(error.code.http_status());
@@ -95,7 +95,7 @@ fn now() -> i64 {
     since.map_or(0, |since| since.as_millis() as i64)
 }
 
-/// A new id, or a new secret, that nobody can guess.
+/// A new id or secret that cannot be guessed.
 fn random_text() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system gives random numbers");

@@ -13,25 +13,25 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-/// A small dashboard that takes Portico in
+/// A small dashboard that embeds Portico
 #[derive(Parser)]
 struct Arguments {
-    /// Where to listen; port 0 takes a free one
+    /// The address to listen on; port 0 picks a free one
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The database; made if it is not there
+    /// The database file; created if it does not exist
     #[arg(long, default_value = "dashboard.db")]
     database: PathBuf,
-    /// Portico's component; without it, the one that the library carries
+    /// Portico's component [default: the one in the library]
     #[arg(long)]
     component: Option<PathBuf>,
-    /// Where the compiled component is kept
+    /// The folder for the compiled component
     #[arg(long)]
     cache: Option<PathBuf>,
-    /// Let everyone try passwords as often as they like: behind something that counts already
+    /// Do not limit attempts to sign in; use only behind something that limits them
     #[arg(long)]
     no_throttle: bool,
-    /// Print the component's SHA-256 and end
+    /// Print the component's SHA-256 and exit
     #[arg(long)]
     component_hash: bool,
 }

@@ -1,4 +1,4 @@
-//! The dashboard's own sessions: a cookie, a table, and a middleware that knows who comes.
+//! The dashboard's own sessions: a cookie, a table, and a middleware that identifies the caller.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ use crate::{
 const COOKIE: &str = "visit";
 const SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// Finds out who sends a request, for the routes of the dashboard and of Portico alike.
+/// Identifies the caller, for the routes of the dashboard and of Portico.
 pub async fn recognise(State(dashboard): State<Dashboard>, mut request: Request, next: Next) -> Response {
     let identity = match token(request.headers()) {
         Some(token) => dashboard.database.read(|db| visitor(db, token)),
@@ -39,7 +39,7 @@ pub async fn recognise(State(dashboard): State<Dashboard>, mut request: Request,
     }
 }
 
-/// Tells Portico what [`recognise`] has found out.
+/// Passes the caller that [`recognise`] found to Portico.
 pub struct Sessions;
 
 #[async_trait]
@@ -106,7 +106,7 @@ pub async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie)], answer).into_response())
 }
 
-/// How many passwords were ever set. Read it before a password is checked.
+/// How many passwords have ever been set. Read this before a password is checked.
 pub fn password_round(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT round FROM password_rounds", [], |row| row.get(0))
 }
@@ -145,13 +145,13 @@ pub async fn sign_out(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The id of whoever is signed in.
+/// The id of the signed-in user.
 pub fn signed_in(identity: &Identity) -> Result<&str, Refusal> {
-    let nobody = || Refusal::new(StatusCode::UNAUTHORIZED, "Sign in first");
-    identity.user_id().ok_or_else(nobody)
+    let anonymous = || Refusal::new(StatusCode::UNAUTHORIZED, "Sign in first");
+    identity.user_id().ok_or_else(anonymous)
 }
 
-/// Refuses whoever is no administrator.
+/// Refuses callers who are not administrators.
 pub fn check_admin(identity: &Identity) -> Result<(), Refusal> {
     signed_in(identity)?;
     if identity

@@ -36,13 +36,13 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
 }
 
-/// An invitation to make.
+/// An invitation to create.
 #[derive(Deserialize)]
 pub struct NewInvitation {
     days: u16,
 }
 
-/// `POST /invitations`. The token is shown only here.
+/// `POST /invitations`. The token is shown only once.
 pub async fn invite(
     State(dashboard): State<Dashboard>,
     Extension(identity): Extension<Identity>,

@@ -32,7 +32,7 @@ fn storage_keeps_every_rule() {
 /// The way to what is the dashboard's own.
 struct Tables {
     database: Database,
-    /// How many passwords had been set when this sign-in began.
+    /// The count of passwords when this sign-in began.
     rounds: Mutex<HashMap<String, i64>>,
 }
 

@@ -1,11 +1,11 @@
-// How long a call waits after storage answered `retry`. Transactions that collided once collide again
-// when all of them are tried again at once, and the component cannot sleep: so `begin` waits, for a
-// random time whose upper bound grows with each collision of the call. Like the database driver it
-// holds up its thread meanwhile.
+// How long a call waits after storage answered `retry`. Transactions that collided would collide again
+// if all were retried at once, and the component cannot sleep. So `begin` waits for a random time, whose
+// upper bound grows with each collision of the call. Like the database driver, it blocks its thread
+// meanwhile.
 
 /** The bound after the first collision, in milliseconds. */
 const FIRST = 25;
-/** How much larger it is after each further one. */
+/** The factor by which it grows with each further collision. */
 const GROWTH = 3;
 /** The largest bound. */
 const LONGEST = 1_000;
@@ -16,7 +16,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 export class Collisions {
   #count = 0;
 
-  /** Waits after one more. */
+  /** Waits after a further collision. */
   wait() {
     const bound = Math.min(LONGEST, FIRST * GROWTH ** this.#count++);
     Atomics.wait(sleeper, 0, 0, Math.random() * bound);

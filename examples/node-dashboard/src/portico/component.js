@@ -1,6 +1,5 @@
-// The component: its modules are compiled once, and instances of them are cheap enough to be thrown
-// away. Nothing of one caller's call is visible in another's: an instance serves one call, or the
-// calls of one signed-in user.
+// The component. Its modules are compiled once. An instance serves one call, or the calls of one
+// signed-in user, so nothing of one caller's call is visible in another's.
 
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,9 +15,9 @@ import { isRetry, Transaction, unavailable } from "./storage.js";
  * @import * as log from "../../generated/interfaces/portico-dashboard-log.js"
  */
 
-/** So many users' instances are kept; each holds about half a megabyte. */
+/** For how many users an instance is kept. Each takes about half a megabyte. */
 const KEPT = 200;
-/** So many messages of one call are logged, each so long at most. */
+/** How many messages of a call are logged, and their greatest length. */
 const MESSAGES = 20;
 const MESSAGE_LENGTH = 2_000;
 
@@ -36,11 +35,11 @@ function coreModule(file) {
 }
 
 /**
- * Who calls, and what storage needs to know of it.
+ * The caller, and the session that the call uses.
  * @typedef {{ caller: Caller, session?: string }} Call
  */
 
-/** An instance, and what it may reach. One call at a time. */
+/** An instance and its imports. It serves one call at a time. */
 class Instance {
   /** @type {Call | undefined} */
   #call;
@@ -58,7 +57,7 @@ class Instance {
       "portico:dashboard/storage": {
         Transaction,
         begin: (/** @type {"read" | "write"} */ access) => {
-          // The contract's component holds one at a time; another one could hold thousands.
+          // Portico's component opens one at a time; another component could open thousands.
           if (this.#transaction?.isOpen) throw unavailable("a call has a transaction open already");
           if (this.#collided || this.#transaction?.collided) this.#collisions.wait();
           try {
@@ -81,7 +80,7 @@ class Instance {
       "wasi:clocks/wall-clock": { now },
       "wasi:random/random": { getRandomBytes: (/** @type {bigint} */ length) => randomBytes(Number(length)) },
     };
-    // Its type wants names with versions, its code reads them without.
+    // The type requires names with versions, but the code reads names without.
     this.#exports = instantiate(coreModule, /** @type {any} */ (imports));
   }
 
@@ -99,7 +98,7 @@ class Instance {
     try {
       return work(this.#exports);
     } finally {
-      // A call that trapped has dropped nothing. After a commit or a drop this does nothing.
+      // A call that trapped has not dropped its transaction. After a commit or a drop this does nothing.
       this.#transaction?.[Symbol.dispose]();
       this.#transaction = undefined;
     }
@@ -121,7 +120,7 @@ function now() {
  */
 
 export class Component {
-  /** The instances of signed-in users; whoever called last is last. @type {Map<string, Instance>} */
+  /** The instances of signed-in users; the last caller is last. @type {Map<string, Instance>} */
   #kept = new Map();
   #surroundings;
 
@@ -131,8 +130,8 @@ export class Component {
   }
 
   /**
-   * Calls the component in an instance that has served nobody else. Callers who are not signed in
-   * are not one caller: each call of theirs gets a new one.
+   * Calls the component in an instance that has served only this user. An anonymous call always gets a
+   * fresh one.
    * @template T
    * @param {Call} call
    * @param {(exports: Root) => T} work
@@ -149,14 +148,14 @@ export class Component {
       this.#keep(id, instance);
       return result;
     } catch (error) {
-      // One that trapped cannot be entered again.
+      // An instance that trapped cannot be called again.
       if (isRefusal(error)) this.#keep(id, instance);
       throw error;
     }
   }
 
   /**
-   * Calls the component in an instance that is thrown away.
+   * Calls the component in a fresh instance, which is discarded afterwards.
    * @template T
    * @param {Call} call
    * @param {(exports: Root) => T} work
@@ -178,7 +177,7 @@ export class Component {
 }
 
 /**
- * Whether the component refused a call (jco wraps what it said in `payload`); otherwise it failed.
+ * Whether the component refused a call (jco puts the error into `payload`). Otherwise it failed.
  * @param {any} error
  * @returns {error is Error & { payload: import("../../generated/interfaces/portico-dashboard-types.js").Error }}
  */

@@ -1,6 +1,6 @@
-// Hashing a password takes tens of milliseconds of processor time, and a call cannot be interrupted:
-// on the main thread it would hold up everybody. So calls that hash run in a worker, one after the
-// other. It also is the only place where a call can be stopped that takes too long: with its thread.
+// Runs calls that hash passwords in a worker, one after the other. A hash takes tens of milliseconds
+// of processor time and cannot be interrupted, so it would block the main thread. A call that takes too
+// long is stopped by ending the worker.
 
 import { Worker } from "node:worker_threads";
 
@@ -11,12 +11,12 @@ import { Worker } from "node:worker_threads";
  * @typedef {{ call: Call, invocation: HashingInvocation, resolve: (value: any) => void, reject: (error: unknown) => void }} Job
  */
 
-/** So many calls may wait for their turn. */
+/** How many calls may wait. */
 const WAITING = 32;
-/** So long may one take. */
+/** How long a call may take. */
 const MILLISECONDS = 10_000;
 
-/** What the component refused, as if it had been called on this thread. */
+/** A refusal by the component, as if it had been called on this thread. */
 class Refused extends Error {
   /** @param {ContractError} payload */
   constructor(payload) {
@@ -81,7 +81,7 @@ export class Hashing {
       });
     });
     worker.on("error", (error) => console.error("The thread that hashes failed:", error));
-    // Whether it failed or was stopped: the next call gets another one.
+    // Failed or stopped: the next call gets a new worker.
     worker.on("exit", () => {
       this.#worker = undefined;
       this.#done((job) => job.reject(unavailable("This took too long: try again")));

@@ -1,6 +1,6 @@
-// The inputs of the procedures as clients write them, and how they become calls of the component.
-// Names, kinds and access are the component's to say (`describe`); bounds are its to check. Here
-// stand only types, because the contract has no values without one.
+// The inputs of the procedures, and how they become calls of the component. Only types are declared
+// here, which the contract needs. The component describes names, kinds and access (`describe`) and
+// checks all bounds.
 
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// The procedures as a tRPC router, made of what the component describes.
+// The procedures as a tRPC router, built from what the component describes.
 
 import { initTRPC, TRPCError } from "@trpc/server";
 import { flattenError, ZodError } from "zod";
@@ -25,7 +25,7 @@ const CODES = {
 
 const t = initTRPC.context().create({
   isDev: false,
-  // Every broken rule by its field, where tRPC's clients look for it.
+  // Every broken rule by its field, in the place where tRPC clients expect it.
   errorFormatter: ({ shape, error }) => ({
     ...shape,
     data: { ...shape.data, zodError: broken(error.cause) },
@@ -46,7 +46,7 @@ function broken(cause) {
   return { formErrors, fieldErrors };
 }
 
-/** What a client hears of an error. @param {unknown} error */
+/** The error that a client gets. @param {unknown} error */
 export function toTrpc(error) {
   if (isRefusal(error)) {
     return new TRPCError({ code: CODES[error.payload.code], message: error.payload.message, cause: error });
@@ -56,7 +56,7 @@ export function toTrpc(error) {
 }
 
 /**
- * Whether a caller gets as far as the input. The component checks again, always.
+ * Checks access; needs no input. The component checks again.
  * @param {Access} access
  * @param {Call} call
  * @param {() => boolean} hasUsers

@@ -1,11 +1,10 @@
-// The contract's interface `storage` over the dashboard's own tables: wit/storage.wit says what
-// each function promises. This file is what an embedder writes; the rest of this folder can be
-// taken as it is.
+// The contract's interface `storage` over the dashboard's own tables. wit/storage.wit says what each
+// function must do. An embedder writes this file, and can copy the rest of this folder unchanged.
 //
-// All of it is synchronous, so a call of the component runs from begin to end without another one
-// between: transactions of one thread never meet. Should a second one that writes begin while one is
-// open (the storage kit does that; a component cannot), it gets `retry` at once: to wait for the
-// first would be to wait for oneself. Another thread or process that writes is waited for by SQLite.
+// Everything here is synchronous, so each call of the component runs from begin to end without another
+// one in between, and transactions of one thread never overlap. If a second write transaction begins
+// while one is open (the storage kit does that; a component cannot), it gets `retry` at once, because it
+// would wait for its own thread. SQLite waits for writers in other threads and processes.
 
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { hash } from "../database.js";
@@ -16,7 +15,7 @@ import { hash } from "../database.js";
  * @import { User, UserSummary, App, Provider, ColorScheme } from "../../generated/interfaces/portico-dashboard-types.js"
  */
 
-/** A refusal as the contract knows it: jco hands `payload` to the component. */
+/** A refusal in the contract's form: jco passes `payload` to the component. */
 export class Refusal extends Error {
   /** @param {contract.Error} payload */
   constructor(payload) {
@@ -49,7 +48,7 @@ function refusal(error) {
   return unavailable(`${code} ${message}`);
 }
 
-/** Words of the contract and of this dashboard. */
+/** Names of the contract, and this dashboard's names for them. */
 const REALMS = { credentials: "local", oidc: "sso", ldap: "directory" };
 const THEMES = { light: "day", dark: "night", auto: "system" };
 
@@ -114,7 +113,7 @@ const app = (/** @type {any} */ row) => ({
 /** The team that `grantAdmin` makes accounts members of. */
 const ADMINS = "admins";
 
-/** Who may view a panel is the dashboard's to say. ?1 is the account's uid, ?2 the panel's. */
+/** Selects whether an account may view a panel. ?1 is the account's uid, ?2 the panel's. */
 export const VIEWABLE = `
   SELECT panels.number FROM panels LEFT JOIN accounts ON accounts.uid = ?1
   WHERE panels.uid = ?2 AND (
@@ -130,11 +129,11 @@ export const VIEWABLE = `
     )
   )`;
 
-/** One transaction, as the component holds it. */
+/** A transaction of the component. */
 export class Transaction {
-  /** Whether a call ended in `retry`: then the next transaction of the call waits. */
+  /** Whether an operation ended in `retry`. The next transaction of the call then waits. */
   collided = false;
-  /** Whether a call failed: then there are no more writes and no commit. */
+  /** Whether an operation failed. Writes and the commit are then refused. */
   #failed = false;
   #open = true;
   #database;
@@ -176,7 +175,7 @@ export class Transaction {
     try {
       this.#connection.run(how);
     } catch (error) {
-      // A commit that did not succeed leaves the transaction open.
+      // A failed commit leaves the transaction open.
       if (how === "COMMIT") this.#connection.run("ROLLBACK");
       throw this.#refusal(error);
     } finally {
@@ -198,7 +197,7 @@ export class Transaction {
     return this.#open;
   }
 
-  /** Dropped without a commit. After one, this does nothing. */
+  /** Rolls back. After a commit, this does nothing. */
   [Symbol.dispose]() {
     this.#end("ROLLBACK");
   }
@@ -330,7 +329,7 @@ export class Transaction {
    */
   setPasswordIf(id, old, hash) {
     return this.#write((db) => {
-      // IS, because there may be none yet.
+      // IS, because the value may be null.
       const replaced = db.run("UPDATE accounts SET secret = ? WHERE uid = ? AND secret IS ?", hash, id, orNull(old)) > 0;
       if (replaced) {
         db.run("UPDATE counters SET value = value + 1 WHERE name = 'secrets'");
@@ -478,7 +477,7 @@ const values = ({ app, nameKey }) => [
 ];
 
 /**
- * The number of the row that a record refers to; null for none.
+ * The number of the row that a record refers to, or null.
  * @param {Connection} db
  * @param {"accounts" | "panels" | "engines"} table
  * @param {string | undefined} uid

@@ -1,5 +1,5 @@
-// The thread beside: runs calls of the component that hash passwords, each in an instance of its
-// own, on a connection of its own. See hashing.js.
+// The hashing thread: runs calls that hash passwords, each in a fresh instance and on its own
+// connection. See hashing.js.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { Database } from "../database.js";

@@ -1,7 +1,6 @@
-"""How long a call waits after storage answered `retry`. Transactions that collided once collide again
-when all of them are tried again at once, and the component cannot sleep: so `begin` waits, for a
-random time whose upper bound grows with each collision of the call. Like the database driver it holds
-up its thread meanwhile.
+"""How long a call waits after storage answered `retry`. Transactions that collided would collide again if all
+were retried at once, and the component cannot sleep. So `begin` waits for a random time, whose upper bound
+grows with each collision of the call. Like the database driver, it blocks its thread meanwhile.
 """
 
 import random
@@ -9,7 +8,7 @@ import time
 
 #: The bound after the first collision, in seconds.
 FIRST = 0.025
-#: How much larger it is after each further one.
+#: The factor by which it grows with each further collision.
 GROWTH = 3
 #: The largest bound.
 LONGEST = 1.0
@@ -22,7 +21,7 @@ class Collisions:
         self._count = 0
 
     def wait(self) -> float:
-        """Waits after one more, and answers how many seconds that took."""
+        """Waits after a further collision. Returns how many seconds that took."""
         bound = min(LONGEST, FIRST * float(GROWTH**self._count))
         self._count += 1
         began = time.monotonic()

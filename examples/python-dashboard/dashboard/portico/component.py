@@ -1,5 +1,5 @@
-"""The component: compiled once, and instances of it are so cheap that each serves one call. So nothing
-of a call is visible in another one.
+"""The component. It is compiled once. Instances are cheap, so each serves one call and nothing of a call is
+visible in another one.
 """
 
 import hashlib
@@ -22,38 +22,38 @@ from .values import Record, Variant, from_component
 
 #: Linear memory of an instance. A password's hash needs 20 MiB.
 MEMORY = 128 << 20
-#: So long may the component work on a call; what storage takes does not end it, but counts. Waits after
-#: collisions do not count.
+#: How long a call may take. Time in storage counts, but storage is not interrupted. Waiting after collisions
+#: does not count.
 SECONDS = 2.0
 #: The same for a call that hashes.
 HASHING_SECONDS = 10.0
-#: How exactly time is measured.
+#: The resolution of the time limit.
 TICK = 0.1
-#: So many messages of one call are logged, each so long at most.
+#: How many messages of a call are logged, and their greatest length.
 MESSAGES = 20
 MESSAGE_LENGTH = 2_000
-#: So many random bytes at a time.
+#: The most random bytes at a time.
 RANDOM_BYTES = 4_096
 
 VERSION = "0.2.0"
-#: What wasmtime calls the resource type by; any number.
+#: A number for the resource type, which wasmtime requires; any number works.
 TRANSACTION = 1
 
 
 @dataclass(frozen=True)
 class Call:
-    """Who calls, and what storage needs to know of it."""
+    """The caller, and the session that the call uses."""
 
     caller: Variant
     session: str | None = None
 
 
-NOBODY = Call(Variant("anonymous"))
+ANONYMOUS = Call(Variant("anonymous"))
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """A function of the component, by its names in WIT, and what it is called with."""
+    """A function of the component, by its WIT names, and its arguments."""
 
     interface: str
     function: str
@@ -61,7 +61,7 @@ class Invocation:
 
 
 class Refused(Exception):
-    """What the component refused a call with: `types.error`."""
+    """A refusal by the component: `types.error`."""
 
     def __init__(self, error: Record) -> None:
         super().__init__(error.message)
@@ -73,7 +73,7 @@ class Failed(Exception):
 
 
 class Surroundings(Protocol):
-    """What the dashboard offers beside storage."""
+    """The other imports that the dashboard provides."""
 
     def find_icons(self, names: list[str]) -> list[str | None]: ...
     def default_icon(self) -> str: ...
@@ -81,7 +81,7 @@ class Surroundings(Protocol):
 
 
 class Compiled:
-    """A component file, compiled for this machine. Threads share it."""
+    """A component, compiled for this machine and shared by threads."""
 
     def __init__(self, file: Path) -> None:
         bytes = file.read_bytes()
@@ -99,7 +99,7 @@ class Compiled:
             self.engine.increment_epoch()
 
     def imports(self) -> dict[str, list[str]]:
-        """What the component wants: the names of each interface."""
+        """The imports of the component: the names of each interface."""
         externs = self.component.type.imports(self.engine).items()
         return {
             name: list(extern.ty.exports(self.engine))
@@ -108,7 +108,7 @@ class Compiled:
         }
 
     def export(self, interface: str, function: str) -> wasm.ExportIndex:
-        """Where an export is. Raises `Failed` if it is not there."""
+        """The index of an export. Raises `Failed` if it is missing."""
         key = (interface, function)
         if key not in self._exports:
             instance = self.component.get_export_index(f"portico:dashboard/{interface}@{VERSION}")
@@ -120,27 +120,27 @@ class Compiled:
 
 
 class Component:
-    """The component over the storage of one thread: it is called in that thread only."""
+    """The component with the storage of one thread. Call it only in that thread."""
 
     def __init__(self, compiled: Compiled, database: Database, surroundings: Surroundings) -> None:
         self._compiled = compiled
         self._database = database
         self._surroundings = surroundings
-        # Of the call under way.
-        self._call = NOBODY
+        # The state of the running call.
+        self._call = ANONYMOUS
         self._messages = 0
         self._transactions: dict[int, Transaction] = {}
         self._collisions = Collisions()
         #: Whether the last `begin` was refused with `retry`.
         self._collided = False
-        #: When its time is over, if it waits no more.
+        #: When its time is over, without further waiting.
         self._ends = 0.0
         self._store: Store | None = None
         self._failure: Exception | None = None
         self._linker = self._link()
 
     def run(self, call: Call, invocation: Invocation, seconds: float = SECONDS) -> Any:
-        """What the function answers. Raises `Refused` if it refuses, and `Failed` if it fails."""
+        """Returns the function's answer. Raises `Refused` if it refuses, and `Failed` if it fails."""
         self._call, self._messages, self._failure = call, 0, None
         self._collisions, self._collided = Collisions(), False
         try:
@@ -148,7 +148,7 @@ class Component:
         except (WasmtimeError, ValueError, TypeError) as error:
             raise Failed(f"{invocation.interface}.{invocation.function}: {error}") from self._failure or error
         finally:
-            # A call that trapped has dropped nothing. After a commit or a drop this does nothing.
+            # A call that trapped has not dropped its transaction. After a commit or a drop this does nothing.
             for transaction in self._transactions.values():
                 transaction.drop()
             self._transactions.clear()
@@ -160,7 +160,7 @@ class Component:
         return answer
 
     def _run_fresh(self, invocation: Invocation, seconds: float) -> Any:
-        """Calls in an instance of its own."""
+        """Calls the function in a fresh instance."""
         export = self._compiled.export(invocation.interface, invocation.function)
         with Store(self._compiled.engine) as store:
             store.set_limits(memory_size=MEMORY, table_elements=20_000, instances=20, tables=20, memories=2)
@@ -172,16 +172,16 @@ class Component:
             return function(store, *invocation.values)
 
     def _set_deadline(self) -> None:
-        """The call ends when its time is over."""
+        """Sets the time at which the call is ended."""
         assert self._store is not None
         left = max(0.0, self._ends - time.monotonic())
-        # One more, because the tick that is under way is shorter than others.
+        # One more, because the present tick is partly over.
         self._store.set_epoch_deadline(round(left / TICK) + 1)
 
-    # What the component may reach.
+    # The imports of the component.
 
     def _link(self) -> wasm.Linker:
-        """Offers the imports: these, and nothing else of the machine."""
+        """Provides the imports, and nothing else of the machine."""
         offered: dict[str, dict[str, Callable[..., Any]]] = {
             f"portico:dashboard/types@{VERSION}": {},
             f"portico:dashboard/storage@{VERSION}": {
@@ -210,8 +210,8 @@ class Component:
         return linker
 
     def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """An exception that leaves a host function traps. wasmtime keeps it in a place that all threads
-        share, so it is kept here instead."""
+        """Keeps an exception of a host function and traps. wasmtime would keep it in a place that all threads
+        share."""
 
         def guarded(*values: Any) -> Any:
             try:
@@ -223,13 +223,13 @@ class Component:
         return guarded
 
     def _method(self, item: str) -> Callable[..., Any] | None:
-        """A function of the resource; None for what is a type."""
+        """A function of the resource, or None for a type."""
         if not item.startswith("[method]transaction."):
             return None
         method = getattr(Transaction, item.partition(".")[2].replace("-", "_"))
 
         def call(store: Any, handle: Any, *values: Any) -> Variant:
-            # `to_host` gives a borrowed handle back, too, which must be before the function returns.
+            # `to_host` also gives a borrowed handle back, which must happen before the function returns.
             transaction = self._transactions[handle.to_host(store).rep]
             return result(lambda: method(transaction, *map(from_component, values)))
 
@@ -237,7 +237,7 @@ class Component:
 
     def _begin(self, store: Any, access: str) -> Variant:
         def begin() -> ResourceHost:
-            # The contract's component holds one at a time; another one could hold thousands.
+            # Portico's component opens one at a time; another component could open thousands.
             if any(transaction.is_open for transaction in self._transactions.values()):
                 raise unavailable("a call has a transaction open already")
             last = self._transactions.get(len(self._transactions))

@@ -1,6 +1,6 @@
-"""Hashing a password takes tens of milliseconds of processor time, which on the thread of the event loop
-would hold up everybody. So calls that hash run in a thread beside it, one after the other, over
-connections of their own. While the component works, Python's lock is free: other requests go on.
+"""Runs calls that hash passwords in a thread of their own, one after the other, over their own connections.
+A hash takes tens of milliseconds of processor time, which would block the event loop. While the component
+works, Python's lock is free, so other requests continue.
 """
 
 import asyncio
@@ -11,21 +11,21 @@ from ..database import Database
 from .component import HASHING_SECONDS, Call, Compiled, Component, Invocation, Refused, Surroundings
 from .values import Record
 
-#: So many calls may wait for their turn.
+#: How many calls may wait.
 WAITING = 32
 
 
 class Hashing:
-    """The thread beside."""
+    """The hashing thread."""
 
     def __init__(self, compiled: Compiled, file: str, surroundings: Surroundings) -> None:
-        """`file` is the database's."""
+        """`file` is the database file."""
         self._component = Component(compiled, Database(file), surroundings)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="hashing")
         self._waiting = 0
 
     async def run(self, call: Call, invocation: Invocation) -> Any:
-        """Calls the component, when it is its turn."""
+        """Calls the component when the calls before it are done."""
         if self._waiting >= WAITING:
             message = "Too many people sign in just now: try again"
             raise Refused(Record(code="unavailable", message=message, issues=[]))
@@ -33,7 +33,7 @@ class Hashing:
         work = asyncio.get_running_loop().run_in_executor(
             self._thread, self._component.run, call, invocation, HASHING_SECONDS
         )
-        # Also where the client went away: it is the work that takes a place, not who waits for it.
+        # Also after the client has gone away: the work still occupies the queue.
         work.add_done_callback(self._done)
         return await asyncio.shield(work)
 
@@ -43,5 +43,5 @@ class Hashing:
             work.exception()
 
     def close(self) -> None:
-        """Waits for the call under way."""
+        """Waits for the running call."""
         self._thread.shutdown(cancel_futures=True)

@@ -1,6 +1,5 @@
-"""The inputs of the procedures as clients write them, and how they become calls of the component. Names,
-kinds and access are the component's to say (`describe`); bounds are its to check. Here stand only types,
-because the contract has no values without one.
+"""The inputs of the procedures, and how they become calls of the component. Only types are declared here, which
+the contract needs. The component describes names, kinds and access (`describe`) and checks all bounds.
 """
 
 from collections.abc import Callable
@@ -30,7 +29,7 @@ def whole(value: Any) -> Any:
 
 
 def scalars(value: str) -> str:
-    """Python's JSON lets halves of surrogate pairs through, which are no text."""
+    """Refuses unpaired surrogates, which Python's JSON accepts."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -48,7 +47,7 @@ OrNull = Text | None
 
 
 class Input(BaseModel):
-    """A record of the contract as clients write it: in camel case, and with what else they like."""
+    """A record of the contract as clients write it: in camel case, and perhaps with unknown fields."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
 
@@ -150,12 +149,12 @@ class Page(Input):
 
 
 def record(input: Input, *but: str) -> Record:
-    """All fields but these."""
+    """All fields except these."""
     return Record(**{name: value for name, value in input.__dict__.items() if name not in but})
 
 
 def change(input: Input, name: str) -> Variant:
-    """`types.text-change`: what is absent stays as it was."""
+    """`types.text-change`: an absent field keeps its value."""
     if name not in input.model_fields_set:
         return Variant("keep")
     value = getattr(input, name)
@@ -179,7 +178,7 @@ def app_change(input: AppChange) -> Record:
 
 
 def plain(value: Any) -> Any:
-    """An answer as clients read it."""
+    """Converts an answer to the form that clients read."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     if not isinstance(value, Record):
@@ -192,7 +191,7 @@ def plain(value: Any) -> Any:
 
 
 def ident(id: str) -> Any:
-    """Of a user who was created."""
+    """The answer to the creation of a user."""
     return {"id": id}
 
 

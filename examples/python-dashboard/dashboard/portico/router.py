@@ -1,4 +1,4 @@
-"""The procedures for tRPC's unmodified clients (`httpLink`, `httpBatchLink`; plain JSON), made of what the
+"""The procedures for unmodified tRPC clients (`httpLink`, `httpBatchLink`; plain JSON), built from what the
 component describes.
 """
 
@@ -14,19 +14,19 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from .component import NOBODY, Call, Component, Failed, Invocation, Refused
+from .component import ANONYMOUS, Call, Component, Failed, Invocation, Refused
 from .hashing import Hashing
 from .procedures import PROCEDURES
 from .values import Record, Variant
 
 LOG = logging.getLogger(__name__)
 
-#: Of a request's body.
+#: The most bytes of a request's body.
 BODY = 16 << 20
-#: Calls in one request.
+#: The most calls in a request.
 BATCH = 256
 
-#: tRPC's codes: JSON-RPC's number, and the status of HTTP.
+#: tRPC's codes, with the JSON-RPC number and the HTTP status.
 CODES = {
     "BAD_REQUEST": (-32600, 400),
     "UNAUTHORIZED": (-32001, 401),
@@ -39,17 +39,17 @@ CODES = {
     "INTERNAL_SERVER_ERROR": (-32603, 500),
     "SERVICE_UNAVAILABLE": (-32603, 503),
 }
-#: Those that the contract calls otherwise.
+#: The codes that have another name in the contract.
 NAMES = {"unavailable": "SERVICE_UNAVAILABLE", "internal": "INTERNAL_SERVER_ERROR"}
 
 
 @dataclass
 class Error(Exception):
-    """What a client hears."""
+    """The error that a client gets."""
 
     code: str
     message: str
-    #: Every broken rule: its path, and what is wrong.
+    #: Every broken rule: its path and its message.
     issues: list[tuple[list[str | int], str]] = field(default_factory=list)
 
     @property
@@ -58,7 +58,7 @@ class Error(Exception):
         return CODES[self.code][1]
 
     def envelope(self, path: str | None = None) -> dict[str, Any]:
-        """As tRPC's clients read it, with the broken rules by their fields where they look for them."""
+        """The error in tRPC's form, with the broken rules by field, as its clients expect."""
         number, status = CODES[self.code]
         fields: dict[str, list[str]] = {}
         for at, message in self.issues:
@@ -73,7 +73,7 @@ class Error(Exception):
 
 
 def error_of(failure: Exception) -> Error:
-    """What a client hears of what went wrong."""
+    """The error that a client gets for an exception."""
     if isinstance(failure, Error):
         return failure
     if isinstance(failure, Refused):
@@ -86,7 +86,7 @@ def error_of(failure: Exception) -> Error:
 
 
 def check(access: Variant, caller: Variant, has_users: Callable[[], bool]) -> None:
-    """Whether a caller gets as far as the input. The component checks again, always."""
+    """Checks access; needs no input. The component checks again."""
     if access.tag == "public":
         return
     if access.tag == "onboarding":
@@ -104,7 +104,7 @@ def refuse_constant(name: str) -> None:
 
 
 def parsed(text: str | bytes | None) -> Any:
-    """A JSON value, None where there is no input, or the `Error`."""
+    """A JSON value, None without an input, or the `Error`."""
     if not text:
         return None
     try:
@@ -127,14 +127,14 @@ class Router:
         self._hashing = hashing
         self._call_of = call_of
         self._has_users = has_users
-        described = component.run(NOBODY, Invocation("procedures", "describe"))
+        described = component.run(ANONYMOUS, Invocation("procedures", "describe"))
         self._described: dict[str, Record] = {procedure.name: procedure for procedure in described}
         if differing := self._described.keys() ^ PROCEDURES.keys():
             names = ", ".join(sorted(differing))
             raise Failed(f"either the component or portico/procedures.py alone has: {names}")
 
     async def __call__(self, request: Request) -> Response:
-        """The answer to a request, whatever it is: an envelope of tRPC's."""
+        """The answer to any request: a tRPC envelope."""
         if request.method == "HEAD":
             return Response(status_code=204)
         try:
@@ -161,11 +161,11 @@ class Router:
         statuses = set()
         for position, name in enumerate(names):
             which = position if is_batch else None
-            # Others have their turn between two calls of a batch.
+            # Lets other requests run between two calls of a batch.
             await asyncio.sleep(0)
             try:
                 data = await self._one(request.method, name, partial(of, inputs, which), call)
-                # Of nothing there is no `data`.
+                # Without an output there is no `data`.
                 answers.append({"result": {} if data is None else {"data": data}})
                 statuses.add(200)
             except Exception as failure:
@@ -199,7 +199,7 @@ class Router:
 
 
 def check_content_type(header: str | None) -> None:
-    """JSON it is, with any parameters."""
+    """Whether a content type is JSON, with any parameters."""
     if header is None:
         raise Error("UNSUPPORTED_MEDIA_TYPE", "Missing content-type header")
     if header.partition(";")[0].strip().lower() != "application/json":
@@ -207,7 +207,7 @@ def check_content_type(header: str | None) -> None:
 
 
 async def inputs_of(request: Request) -> Any:
-    """What a request brings as JSON; None is nothing. An `Error` is one of each call that looks."""
+    """The JSON of a request, or None. An `Error` applies to each call that reads its input."""
     if request.method == "GET":
         return parsed(next(iter(request.query_params.getlist("input")), None))
     body = bytearray()
@@ -219,7 +219,7 @@ async def inputs_of(request: Request) -> Any:
 
 
 def of(inputs: Any, position: int | None) -> Any:
-    """The input of one call. Those of a batch are an object, by position."""
+    """The input of a call. The inputs of a batch are an object, by position."""
     if isinstance(inputs, Error):
         raise inputs
     if inputs is None or position is None:

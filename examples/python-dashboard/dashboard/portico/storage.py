@@ -1,10 +1,10 @@
-"""The contract's interface `storage` over the dashboard's own tables: wit/storage.wit says what each
-function promises. This file is what an embedder writes; the rest of this folder can be taken as it is.
+"""The contract's interface `storage` over the dashboard's own tables. wit/storage.wit says what each function
+must do. An embedder writes this file, and can copy the rest of this folder unchanged.
 
-All of it is synchronous, so a call of the component runs from begin to end without another one
-between: transactions of one thread never meet. Should a second one that writes begin while one is
-open (the storage kit does that; a component cannot), it gets `retry` at once: to wait for the first
-would be to wait for oneself. Another thread or process that writes is waited for by SQLite.
+Everything here is synchronous, so each call of the component runs from begin to end without another one in
+between, and transactions of one thread never overlap. If a second write transaction begins while one is open
+(the storage kit does that; a component cannot), it gets `retry` at once, because it would wait for its own
+thread. SQLite waits for writers in other threads and processes.
 """
 
 import hmac
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Refusal(Exception):
-    """A refusal as the contract knows it: `storage.error`."""
+    """A refusal in the contract's form: `storage.error`."""
 
     def __init__(self, error: Variant) -> None:
         super().__init__(f"{error.tag} {error.payload or ''}")
@@ -43,7 +43,7 @@ def broken(constraint: str) -> Refusal:
 
 
 def refusal(error: Exception) -> Refusal:
-    """What an error of the database means to the component."""
+    """Translates an error of the database for the component."""
     if isinstance(error, Refusal):
         return error
     name, text = getattr(error, "sqlite_errorname", ""), str(error)
@@ -58,7 +58,7 @@ def refusal(error: Exception) -> Refusal:
     return unavailable(f"{name} {text}")
 
 
-#: Words of the contract and of this dashboard.
+#: Names of the contract, and this dashboard's names for them.
 REALMS = {"credentials": "local", "oidc": "sso", "ldap": "directory"}
 THEMES = {"light": "day", "dark": "night", "auto": "system"}
 PROVIDERS = {realm: provider for provider, realm in REALMS.items()}
@@ -79,7 +79,7 @@ USER = """
 ACCOUNT = "SELECT uid, login, accounts.realm, secret FROM accounts"
 TILE = "SELECT uid, title, note, icon, link, probe FROM tiles"
 
-#: Who may view a panel is the dashboard's to say. ?1 is the account's uid, ?2 the panel's.
+#: Selects whether an account may view a panel. ?1 is the account's uid, ?2 the panel's.
 VIEWABLE = """
     SELECT panels.number FROM panels LEFT JOIN accounts ON accounts.uid = ?1
     WHERE panels.uid = ?2 AND (
@@ -134,13 +134,13 @@ def app(row: Row) -> Record:
 
 
 def tile(stored: Record) -> tuple[Value, ...]:
-    """The columns of an app; the uid is last."""
+    """The values of an app's columns, with the uid last."""
     app = stored.app
     return (app.name, stored.name_key, app.description, app.icon_url, app.href, app.ping_url, app.id)
 
 
 def number_of(db: Connection, table: str, uid: str | None) -> int | None:
-    """The number of the row that a record refers to; None for none."""
+    """The number of the row that a record refers to, or None."""
     if uid is None:
         return None
     row = db.first(f"SELECT number FROM {table} WHERE uid = ?", uid)
@@ -175,18 +175,18 @@ def assignment(db: Connection, change: Variant) -> tuple[str, list[Value]]:
 
 
 class Transaction:
-    """One transaction, as the component holds it. The methods are the contract's."""
+    """A transaction of the component. The methods are those of the contract."""
 
     def __init__(self, database: Database, access: str, session: str | None) -> None:
-        """`session` is the uid of the login that the call came in on."""
+        """`session` is the uid of the login that the call uses."""
         self._writes = access == "write"
         if self._writes and database.writing:
             raise Refusal(Variant("retry"))
         self._database = database
         self._session = session
-        #: Whether a call ended in `retry`: then the next transaction of the call waits.
+        #: Whether an operation ended in `retry`. The next transaction of the call then waits.
         self.collided = False
-        #: Whether a call failed: then there are no more writes and no commit.
+        #: Whether an operation failed. Writes and the commit are then refused.
         self._failed = False
         self._connection = database.writer if self._writes else database.take_reader()
         try:
@@ -211,7 +211,7 @@ class Transaction:
         try:
             self._connection.run(how)
         except sqlite3.Error as error:
-            # A commit that did not succeed leaves the transaction open.
+            # A failed commit leaves the transaction open.
             if how == "COMMIT":
                 self._connection.run("ROLLBACK")
             raise self._refusal(error) from error
@@ -228,7 +228,7 @@ class Transaction:
         self._end("COMMIT")
 
     def drop(self) -> None:
-        """Dropped without a commit. After one, this does nothing."""
+        """Rolls back. After a commit, this does nothing."""
         self._end("ROLLBACK")
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -323,7 +323,7 @@ class Transaction:
 
     def set_password_if(self, id: str, old: str | None, new: str) -> bool:
         def replace(db: Connection) -> bool:
-            # IS, because there may be none yet.
+            # IS, because the value may be null.
             if db.run("UPDATE accounts SET secret = ? WHERE uid = ? AND secret IS ?", new, id, old) == 0:
                 return False
             db.run("UPDATE counters SET value = value + 1 WHERE name = 'secrets'")
@@ -340,7 +340,7 @@ class Transaction:
         return self._write(lambda db: db.run(sql, new, id, old) > 0)
 
     def delete_user(self, id: str) -> bool:
-        """The schema's cascades take the rest with it."""
+        """The schema's cascades delete everything that belongs to it."""
         return self._write(lambda db: db.run("DELETE FROM accounts WHERE uid = ?", id) > 0)
 
     def another_admin_exists(self, except_: str) -> bool:
@@ -423,5 +423,5 @@ class Transaction:
         return self._write(lambda db: db.run(sql, *tile(app)) > 0)
 
     def delete_app(self, id: str) -> bool:
-        """The schema's cascades take it off the panels."""
+        """The schema's cascades remove it from the panels."""
         return self._write(lambda db: db.run("DELETE FROM tiles WHERE uid = ?", id) > 0)

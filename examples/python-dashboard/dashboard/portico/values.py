@@ -16,15 +16,15 @@ from wasmtime.component import Variant
 
 __all__ = ["Record", "Variant", "from_component"]
 
-# By itself wasmtime leaves the tag out where the cases are of different Python types. What is meant
-# is then guessed, and for `result<option<app>, error>` the guess is wrong: an error is taken for an
-# app that lacks its fields. With the tag always there, nothing is guessed.
+# By default wasmtime leaves the tag out if the cases have different Python types, and then guesses the case.
+# For `result<option<app>, error>` the guess is wrong: an error is taken for an app without fields. With the
+# tag always present, nothing is guessed.
 for _type in (wasm.ResultType, wasm.VariantType):
     _type._tagged = lambda self: True  # type: ignore[method-assign]
 
 
 class Record(wasm.Record):
-    """A record of the contract. wasmtime asks it for fields by their names in WIT (`icon-url`)."""
+    """A record of the contract. wasmtime reads its fields by their WIT names (`icon-url`)."""
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
@@ -40,7 +40,7 @@ class Record(wasm.Record):
 
 
 def from_component(value: Any) -> Any:
-    """A value as wasmtime hands it over, with `Record` in place of its own records."""
+    """Converts a value from wasmtime, with `Record` in place of its own records."""
     match value:
         case wasm.Record():
             fields = value.__dict__.items()

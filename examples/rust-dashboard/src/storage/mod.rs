@@ -1,4 +1,4 @@
-//! What Portico asks of the dashboard's database: `wit/storage.wit`, over tables of the dashboard's own.
+//! Portico's storage (`wit/storage.wit`) over the dashboard's own tables.
 
 mod people;
 mod rights;
@@ -35,12 +35,12 @@ impl Storage for Database {
     }
 }
 
-/// A transaction that Portico works in.
+/// A transaction of Portico.
 struct Work {
     open: Open,
-    /// The session that the call came in on.
+    /// The session that the call uses.
     session: Option<String>,
-    /// After a failure nothing more is written, nor committed.
+    /// After a failure, writes and the commit are refused.
     failed: bool,
 }
 
@@ -58,7 +58,7 @@ impl Work {
     }
 }
 
-/// What an error of SQLite means to Portico.
+/// Translates an error of SQLite for Portico.
 fn refusal(error: rusqlite::Error) -> StorageError {
     match error.sqlite_error() {
         Some(ffi::Error {

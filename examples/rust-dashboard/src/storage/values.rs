@@ -1,4 +1,4 @@
-//! The contract's values as the dashboard's tables hold them.
+//! Converts the contract's values to and from the dashboard's tables.
 
 use portico::model::{ColorScheme, Provider};
 use rusqlite::{
@@ -7,7 +7,7 @@ use rusqlite::{
 };
 use sha2::{Digest, Sha256};
 
-/// Who vouches for a person.
+/// The identity provider of a person.
 pub fn source(provider: Provider) -> &'static str {
     match provider {
         Provider::Credentials => "local",
@@ -16,7 +16,7 @@ pub fn source(provider: Provider) -> &'static str {
     }
 }
 
-/// The same the other way round.
+/// The reverse.
 pub fn provider(source: &str) -> Result<Provider> {
     match source {
         "local" => Ok(Provider::Credentials),
@@ -30,7 +30,7 @@ pub fn provider(source: &str) -> Result<Provider> {
     }
 }
 
-/// How the dashboard looks to a person.
+/// The colour scheme of a person.
 pub fn look(scheme: ColorScheme) -> &'static str {
     match scheme {
         ColorScheme::Light => "day",
@@ -39,17 +39,17 @@ pub fn look(scheme: ColorScheme) -> &'static str {
     }
 }
 
-/// A moment; SQLite has none that are later than the latest of these.
+/// A time, limited to the largest integer of SQLite.
 pub fn moment(milliseconds: u64) -> i64 {
     i64::try_from(milliseconds).unwrap_or(i64::MAX)
 }
 
-/// How many at most, as SQLite counts.
+/// A limit on rows, limited to the largest integer of SQLite.
 pub fn limit(limit: Option<u32>) -> i64 {
     limit.map_or(-1, Into::into)
 }
 
-/// All that is kept of a secret.
+/// The hash that is stored for a secret.
 pub fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
