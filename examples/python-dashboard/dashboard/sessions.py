@@ -27,7 +27,7 @@ def passwords_set(database: Database) -> int:
 
 
 def begin(database: Database, account: str, token: str, passwords: int) -> bool:
-    """Begins a session of the account with this uid, unless its password was set after this count was read."""
+    """Begins a session of this account, unless its password was set after this count was read."""
 
     def insert(db: Connection) -> bool:
         db.run("DELETE FROM logins WHERE ends_at <= ?", now())

@@ -1,5 +1,5 @@
-"""The inputs of the procedures, and how they become calls of the component. Only types are declared here, which
-the contract needs. The component describes names, kinds and access (`describe`) and checks all bounds.
+"""The inputs of the procedures, and how they become calls of the component. Only types are declared here,
+which the contract needs. The component describes names, kinds and access (`describe`) and checks all bounds.
 """
 
 from collections.abc import Callable
