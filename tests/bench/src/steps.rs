@@ -114,7 +114,7 @@ impl Steps {
         headers.insert(header::AUTHORIZATION, format!("Bearer {}", data.keys[0]).parse()?);
         let now = SystemClock.now();
         let shown = identity::shown(&headers, PLAIN_COOKIE);
-        let (identity, _) = identity::authenticate(&*storage, shown, &headers, &nobody(), now).await?;
+        let (identity, _) = identity::authenticate(&*storage, shown, &headers, &anonymous(), now).await?;
         Ok(Self {
             _data: directory,
             storage,
@@ -169,8 +169,8 @@ impl Steps {
 
     async fn authenticate(&self) -> Result<Identity, Error> {
         let (shown, now) = (identity::shown(&self.headers, PLAIN_COOKIE), SystemClock.now());
-        let nobody = nobody();
-        let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, &nobody, now);
+        let anonymous = anonymous();
+        let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, &anonymous, now);
         Ok(authenticated.await?.0)
     }
 
@@ -208,6 +208,6 @@ impl Steps {
     }
 }
 
-fn nobody() -> CallContext {
+fn anonymous() -> CallContext {
     Identity::anonymous().context("steps")
 }

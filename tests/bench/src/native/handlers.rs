@@ -122,9 +122,9 @@ impl Native {
         let id = request_id(parts);
         let shown = identity::shown(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
-        let nobody = Identity::anonymous().context(&id.0).within(snapshot.clone());
+        let anonymous = Identity::anonymous().context(&id.0).within(snapshot.clone());
         let (identity, _) =
-            identity::authenticate(&*self.storage, shown, &parts.headers, &nobody, now).await?;
+            identity::authenticate(&*self.storage, shown, &parts.headers, &anonymous, now).await?;
         identity.check(access, kind)?;
         let context = identity.context(&id.0).within(snapshot);
         Ok((identity, context))
