@@ -146,7 +146,7 @@ fn find_unknown_below(shape: &Shape, value: &Value, path: &str, found: &mut Vec<
             }
         }
         (Shape::Nullable(shape) | Shape::Optional(shape), value) => {
-            find_unknown_below(shape, value, path, found)
+            find_unknown_below(shape, value, path, found);
         }
         (Shape::Either(one, other), value) => {
             let shape = if matches!(one.plain(), Shape::Record(_)) {
