@@ -1,4 +1,4 @@
-//! The dashboard's database: SQLite, one writer, and as many readers as there are at once.
+//! The dashboard's database: SQLite with one writer, and a reader for each concurrent read.
 
 use std::{
     ops::Deref,
@@ -10,7 +10,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags, Result};
 use tokio::sync::OwnedMutexGuard;
 
-/// How long a write waits for another program that works on the same file.
+/// How long a write waits for another process that has locked the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens transactions. Clones are the same database.
@@ -20,12 +20,12 @@ pub struct Database(Arc<Connections>);
 struct Connections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
-    /// Readers between two transactions.
+    /// Idle readers.
     readers: Mutex<Vec<Connection>>,
 }
 
 impl Database {
-    /// Opens the file; makes it, with its tables, if it is not there.
+    /// Opens the file; creates it, with its tables, if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let writer = Connection::open(path)?;
         writer.pragma_update(None, "journal_mode", "WAL")?;
@@ -40,10 +40,10 @@ impl Database {
         })))
     }
 
-    /// A transaction that reads: one state, whatever others write meanwhile.
+    /// A transaction that reads one state of the database, whatever others write meanwhile.
     pub fn begin_read(&self) -> Result<Open> {
-        let waiting = self.readers().pop();
-        let connection = match waiting {
+        let idle = self.readers().pop();
+        let connection = match idle {
             Some(connection) => connection,
             None => Connection::open_with_flags(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
         };
@@ -51,7 +51,7 @@ impl Database {
         Ok(Open::Reader(Some(connection), self.clone()))
     }
 
-    /// A transaction that writes, when the one before it has ended.
+    /// A transaction that writes, once the one before it has ended.
     pub async fn begin_write(&self) -> Result<Open> {
         let connection = self.0.writer.clone().lock_owned().await;
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -76,18 +76,18 @@ impl Database {
     }
 }
 
-/// A transaction. Dropped, it leaves nothing behind.
+/// A transaction; rolled back when it is dropped.
 pub enum Open {
-    /// One that writes.
+    /// It writes.
     Writer(OwnedMutexGuard<Connection>),
-    /// One that reads, and where its connection goes afterwards.
+    /// It reads; its connection returns to the database afterwards.
     Reader(Option<Connection>, Database),
 }
 
 impl Open {
-    /// Returns when all that was written is on the disk.
+    /// Returns when everything that was written is on disk.
     pub fn commit(self) -> Result<()> {
-        // That takes a while: the thread's other tasks go on elsewhere.
+        // It takes a while, so the runtime moves the thread's other tasks.
         tokio::task::block_in_place(|| self.execute_batch("COMMIT"))
     }
 }

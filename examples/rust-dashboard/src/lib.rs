@@ -1,9 +1,9 @@
-//! A small dashboard that had people, sessions and pages of its own before it took Portico in.
+//! A small dashboard with people, sessions and pages of its own, which embeds Portico.
 //!
-//! | | whose |
+//! | routes | owner |
 //! |---|---|
-//! | `/session`, `/teams`, `/invitations`, `/pages`, `/engines` | the dashboard's |
-//! | `/portico/api/trpc`, `/portico/api/users`, `/portico/api/apps` | Portico's, over the dashboard's tables and for its sessions |
+//! | `/session`, `/teams`, `/invitations`, `/pages`, `/engines` | the dashboard |
+//! | `/portico/api/trpc`, `/portico/api/users`, `/portico/api/apps` | Portico, over the dashboard's tables and for its sessions |
 
 pub mod database;
 mod pages;
@@ -20,21 +20,21 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use portico::embed::{Error, HttpSettings, Plugin};
+use portico::{Error, HttpSettings, Plugin};
 use serde_json::json;
 
 use self::{database::Database, sessions::Sessions};
 
-/// What every handler works with.
+/// The state of every handler.
 #[derive(Clone)]
 pub struct Dashboard {
     /// The dashboard's own database.
     pub database: Database,
-    /// The users and apps, over the same.
+    /// The users and apps, over the same database.
     pub plugin: Plugin,
 }
 
-/// The whole dashboard. Serve it with the addresses of those who connect.
+/// The whole dashboard. Serve it with `into_make_service_with_connect_info`: sign-in needs the client's address.
 pub fn router(dashboard: Dashboard) -> Router {
     let portico = dashboard
         .plugin
@@ -59,7 +59,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .with_state(dashboard)
 }
 
-/// Why a request to the dashboard's own routes has no answer.
+/// The refusal of a request to the dashboard's own routes.
 pub struct Refusal(StatusCode, String);
 
 impl Refusal {
@@ -74,7 +74,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// What Portico refuses, in its words.
+/// A refusal of Portico, with its message.
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let status = StatusCode::from_u16(error.code.http_status());
@@ -95,7 +95,7 @@ fn now() -> i64 {
     since.map_or(0, |since| since.as_millis() as i64)
 }
 
-/// A new id, or a new secret, that nobody can guess.
+/// An unguessable text: a new id, or a new secret.
 fn random_text() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system gives random numbers");

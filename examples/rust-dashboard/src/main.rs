@@ -3,35 +3,32 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use clap::Parser;
-use portico::{
-    embed::{Plugin, Throttle},
-    sha256,
-};
+use portico::{Plugin, Throttle, sha256};
 use rust_dashboard::{Dashboard, database::Database, router};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
 };
 
-/// A small dashboard that takes Portico in
+/// A small dashboard that embeds Portico
 #[derive(Parser)]
 struct Arguments {
     /// Where to listen; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The database; made if it is not there
+    /// The database; created if it does not exist
     #[arg(long, default_value = "dashboard.db")]
     database: PathBuf,
-    /// Portico's component; without it, the one that the library carries
+    /// Portico's component [default: the one that the library includes]
     #[arg(long)]
     component: Option<PathBuf>,
-    /// Where the compiled component is kept
+    /// The folder that keeps the compiled component
     #[arg(long)]
     cache: Option<PathBuf>,
-    /// Let everyone try passwords as often as they like: behind something that counts already
+    /// Do not limit attempts to sign in: something in front of the dashboard does
     #[arg(long)]
     no_throttle: bool,
-    /// Print the component's SHA-256 and end
+    /// Print the component's SHA-256 and exit
     #[arg(long)]
     component_hash: bool,
 }

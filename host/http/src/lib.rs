@@ -54,7 +54,7 @@ use self::{
     middleware::{Around, around},
     state::Http,
 };
-pub use portico_service::{request_id::new_request_id, sessions::SessionTimes};
+pub use portico_service::sessions::SessionTimes;
 
 /// Everything under `/api`.
 pub fn router(service: impl Into<HotSwap>, settings: HttpSettings) -> Router {

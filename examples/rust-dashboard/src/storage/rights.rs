@@ -1,10 +1,10 @@
-//! Who may do what: teams (what Portico calls groups), invitations, pages (boards) and search engines.
+//! Permissions: teams (Portico's groups), invitations, pages (Portico's boards) and search engines.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 
 use super::values::{hash, moment};
 
-/// What a person may do, from all their teams.
+/// The permissions of a person, from all their teams.
 pub fn permissions(db: &Connection, person: &str) -> Result<Vec<String>> {
     let sql =
         "SELECT DISTINCT may FROM team_rights JOIN team_members USING (team) WHERE person = ? ORDER BY may";
@@ -19,7 +19,7 @@ pub fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {
     db.query_row(sql, [except], |row| row.get(0))
 }
 
-/// Administrators are the members of a team, which is there from the first of them on.
+/// Administrators are the members of a team, which is created with the first of them.
 pub fn grant_admin(db: &Connection, person: &str) -> Result<()> {
     db.execute(
         "INSERT INTO teams (id, name) VALUES ('admins', 'admins') ON CONFLICT DO NOTHING",
@@ -58,18 +58,18 @@ pub fn has_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Resul
     Ok(kept.is_some_and(|kept| same(&kept, &hash(token))))
 }
 
-/// Whether it was there, and it is not any more.
+/// Removes an invitation. Returns whether it was valid.
 pub fn take_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Result<bool> {
     Ok(has_invitation(db, id, token, now)? && db.execute("DELETE FROM invitations WHERE id = ?", [id])? == 1)
 }
 
-/// Compares in the same time wherever they differ.
+/// Compares in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
-/// A page is for everyone, or for its owner, for whom it is shared with, and for whoever may do
-/// something with every page.
+/// A page is visible to everyone if it is open; else to its owner, to those it is shared with, and to
+/// those with a permission on all pages.
 pub fn may_see_page(db: &Connection, person: Option<&str>, page: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT * FROM pages WHERE id = ?2 AND (open OR owner = ?1
         OR EXISTS (SELECT * FROM page_people WHERE page = ?2 AND person = ?1)

@@ -1,8 +1,8 @@
-//! The services: what Portico calls apps.
+//! Services, which Portico calls apps.
 
 use portico::{
-    embed::{AppFilter, StoredApp},
     model::App,
+    storage::{AppFilter, StoredApp},
 };
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
@@ -34,7 +34,7 @@ pub fn get_many(db: &Connection, ids: &[String]) -> Result<Vec<App>> {
     db.prepare_cached(&sql)?.query_map([ids], app)?.collect()
 }
 
-/// Names are compared byte by byte: as blobs, for SQLite's texts end at a zero.
+/// Names are compared byte by byte: as blobs, because SQLite's texts end at a zero byte.
 pub fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     let sql = format!(
         "{SERVICE} WHERE ?1 IS NULL OR instr(CAST(title_key AS BLOB), ?1) ORDER BY title_key, id LIMIT ?2 OFFSET ?3"
@@ -85,7 +85,7 @@ pub fn update(db: &Connection, stored: &StoredApp) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// It goes from every page, by the schema.
+/// The schema removes it from every page.
 pub fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(db
         .prepare_cached("DELETE FROM services WHERE id = ?")?
