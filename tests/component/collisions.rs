@@ -11,7 +11,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use portico::embed::{Authentication, Code, Error, Identity, Limits, Plugin, Random};
+use portico::{Authentication, Code, Error, Identity, Limits, Plugin, Random};
 use portico_model::{App, AppInput};
 use portico_storage::{self as storage, Access, CallContext, Storage, Transaction, memory::MemoryStorage};
 use tokio::{

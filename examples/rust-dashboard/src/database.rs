@@ -1,4 +1,4 @@
-//! The dashboard's database: SQLite with one writer and any number of readers.
+//! The dashboard's database: SQLite with one writer, and a reader for each concurrent read.
 
 use std::{
     ops::Deref,
@@ -10,22 +10,22 @@ use std::{
 use rusqlite::{Connection, OpenFlags, Result};
 use tokio::sync::OwnedMutexGuard;
 
-/// How long a write waits for another program that writes to the same file.
+/// How long a write waits for another process that has locked the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens transactions. Clones share the database.
+/// Opens transactions. Clones are the same database.
 #[derive(Clone)]
 pub struct Database(Arc<Connections>);
 
 struct Connections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
-    /// Idle connections for reading.
+    /// Idle readers.
     readers: Mutex<Vec<Connection>>,
 }
 
 impl Database {
-    /// Opens the file. Creates it, with its tables, if it does not exist.
+    /// Opens the file; creates it, with its tables, if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let writer = Connection::open(path)?;
         writer.pragma_update(None, "journal_mode", "WAL")?;
@@ -40,10 +40,10 @@ impl Database {
         })))
     }
 
-    /// A read transaction: it sees one state, even if others write meanwhile.
+    /// A transaction that reads one state of the database, whatever others write meanwhile.
     pub fn begin_read(&self) -> Result<Open> {
-        let waiting = self.readers().pop();
-        let connection = match waiting {
+        let idle = self.readers().pop();
+        let connection = match idle {
             Some(connection) => connection,
             None => Connection::open_with_flags(&self.0.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
         };
@@ -51,7 +51,7 @@ impl Database {
         Ok(Open::Reader(Some(connection), self.clone()))
     }
 
-    /// A write transaction. Waits until the one before it has ended.
+    /// A transaction that writes, once the one before it has ended.
     pub async fn begin_write(&self) -> Result<Open> {
         let connection = self.0.writer.clone().lock_owned().await;
         connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -63,7 +63,7 @@ impl Database {
         work(&*self.begin_read()?)
     }
 
-    /// Writes in a transaction: everything or nothing.
+    /// Writes in a transaction: all of it or nothing.
     pub async fn write<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let transaction = self.begin_write().await?;
         let done = work(&transaction)?;
@@ -76,18 +76,18 @@ impl Database {
     }
 }
 
-/// A transaction. Dropping it rolls it back.
+/// A transaction; rolled back when it is dropped.
 pub enum Open {
-    /// A write transaction.
+    /// It writes.
     Writer(OwnedMutexGuard<Connection>),
-    /// A read transaction, and the pool to which its connection returns.
+    /// It reads; its connection returns to the database afterwards.
     Reader(Option<Connection>, Database),
 }
 
 impl Open {
-    /// Returns when everything is on the disk.
+    /// Returns when everything that was written is on disk.
     pub fn commit(self) -> Result<()> {
-        // This blocks, so the thread's other tasks move to other threads.
+        // It takes a while, so the runtime moves the thread's other tasks.
         tokio::task::block_in_place(|| self.execute_batch("COMMIT"))
     }
 }

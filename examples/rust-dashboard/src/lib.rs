@@ -1,9 +1,9 @@
-//! A small dashboard with people, sessions and pages of its own that embeds Portico.
+//! A small dashboard with people, sessions and pages of its own, which embeds Portico.
 //!
 //! | routes | owner |
 //! |---|---|
-//! | `/session`, `/teams`, `/invitations`, `/pages`, `/engines` | the dashboard's |
-//! | `/portico/api/trpc`, `/portico/api/users`, `/portico/api/apps` | Portico's, over the dashboard's tables and for its sessions |
+//! | `/session`, `/teams`, `/invitations`, `/pages`, `/engines` | the dashboard |
+//! | `/portico/api/trpc`, `/portico/api/users`, `/portico/api/apps` | Portico, over the dashboard's tables and for its sessions |
 
 pub mod database;
 mod pages;
@@ -20,21 +20,21 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use portico::embed::{Error, HttpSettings, Plugin};
+use portico::{Error, HttpSettings, Plugin};
 use serde_json::json;
 
 use self::{database::Database, sessions::Sessions};
 
-/// The state of the handlers.
+/// The state of every handler.
 #[derive(Clone)]
 pub struct Dashboard {
-    /// The dashboard's database.
+    /// The dashboard's own database.
     pub database: Database,
-    /// Portico's users and apps, on the same database.
+    /// The users and apps, over the same database.
     pub plugin: Plugin,
 }
 
-/// The whole dashboard. Serve it with the addresses of those who connect.
+/// The whole dashboard. Serve it with `into_make_service_with_connect_info`: sign-in needs the client's address.
 pub fn router(dashboard: Dashboard) -> Router {
     let portico = dashboard
         .plugin
@@ -59,7 +59,7 @@ pub fn router(dashboard: Dashboard) -> Router {
         .with_state(dashboard)
 }
 
-/// An error on the dashboard's own routes.
+/// The refusal of a request to the dashboard's own routes.
 pub struct Refusal(StatusCode, String);
 
 impl Refusal {
@@ -74,7 +74,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A refusal by Portico, with its message.
+/// A refusal of Portico, with its message.
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let status = StatusCode::from_u16(error.code.http_status());
@@ -95,7 +95,7 @@ fn now() -> i64 {
     since.map_or(0, |since| since.as_millis() as i64)
 }
 
-/// A new id or secret that cannot be guessed.
+/// An unguessable text: a new id, or a new secret.
 fn random_text() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system gives random numbers");

@@ -3,10 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use clap::Parser;
-use portico::{
-    embed::{Plugin, Throttle},
-    sha256,
-};
+use portico::{Plugin, Throttle, sha256};
 use rust_dashboard::{Dashboard, database::Database, router};
 use tokio::{
     net::TcpListener,
@@ -16,19 +13,19 @@ use tokio::{
 /// A small dashboard that embeds Portico
 #[derive(Parser)]
 struct Arguments {
-    /// The address to listen on; port 0 picks a free one
+    /// Where to listen; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The database file; created if it does not exist
+    /// The database; created if it does not exist
     #[arg(long, default_value = "dashboard.db")]
     database: PathBuf,
-    /// Portico's component [default: the one in the library]
+    /// Portico's component [default: the one that the library includes]
     #[arg(long)]
     component: Option<PathBuf>,
-    /// The folder for the compiled component
+    /// The folder that keeps the compiled component
     #[arg(long)]
     cache: Option<PathBuf>,
-    /// Do not limit attempts to sign in; use only behind something that limits them
+    /// Do not limit attempts to sign in: something in front of the dashboard does
     #[arg(long)]
     no_throttle: bool,
     /// Print the component's SHA-256 and exit

@@ -1,4 +1,4 @@
-//! Pages: the dashboard's boards, which show Portico's apps.
+//! Pages: the dashboard's boards. They show Portico's apps.
 
 use axum::{
     Extension, Json,
@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use portico::embed::Identity;
+use portico::Identity;
 use rusqlite::{OptionalExtension as _, params};
 use serde::Deserialize;
 use serde_json::json;
@@ -41,7 +41,7 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(json!({ "id": id }))).into_response())
 }
 
-/// `GET /pages/{id}`, with its apps. A page that the caller may not see is a 404.
+/// `GET /pages/{id}`: the page with its apps. A page that the caller may not see is not found.
 pub async fn show(
     State(dashboard): State<Dashboard>,
     Extension(identity): Extension<Identity>,

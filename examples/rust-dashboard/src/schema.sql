@@ -1,7 +1,7 @@
--- The dashboard's own tables, which existed before Portico. Additions for Portico are marked.
+-- The dashboard's own tables. They existed before Portico; what was added for Portico says so.
 --
--- Names are compared by their *_key (the contract's name-key). Times are milliseconds since 1970.
--- Secrets are stored only as SHA-256.
+-- Names are compared by their *_key (the contract's name-key). Times are milliseconds since 1970. Only
+-- the SHA-256 of a secret is stored.
 
 CREATE TABLE IF NOT EXISTS pages (
     id    TEXT PRIMARY KEY,
@@ -36,11 +36,11 @@ CREATE TABLE IF NOT EXISTS people (
     UNIQUE (source, login_key)
 ) STRICT;
 
--- For Portico: counts the passwords that have ever been set. Each person stores the count at their own.
+-- For Portico: counts every password that is set; each person has the count of their latest.
 CREATE TABLE IF NOT EXISTS password_rounds (round INTEGER NOT NULL) STRICT;
 INSERT INTO password_rounds SELECT 0 WHERE NOT EXISTS (SELECT * FROM password_rounds);
 
--- For Portico: the subject of a person at an identity provider.
+-- For Portico: the subject by which an identity provider knows a person.
 CREATE TABLE IF NOT EXISTS subjects (
     source  TEXT NOT NULL,
     subject TEXT NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE IF NOT EXISTS team_members (
     PRIMARY KEY (person, team)
 ) STRICT, WITHOUT ROWID;
 
--- The apps of Portico.
+-- Portico calls them apps.
 CREATE TABLE IF NOT EXISTS services (
     id        TEXT PRIMARY KEY,
     title     TEXT NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE IF NOT EXISTS page_services (
     PRIMARY KEY (page, position)
 ) STRICT, WITHOUT ROWID;
 
--- With whom a page is shared.
+-- The people and teams that a page is shared with.
 CREATE TABLE IF NOT EXISTS page_people (
     page   TEXT NOT NULL REFERENCES pages ON DELETE CASCADE,
     person TEXT NOT NULL REFERENCES people ON DELETE CASCADE,
@@ -112,7 +112,7 @@ CREATE TABLE IF NOT EXISTS page_teams (
     PRIMARY KEY (page, team)
 ) STRICT, WITHOUT ROWID;
 
--- Indexes for deleting a person, a team, an app or a page, which looks for references to it.
+-- Deleting a person, a team or a service searches for the rows that refer to it.
 CREATE INDEX IF NOT EXISTS visits_of_person ON visits (person);
 CREATE INDEX IF NOT EXISTS members_of_team ON team_members (team);
 CREATE INDEX IF NOT EXISTS pages_of_service ON page_services (service);

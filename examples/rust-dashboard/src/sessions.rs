@@ -1,4 +1,4 @@
-//! The dashboard's own sessions: a cookie, a table, and a middleware that identifies the caller.
+//! The dashboard's own sessions: a cookie, a table, and a middleware that identifies callers.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use portico::embed::{Authenticate, Authentication, Error, Identity};
+use portico::{Authenticate, Authentication, Error, Identity};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Deserialize;
 use serde_json::json;
@@ -23,7 +23,7 @@ use crate::{
 const COOKIE: &str = "visit";
 const SECONDS: i64 = 30 * 24 * 60 * 60;
 
-/// Identifies the caller, for the routes of the dashboard and of Portico.
+/// Identifies the sender of a request, for the routes of the dashboard and of Portico alike.
 pub async fn recognise(State(dashboard): State<Dashboard>, mut request: Request, next: Next) -> Response {
     let identity = match token(request.headers()) {
         Some(token) => dashboard.database.read(|db| visitor(db, token)),
@@ -39,14 +39,14 @@ pub async fn recognise(State(dashboard): State<Dashboard>, mut request: Request,
     }
 }
 
-/// Passes the caller that [`recognise`] found to Portico.
+/// Gives Portico the identity that [`recognise`] has found.
 pub struct Sessions;
 
 #[async_trait]
 impl Authenticate for Sessions {
     async fn authenticate(&self, request: &Parts, _request_id: &str) -> Result<Identity, Error> {
-        let known = request.extensions.get::<Identity>();
-        Ok(known.cloned().unwrap_or_else(Identity::anonymous))
+        let identity = request.extensions.get::<Identity>();
+        Ok(identity.cloned().unwrap_or_else(Identity::anonymous))
     }
 }
 
@@ -106,12 +106,12 @@ pub async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie)], answer).into_response())
 }
 
-/// How many passwords have ever been set. Read this before a password is checked.
+/// The number of passwords that were ever set. Read it before a password is checked.
 pub fn password_round(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT round FROM password_rounds", [], |row| row.get(0))
 }
 
-/// Begins a session, unless the password was set after this round.
+/// Begins a session, unless the password was set after this round. Returns whether it did.
 pub fn begin_visit(db: &Connection, person: &str, token: &str, round: i64) -> rusqlite::Result<bool> {
     let sql = "INSERT INTO visits (id, token_hash, person, ends_at)
         SELECT ?1, ?2, id, ?3 FROM people WHERE id = ?4 AND password_round <= ?5";
@@ -121,7 +121,7 @@ pub fn begin_visit(db: &Connection, person: &str, token: &str, round: i64) -> ru
     Ok(begun == 1)
 }
 
-/// `GET /session`: who is signed in.
+/// `GET /session`: the signed-in user.
 pub async fn show(
     State(dashboard): State<Dashboard>,
     Extension(identity): Extension<Identity>,
@@ -145,10 +145,10 @@ pub async fn sign_out(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The id of the signed-in user.
+/// The id of the signed-in user; refuses others.
 pub fn signed_in(identity: &Identity) -> Result<&str, Refusal> {
-    let anonymous = || Refusal::new(StatusCode::UNAUTHORIZED, "Sign in first");
-    identity.user_id().ok_or_else(anonymous)
+    let refusal = || Refusal::new(StatusCode::UNAUTHORIZED, "Sign in first");
+    identity.user_id().ok_or_else(refusal)
 }
 
 /// Refuses callers who are not administrators.

@@ -1,7 +1,7 @@
 //! Teams, invitations and search engines: for administrators.
 
 use axum::{Extension, Json, extract::State, http::StatusCode};
-use portico::embed::Identity;
+use portico::Identity;
 use rusqlite::params;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Whether a connection works for its client or waits for it, for when the host stops.
 //!
-//! Calls that were accepted are finished. A client that has sent half a head or half a body and goes
-//! silent is not waited for: its request was never whole.
+//! Calls that were accepted are finished. The host does not wait for a client that has sent half a
+//! head or half a body and goes silent: its request was never complete.
 
 use std::{
     pin::Pin,
@@ -17,53 +17,33 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::interval;
 
-use super::outgoing::Connection;
-
 /// How often a connection is looked at while the host stops.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// What a connection does at the moment.
 #[derive(Default)]
-pub(super) struct Activity {
+pub(crate) struct Activity {
     /// Requests whose answers are being made.
     answering: AtomicUsize,
     /// Whether one of them waits for more of its body.
     awaits_body: AtomicBool,
-    /// Parts of bodies that have come.
+    /// Parts of bodies that have arrived.
     parts: AtomicU64,
 }
 
-/// An answer is being made as long as this exists.
-pub(super) struct Answering(Arc<Connection>);
-
-impl Answering {
-    /// One more.
-    pub fn begin(connection: Arc<Connection>) -> Self {
-        connection.activity.answering.fetch_add(1, Ordering::Relaxed);
-        Self(connection)
-    }
-}
-
-impl Drop for Answering {
-    fn drop(&mut self) {
-        self.0.activity.answering.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Connection {
-    /// Comes to its end when the host stops and this client has sent nothing that was waited for, for so
-    /// long. What waits for the client to read is looked after elsewhere.
-    pub async fn silent_while_stopping(&self, longest: Duration) {
-        self.outgoing().stopping().await;
+impl Activity {
+    /// Waits until the client has been silent for this long while the host waited for it to send.
+    /// Silence does not count while answers wait for the client to read them: `has_unread`.
+    pub async fn silence(&self, longest: Duration, has_unread: impl Fn() -> bool) {
         let mut look = interval(LOOK);
         let (mut silent, mut parts) = (Duration::ZERO, u64::MAX);
         while silent < longest {
             look.tick().await;
-            let now = self.activity.parts.load(Ordering::Relaxed);
-            let waits = if self.activity.answering.load(Ordering::Relaxed) == 0 {
-                self.held() == 0
+            let now = self.parts.load(Ordering::Relaxed);
+            let waits = if self.answering.load(Ordering::Relaxed) == 0 {
+                !has_unread()
             } else {
-                self.activity.awaits_body.load(Ordering::Relaxed) && now == parts
+                self.awaits_body.load(Ordering::Relaxed) && now == parts
             };
             parts = now;
             silent = if waits { silent + LOOK } else { Duration::ZERO };
@@ -71,20 +51,35 @@ impl Connection {
     }
 }
 
-/// The body of a request, which says whether it is waited for.
-pub(super) struct Awaited {
-    body: Incoming,
-    connection: Arc<Connection>,
-}
+/// An answer is being made while this exists.
+pub(crate) struct Answering(Arc<Activity>);
 
-impl Awaited {
-    /// This body, of a request on this connection.
-    pub fn new(body: Incoming, connection: Arc<Connection>) -> Self {
-        Self { body, connection }
+impl Answering {
+    pub fn begin(activity: Arc<Activity>) -> Self {
+        activity.answering.fetch_add(1, Ordering::Relaxed);
+        Self(activity)
     }
 }
 
-impl Body for Awaited {
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.answering.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The body of a request, which notes whether the host waits for more of it.
+pub(crate) struct WatchedBody {
+    body: Incoming,
+    activity: Arc<Activity>,
+}
+
+impl WatchedBody {
+    pub fn new(body: Incoming, activity: Arc<Activity>) -> Self {
+        Self { body, activity }
+    }
+}
+
+impl Body for WatchedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -93,7 +88,7 @@ impl Body for Awaited {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        let activity = &self.connection.activity;
+        let activity = &self.activity;
         activity.awaits_body.store(polled.is_pending(), Ordering::Relaxed);
         if polled.is_ready() {
             activity.parts.fetch_add(1, Ordering::Relaxed);
@@ -110,11 +105,8 @@ impl Body for Awaited {
     }
 }
 
-impl Drop for Awaited {
+impl Drop for WatchedBody {
     fn drop(&mut self) {
-        self.connection
-            .activity
-            .awaits_body
-            .store(false, Ordering::Relaxed);
+        self.activity.awaits_body.store(false, Ordering::Relaxed);
     }
 }

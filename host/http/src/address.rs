@@ -1,8 +1,8 @@
-//! From where a request comes.
+//! The client's address.
 //!
-//! What a connection says of its other end is true. `X-Forwarded-For` is what anybody writes
-//! there, except for what trusted proxies have added: from the right, up to the first address
-//! that is none of theirs.
+//! The address of a connection's peer is true. Any client can write `X-Forwarded-For`, so only what
+//! trusted proxies have added to it counts: read from the right, up to the first address that is not a
+//! trusted proxy's.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -16,9 +16,9 @@ use tracing::warn;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The other end of the connection, as far as whoever accepted it says; with what trusted proxies
-/// say of whom they ask for. None: nobody says.
-pub(super) fn client(
+/// The connection's peer, or the client that trusted proxies name. None if the server does not provide
+/// the peer.
+pub(crate) fn client(
     peer: Option<&ConnectInfo<SocketAddr>>,
     headers: &HeaderMap,
     trusted: &TrustedProxies,
@@ -38,7 +38,7 @@ fn follow(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr
         if !trusted.contain(client) {
             break;
         }
-        // Whatever is no address was written by somebody else: the proxy itself asks then.
+        // A trusted proxy would have written an address: the client is then the proxy itself.
         match address(hop.trim()) {
             Some(address) => client = address,
             None => break,
@@ -55,7 +55,7 @@ fn address(text: &str) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// All who come through a proxy that is not known as one are limited as if they were one client.
+/// Warns of a proxy that is not trusted: all its clients are throttled as one.
 fn warn_once(peer: IpAddr, headers: &HeaderMap) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     if headers.contains_key(FORWARDED_FOR) && !WARNED.swap(true, Ordering::Relaxed) {
@@ -71,8 +71,8 @@ fn warn_once(peer: IpAddr, headers: &HeaderMap) {
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
-    /// Whether the other end of the connection is one of them.
-    pub(super) fn include(&self, peer: Option<&ConnectInfo<SocketAddr>>) -> bool {
+    /// Whether the connection's peer is one of them.
+    pub(crate) fn include(&self, peer: Option<&ConnectInfo<SocketAddr>>) -> bool {
         peer.is_some_and(|peer| self.contain(peer.0.ip().to_canonical()))
     }
 
@@ -116,7 +116,7 @@ mod tests {
         }
         let proxied = |fields: &[&str]| client_of("10.0.0.1", fields, "10.0.0.0/8, 2001:db8::/32");
         assert_eq!(proxied(&["198.51.100.9"]), "198.51.100.9");
-        // What stands before the address that the proxy added was written by the client.
+        // The client wrote what precedes the address that the proxy added.
         assert_eq!(proxied(&["127.0.0.1, 10.9.9.9, 198.51.100.9"]), "198.51.100.9");
         assert_eq!(proxied(&["127.0.0.1", "198.51.100.9"]), "198.51.100.9");
         // Through two proxies.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_usable_address_it_is_the_proxy_that_asks() {
+    fn without_a_usable_address_the_client_is_the_proxy() {
         let proxied = |fields: &[&str]| client_of("10.0.0.1", fields, "10.0.0.1");
         for fields in [
             &[][..],

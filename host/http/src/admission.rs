@@ -1,11 +1,11 @@
-//! What a request is refused for before its route, its caller or its body are looked at.
+//! Checks before routing, authentication and the body. They refuse a request
 //!
-//! - It is no whole HTTP/1.1: the same request may mean something else to a proxy in front.
-//! - Its body is encoded: nothing here decodes one.
-//! - There is no user yet, and a browser sends it for a page of another site. Until there is a user, any
-//!   client that reaches the service can become the administrator, and a browser reaches what its user does: a
-//!   page of any site can ask it for `http://localhost:7575`, or let a name of its own point there (DNS
-//!   rebinding).
+//! - without exactly one `Host`: a proxy in front may have read it differently;
+//! - with an encoded body: the host decodes none;
+//! - that a browser sends for a page of another site while no user exists. Until then, any client that
+//!   reaches the service can become the administrator, and a browser reaches whatever its user does: a page of
+//!   any site can make it request `http://localhost:7575`, or let a name of its own resolve to that address
+//!   (DNS rebinding).
 
 use std::{net::IpAddr, sync::atomic::Ordering};
 
@@ -17,17 +17,17 @@ use portico_model::error::{Code, Error};
 use portico_service::{identity::Identity, service::report, shape::quote, site::is_same_origin};
 use portico_storage::{self as storage, Access};
 
-use super::{Http, error, request::RequestId, settings::PublicUrl};
+use crate::{error, request::RequestId, settings::PublicUrl, state::Http};
 
-/// The answer to a request that is refused.
-pub(super) async fn refusal(
+/// The refusal of a request; none if it may go on.
+pub(crate) async fn refusal(
     http: &Http,
     path: &str,
     version: Version,
     headers: &HeaderMap,
     id: &RequestId,
 ) -> Option<Response> {
-    // How requests look is for the server of an embedding dashboard to say.
+    // The form of requests is checked by the server of a dashboard that embeds Portico.
     if http.authenticate.is_none()
         && let Err(error) = check_host(version, headers)
     {
@@ -78,12 +78,12 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Error> {
     ))
 }
 
-/// Whether browsers alone send such a request, or nearly so: `fetch` of Node says `Sec-Fetch-Mode`.
+/// Whether the request's headers are those of a browser. (`fetch` of Node sends `Sec-Fetch-Mode`, too.)
 fn is_from_browser(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
 }
 
-/// Refuses what a page of another site may have made a browser send.
+/// Refuses a request that a page of another site may have made a browser send.
 fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(), Error> {
     const SETTING: &str = "public-url (--public-url, PORTICO_PUBLIC_URL)";
     let refuse = |message: String| Err(Error::new(Code::Forbidden, message));
@@ -109,8 +109,8 @@ fn check_site(headers: &HeaderMap, public_url: Option<&PublicUrl>) -> Result<(),
     Ok(())
 }
 
-/// Whether no other site can let its name point here: an address, `localhost`, or the name that
-/// the operator has configured.
+/// Whether no other site can make this name resolve to the service: an IP address, `localhost`, or the
+/// configured name.
 fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
@@ -125,8 +125,8 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
         || public_url.is_some_and(|url| url.host() == name)
 }
 
-/// Whether there is any user. The last administrator cannot be removed, so once one was seen the answer is
-/// kept and storage is not asked again.
+/// Whether any user exists. The last administrator cannot be removed, so the answer is kept once one was
+/// seen.
 async fn has_users(http: &Http, id: &RequestId) -> storage::Result<bool> {
     let context = Identity::anonymous().context(&id.0);
     let service = http.live.service();
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_other_site_can_have_an_address_localhost_or_the_public_name() {
+    fn own_hosts_are_addresses_localhost_and_the_public_name() {
         let url: PublicUrl = "https://Portico.example:8443".parse().unwrap();
         for (host, is_own) in [
             ("127.0.0.1", true),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_not_encoded_may_say_so() {
+    fn only_the_encoding_identity_is_accepted() {
         for (fields, is_plain) in [
             (&[][..], true),
             (&["identity"], true),

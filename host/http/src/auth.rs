@@ -35,10 +35,10 @@ use portico_storage::{Access, AccountKey, Authentication, CallContext, SessionUs
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Shared,
     error::{self, json_response},
     request::{InputLimit, RequestId, client_address, identify, read_json},
     session,
+    state::Shared,
 };
 
 /// What signing in takes. Any username and password may be tried: no bound is told from no user.

@@ -9,7 +9,7 @@ use portico_model::{Issue, PathSegment, error::Error};
 use serde_json::{Map, Value, json};
 
 /// An error as the answer of a REST route.
-pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
+pub(crate) fn rest(error: Error, procedure: Option<&str>) -> Response {
     let mut body = json!({
         "message": error.message,
         "code": error.code.name(),
@@ -22,15 +22,15 @@ pub(super) fn rest(error: Error, procedure: Option<&str>) -> Response {
     response
 }
 
-/// Says when to try again: in so many seconds.
-pub(super) fn retry_after(response: &mut Response, seconds: Option<u64>) {
+/// Adds after how many seconds to try again.
+pub(crate) fn retry_after(response: &mut Response, seconds: Option<u64>) {
     if let Some(seconds) = seconds {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
 }
 
-/// An error of a request as a whole, in the form that clients of this path read.
-pub(super) fn at(path: &str, error: Error) -> Response {
+/// An error of a request as a whole, in the form that clients of this path expect.
+pub(crate) fn at(path: &str, error: Error) -> Response {
     if !path.starts_with("/api/trpc") {
         return rest(error, None);
     }
@@ -41,14 +41,14 @@ pub(super) fn at(path: &str, error: Error) -> Response {
 }
 
 /// An error as procedure calls carry it: `{message, code, data, issues?}`, with a number as the code.
-pub(super) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
+pub(crate) fn rpc(error: &Error, procedure: Option<&str>) -> Value {
     let error_code = error.code.rpc_code();
     let mut body = json!({ "message": error.message, "code": error_code, "data": data(error, procedure) });
     add_issues(&mut body, error);
     body
 }
 
-/// tRPC has no place for more than the first step of a path: both transports name them all here.
+/// tRPC's own form has only the first step of an issue's path; `issues` has whole paths, in both transports.
 fn add_issues(body: &mut Value, error: &Error) {
     if !error.issues.is_empty() {
         body["issues"] = json!(error.issues);
@@ -56,16 +56,16 @@ fn add_issues(body: &mut Value, error: &Error) {
 }
 
 /// A JSON answer with status 200.
-pub(super) fn json_response(body: impl Into<Body>) -> Response {
+pub(crate) fn json_response(body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
-    // With room for those that every answer has.
+    // Room for the headers that the middleware adds.
     let mut headers = HeaderMap::with_capacity(8);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     *response.headers_mut() = headers;
     response
 }
 
-pub(super) fn status(code: u16) -> StatusCode {
+pub(crate) fn status(code: u16) -> StatusCode {
     StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 

@@ -1,4 +1,4 @@
-//! Whether the service lives, and whether it can do its work.
+//! Health checks: liveness and readiness.
 
 use axum::{
     extract::{Extension, State},
@@ -14,13 +14,13 @@ use portico_service::{
     },
 };
 
-use super::{
-    Shared,
+use crate::{
     error::{self, json_response},
     request::RequestId,
+    state::Shared,
 };
 
-/// What an answer says where all is well.
+/// The shape of a positive answer.
 pub(crate) const HEALTH: Shape = Named(
     "Health",
     &Record(&[required("status", Choice(&["ok"])).about("That all is well.")]),
@@ -28,13 +28,13 @@ pub(crate) const HEALTH: Shape = Named(
 
 const OK: &str = r#"{"status":"ok"}"#;
 
-/// The process answers.
-pub(super) async fn live() -> Response {
+/// Liveness: the process answers.
+pub(crate) async fn live() -> Response {
     json_response(OK)
 }
 
-/// Storage answers and takes changes, and the component runs.
-pub(super) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
+/// Readiness: storage answers and takes changes, and the component runs.
+pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<RequestId>) -> Response {
     let work = async {
         http.service.storage.check().await?;
         http.service.has_users(&id.0).await?;

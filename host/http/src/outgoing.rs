@@ -1,17 +1,16 @@
 //! Answers that wait to be written, over all connections of the process.
 //!
-//! Memory is freed as fast as clients read, and a client may not read at all. So every answer, or
-//! part of one, of [`LARGE`] bytes or more is counted from when it is made until its last byte was
-//! given to the socket, or its connection ended. Invariants:
+//! Memory is freed only as fast as clients read, and a client may not read at all. So every answer, or
+//! part of one, of [`LARGE`] bytes or more is counted from the moment it is made until its last byte
+//! was given to the socket, or its connection ended. Invariants:
 //! - A part is counted exactly as long as it exists: [`Held`] lies in the buffer that hyper drops.
 //! - Smaller answers are not counted, wait for nothing and are never given up: a connection has one
 //!   at a time.
-//! - When more is counted than [`HttpLimits::unsent`](super::HttpLimits), connections that have taken
-//!   nothing for [`STALLED`] are closed, the longest first, but only as many as it takes until the rest
-//!   fits, and none if closing all of them is not enough. At [`HARD`] times as much, those whose last
-//!   progress is longest ago are closed in any case, until less than that is counted.
-//! - A batch makes no further answers while half of the budget is used ([`Gate`]): a few batches at
-//!   a time go on, in rotation among sizes and addresses. What has less than [`LARGE`] bytes goes on.
+//! - When more is counted than [`HttpLimits::unsent`](crate::HttpLimits), connections that have taken
+//!   nothing for [`STALLED`] are closed, the longest stalled first, but only as many as it takes until
+//!   the rest fits, and none if closing all of them is not enough. At [`HARD`] times as much, those
+//!   whose last progress is longest ago are closed in any case, until less than that is counted.
+//! - While half of the budget is used, batches wait before they make further answers (`gate.rs`).
 //! - A lock is taken for each write that blocks, not for each answer.
 //!
 //! A connection whose socket is not ours (an embedding dashboard serves it) is counted but never
@@ -28,121 +27,112 @@ use std::{
 };
 
 use futures_util::task::AtomicWaker;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
-use super::activity::Activity;
+/// From this size on, in bytes, an answer is counted, and its parts are not copied.
+pub(crate) const LARGE: usize = 16 << 10;
 
-/// From this size on, in bytes, an answer is counted. Larger parts are not copied either.
-pub(super) const LARGE: usize = 16 << 10;
-
-/// A connection that has taken nothing for so long may be closed to make room. The kernel takes more only
+/// A connection that has taken nothing for this long may be closed to make room. The kernel takes more only
 /// after it has sent 64 KiB or more, so a client that reads steadily at 40 KB a second shows progress
 /// every 1.5 to 3.3 seconds.
-pub(super) const STALLED: Duration = Duration::from_secs(5);
+pub(crate) const STALLED: Duration = Duration::from_secs(5);
 
-/// So many times the budget are never exceeded by what fast clients have not read yet.
+/// The hard limit: what clients have not read yet never exceeds this many times the budget.
 const HARD: usize = 4;
 
-/// Connections to close are looked for once in so many milliseconds, unless there is far too much.
+/// The least time between two searches for connections to close, in milliseconds. Beyond the hard
+/// limit it does not apply.
 const LOOK: u64 = 10;
 
 /// The answers of one process that wait to be written.
-pub(super) struct Outgoing {
-    most: usize,
+pub(crate) struct Outgoing {
+    budget: usize,
     held: AtomicUsize,
-    /// What belongs to connections that were told to end.
+    /// The part of `held` that belongs to connections that were told to end.
     ending: AtomicUsize,
     /// The connections whose socket takes nothing at the moment, and since when.
     blocked: Mutex<HashMap<u64, (Arc<Connection>, Instant)>>,
-    next: AtomicU64,
-    /// Whether the sockets are ours, as far as is known: one was blocked.
+    next_id: AtomicU64,
+    /// Whether the sockets are ours: set when the first one blocks.
     sees_sockets: AtomicBool,
     began: Instant,
     /// When connections to close may be looked for next, in milliseconds since it began.
     next_look: AtomicU64,
-    pub(super) turns: super::gate::GateTurns,
     /// Whether the host stops.
-    is_stopping: AtomicBool,
-    stop: Notify,
+    stop: watch::Sender<bool>,
 }
 
-/// A connection, as far as its answers are concerned.
-pub(super) struct Connection {
+/// The answers of one connection.
+pub(crate) struct Connection {
     outgoing: Arc<Outgoing>,
     id: u64,
     held: AtomicUsize,
-    /// What of `held` was counted as ending.
+    /// The part of `held` that counts as ending.
     ending: AtomicUsize,
     is_ended: AtomicBool,
-    /// When its socket took something last after it had been blocked.
+    /// When its socket last took something after it had been blocked.
     took: Mutex<Option<Instant>>,
     writer: AtomicWaker,
     freed: Notify,
-    /// What it does for its client.
-    pub(super) activity: Activity,
 }
 
-/// So many bytes of a connection are counted as long as this exists.
-pub(super) struct Held {
+/// Bytes of a connection, counted while this exists.
+pub(crate) struct Held {
     connection: Arc<Connection>,
     bytes: usize,
 }
 
 impl Outgoing {
-    /// A budget of so many bytes.
-    pub fn new(most: usize) -> Arc<Self> {
+    /// With a budget of this many bytes.
+    pub fn new(budget: usize) -> Arc<Self> {
         Arc::new(Self {
-            most,
+            budget,
             held: AtomicUsize::new(0),
             ending: AtomicUsize::new(0),
             blocked: Mutex::default(),
-            next: AtomicU64::new(0),
+            next_id: AtomicU64::new(0),
             sees_sockets: AtomicBool::new(false),
             began: Instant::now(),
             next_look: AtomicU64::new(0),
-            is_stopping: AtomicBool::new(false),
-            stop: Notify::new(),
-            turns: super::gate::GateTurns::default(),
+            stop: watch::Sender::new(false),
         })
     }
 
-    /// A new connection, or, where the socket is not ours, a request.
+    /// A new connection, or a new request where the socket is not ours.
     pub fn connect(self: &Arc<Self>) -> Arc<Connection> {
         Arc::new(Connection {
             outgoing: self.clone(),
-            id: self.next.fetch_add(1, Ordering::Relaxed),
+            id: self.next_id.fetch_add(1, Ordering::Relaxed),
             held: AtomicUsize::new(0),
             ending: AtomicUsize::new(0),
             is_ended: AtomicBool::new(false),
             took: Mutex::default(),
             writer: AtomicWaker::new(),
             freed: Notify::new(),
-            activity: Activity::default(),
         })
     }
 
-    /// The bytes that wait, not counting those of connections that are just ending.
-    pub(super) fn load(&self) -> usize {
+    /// The bytes that wait, without those of connections that are ending.
+    pub fn load(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
         held.saturating_sub(self.ending.load(Ordering::Relaxed))
     }
 
-    /// Whether batches should make no more answers.
+    /// Whether batches should wait before they make more answers.
     pub fn is_pressed(&self) -> bool {
-        self.load() >= self.most / 2
+        self.load() >= self.budget / 2
     }
 
-    /// Closes connections that read nothing, as far as the budget needs it. Answers whether what
-    /// is left fits.
+    /// Closes stalled connections if the budget needs their room. Returns whether the rest fits.
     pub fn make_room(&self) -> bool {
-        let load = self.load();
-        if load < self.most {
+        let (load, hard) = (self.load(), self.budget.saturating_mul(HARD));
+        if load < self.budget {
             return true;
         }
         let now = Instant::now();
         let millis = now.duration_since(self.began).as_millis() as u64;
         let is_recent = millis < self.next_look.load(Ordering::Relaxed);
-        if is_recent && load < self.most.saturating_mul(HARD) {
+        if is_recent && load < hard {
             return false;
         }
         self.next_look.store(millis + LOOK, Ordering::Relaxed);
@@ -155,8 +145,7 @@ impl Outgoing {
         candidates.sort_unstable();
         let is_stalled = |since: Instant| now.saturating_duration_since(since) >= STALLED;
         let stalled = candidates.partition_point(|(since, _, _)| is_stalled(*since));
-        let hard = self.most.saturating_mul(HARD);
-        let ids = match enough(&candidates[..stalled], load - self.most + 1) {
+        let ids = match enough(&candidates[..stalled], load - self.budget + 1) {
             Some(ids) => ids,
             None if load < hard => Vec::new(),
             None => enough(&candidates, load - hard + 1)
@@ -171,24 +160,21 @@ impl Outgoing {
                 connection.end();
             }
         }
-        self.load() < self.most
+        self.load() < self.budget
     }
 
-    /// Tells what waits for turns that the host stops.
+    /// Announces that the host stops.
     pub fn stop(&self) {
-        self.is_stopping.store(true, Ordering::Release);
-        self.stop.notify_waiters();
+        self.stop.send_replace(true);
     }
 
     /// Waits until the host stops.
     pub async fn stopping(&self) {
-        let told = self.stop.notified();
-        if !self.is_stopping.load(Ordering::Acquire) {
-            told.await;
-        }
+        // It cannot fail: the sender lives as long as this.
+        let _ = self.stop.subscribe().wait_for(|stops| *stops).await;
     }
 
-    /// Closes every connection that has taken nothing for so long though something waits for it.
+    /// Closes every connection that has had something to take and has taken nothing for this long.
     pub fn end_stalled(&self, longest: Duration) {
         let now = Instant::now();
         self.blocked().retain(|_, (connection, since)| {
@@ -205,7 +191,7 @@ impl Outgoing {
         self.sees_sockets.load(Ordering::Relaxed)
     }
 
-    /// Whether clients that read hold the budget alone, so that no connection can be closed to make room.
+    /// Whether clients that read hold the whole budget, so that closing stalled connections makes no room.
     pub fn is_held_by_readers(&self) -> bool {
         let now = Instant::now();
         let reading = |connection: &Connection| {
@@ -218,7 +204,7 @@ impl Outgoing {
             .filter(|(connection, _)| reading(connection))
             .map(|(connection, _)| connection.held())
             .sum();
-        held >= self.most
+        held >= self.budget
     }
 
     fn blocked(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Connection>, Instant)>> {
@@ -226,8 +212,8 @@ impl Outgoing {
     }
 }
 
-/// The first of these connections, of which each holds so many bytes, that hold so many together, without
-/// those that are not needed for that. Nothing if all of them hold less.
+/// Selects connections (their time, id and bytes), the first ones first, that together hold at least
+/// this many bytes, and leaves out those that the others make unnecessary. None if all together hold less.
 fn enough(candidates: &[(Instant, u64, usize)], bytes: usize) -> Option<Vec<u64>> {
     let mut freed = 0;
     let last = candidates.iter().position(|(_, _, held)| {
@@ -251,7 +237,7 @@ impl Connection {
         &self.outgoing
     }
 
-    /// Counts so many bytes of this connection, and makes room for them if there is none.
+    /// Counts bytes of this connection, and makes room for them if there is none.
     pub fn hold(self: &Arc<Self>, bytes: usize) -> Held {
         self.held.fetch_add(bytes, Ordering::Relaxed);
         self.outgoing.held.fetch_add(bytes, Ordering::Relaxed);
@@ -262,12 +248,12 @@ impl Connection {
         }
     }
 
-    /// The bytes of it that are counted.
+    /// Its bytes that are counted.
     pub fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Waits until no more than so many bytes wait for this client.
+    /// Waits until at most this many bytes wait for this client.
     pub async fn drained(&self, most: usize) {
         loop {
             let freed = self.freed.notified();
@@ -278,14 +264,14 @@ impl Connection {
         }
     }
 
-    /// The socket takes nothing since now; this is who tries to write.
+    /// The socket has stopped taking bytes.
     pub fn block(self: &Arc<Self>) {
         self.outgoing.sees_sockets.store(true, Ordering::Relaxed);
         let entry = (self.clone(), Instant::now());
         self.outgoing.blocked().insert(self.id, entry);
     }
 
-    /// The socket has taken something, or is gone.
+    /// The socket has taken bytes again, or is gone.
     pub fn unblock(&self) {
         *self.took.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.outgoing.blocked().remove(&self.id);
@@ -295,7 +281,7 @@ impl Connection {
         *self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is to end; if not, the waker is woken when it is.
+    /// Whether it was told to end; if not, the waker is woken when that happens.
     pub fn poll_ended(&self, waker: &Waker) -> bool {
         self.writer.register(waker);
         self.is_ended()
@@ -326,7 +312,7 @@ impl Drop for Connection {
 }
 
 impl Held {
-    /// How many.
+    /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -352,7 +338,7 @@ impl Drop for Held {
 
 #[cfg(test)]
 impl Outgoing {
-    /// As if so much time passed.
+    /// Moves all times back, as if this much time had passed.
     pub fn pass(&self, time: Duration) {
         self.next_look.store(0, Ordering::Relaxed);
         for (connection, since) in self.blocked().values_mut() {
@@ -369,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn far_beyond_the_budget_the_one_without_progress_for_longest_is_closed() {
+    fn far_beyond_the_budget_the_connection_that_stalled_first_is_closed() {
         let outgoing = Outgoing::new(100);
         let [stuck, slow, fast, idle] = [(); 4].map(|()| outgoing.connect());
         let held: Vec<_> = [&stuck, &slow, &fast]
@@ -381,11 +367,7 @@ mod tests {
         idle.block();
         let ended = || [&stuck, &slow, &fast, &idle].map(|connection| connection.is_ended());
         let more = fast.hold(90);
-        assert_eq!(
-            ended(),
-            [false; 4],
-            "it reads no less than others, as far as is known"
-        );
+        assert_eq!(ended(), [false; 4], "none has stalled for long enough");
         let most = fast.hold(90);
         assert_eq!(ended(), [true, false, false, false]);
         assert_eq!(outgoing.load(), 4 * 90, "what ends does not count");

@@ -1,12 +1,12 @@
-//! How slowly a client may read.
+//! The least rate at which a client must read.
 //!
-//! A client whose socket takes nothing falls behind; every byte that it takes makes up for the time
-//! that this byte may take at the least rate. The kernel shows what a client reads in steps of up to
-//! about [`UNSENT`], so one that reads at the least rate seems to take nothing for as long as a step
-//! lasts at that rate. One that is behind by that time and [`HttpLimits::write_time`] is cut off.
-//! So one that reads at the least rate, in whatever steps, is served to the end, unless the rate is so
-//! low that a step takes longer than [`LONGEST_STEP`]. Only time in which something waits to be
-//! written counts.
+//! A client falls behind while its socket takes nothing. Each byte that the socket takes makes up for
+//! the time that one byte takes at the least rate. The kernel shows what a client reads in steps of up
+//! to about [`UNSENT`] bytes, so a client that reads at the least rate seems to take nothing for the
+//! duration of a step. A client that is behind by the duration of a step and [`HttpLimits::write_time`]
+//! is cut off. A client that reads at the least rate, in whatever steps, is therefore served to the end,
+//! unless a step takes longer than [`LONGEST_STEP`]. Only time in which something waits to be written
+//! counts.
 
 use std::{
     io,
@@ -23,16 +23,16 @@ use tokio::{
 };
 use tracing::debug;
 
-use super::{HttpLimits, linger::Lingering, outgoing::Connection};
+use crate::{linger::Linger, outgoing::Connection, settings::HttpLimits};
 
-/// How much the kernel takes beyond what is under way to the client, in bytes. If it took megabytes,
-/// as it may, a slow client would seem to stand still between two of them.
+/// How much the kernel buffers beyond what is in flight to the client, in bytes. With megabytes, its
+/// default, a slow client would seem to have stalled between two steps.
 const UNSENT: u32 = 128 << 10;
 
-/// A step of progress is waited for no longer than this, however low the least rate is.
+/// The longest wait for a step of progress, however low the least rate is.
 const LONGEST_STEP: Duration = Duration::from_secs(2 * 60);
 
-/// By how much a client may be behind.
+/// How far behind a client may be.
 fn patience(limits: &HttpLimits) -> Duration {
     let step = match limits.write_rate {
         0 => Duration::ZERO,
@@ -41,7 +41,7 @@ fn patience(limits: &HttpLimits) -> Duration {
     limits.write_time + step.min(LONGEST_STEP)
 }
 
-/// Sets up a listener so that progress on its connections is seen in small steps.
+/// Sets up a listener so that its connections show progress in small steps.
 pub(super) fn prepare(listener: &TcpListener) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Err(error) = socket2::SockRef::from(listener).set_tcp_notsent_lowat(UNSENT) {
@@ -49,19 +49,21 @@ pub(super) fn prepare(listener: &TcpListener) {
     }
 }
 
-/// A connection that ends when its client reads too slowly, or when it has to make room.
-pub(super) struct Paced {
-    stream: Lingering,
+/// A connection that ends when its client reads too slowly, or to make room, and that lingers when it
+/// is shut down.
+pub(crate) struct Paced {
+    stream: TcpStream,
+    linger: Linger,
     connection: Arc<Connection>,
     patience: Duration,
     rate: u64,
-    /// Since the socket took less than it was offered for the first time.
+    /// None until the socket blocks for the first time.
     behind: Option<Box<Behind>>,
 }
 
 struct Behind {
     by: Duration,
-    /// When the socket stopped to take anything, unless it takes something now.
+    /// When the socket stopped taking bytes; none while it takes them.
     since: Option<Instant>,
     end: Pin<Box<Sleep>>,
 }
@@ -69,7 +71,8 @@ struct Behind {
 impl Paced {
     pub fn new(stream: TcpStream, connection: Arc<Connection>, limits: &HttpLimits) -> Self {
         Self {
-            stream: Lingering::new(stream),
+            stream,
+            linger: Linger::default(),
             connection,
             patience: patience(limits),
             rate: limits.write_rate,
@@ -77,8 +80,16 @@ impl Paced {
         }
     }
 
-    /// Takes note of what the socket took.
-    fn note(&mut self, context: &mut Context<'_>, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// Writes, and notes what the socket took.
+    fn write(
+        &mut self,
+        context: &mut Context<'_>,
+        write: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if self.is_ended() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        let wrote = write(Pin::new(&mut self.stream), context);
         match wrote {
             Poll::Ready(Ok(bytes)) => {
                 if let Some(behind) = &mut self.behind
@@ -86,9 +97,9 @@ impl Paced {
                 {
                     self.connection.unblock();
                 }
-                Poll::Ready(Ok(bytes))
+                wrote
             }
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Err(_)) => wrote,
             Poll::Pending => self.block(context),
         }
     }
@@ -110,7 +121,7 @@ impl Paced {
         Poll::Pending
     }
 
-    /// Whether it was told to end. Only a connection that was blocked is.
+    /// Whether it was told to end. That happens only to connections that were blocked.
     fn is_ended(&self) -> bool {
         self.behind.is_some() && self.connection.is_ended()
     }
@@ -127,14 +138,14 @@ impl Default for Behind {
 }
 
 impl Behind {
-    /// The socket takes nothing from now on.
+    /// The socket has stopped taking bytes.
     fn stop(&mut self, patience: Duration) {
         let now = Instant::now();
         self.since = Some(now);
         self.end.as_mut().reset(now + patience.saturating_sub(self.by));
     }
 
-    /// The socket took so many bytes. Answers whether it had stopped before.
+    /// The socket took this many bytes. Returns whether it had stopped before.
     fn take(&mut self, bytes: usize, rate: u64) -> bool {
         let since = self.since.take();
         self.by += since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -152,9 +163,9 @@ impl Drop for Paced {
         if self.behind.is_some() {
             self.connection.unblock();
         }
-        // What its client did not read is not kept in the kernel either.
+        // The kernel then discards what the client has not read. It fails where the connection is gone.
         if self.is_ended() {
-            self.stream.reset();
+            let _ = self.stream.set_zero_linger();
         }
     }
 }
@@ -175,11 +186,7 @@ impl AsyncWrite for Paced {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.is_ended() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
-        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(context, wrote)
+        self.write(context, |stream, context| stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -187,11 +194,9 @@ impl AsyncWrite for Paced {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.is_ended() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
-        let wrote = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.note(context, wrote)
+        self.write(context, |stream, context| {
+            stream.poll_write_vectored(context, slices)
+        })
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -202,8 +207,9 @@ impl AsyncWrite for Paced {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, linger, .. } = self.get_mut();
+        linger.poll_shutdown(stream, context)
     }
 }
 
@@ -211,10 +217,10 @@ impl AsyncWrite for Paced {
 mod tests {
     use super::*;
 
-    /// The largest step in which progress was seen.
+    /// The largest step of progress that was measured.
     const STEP: usize = 137_000;
 
-    /// How many steps a client that reads at this rate takes of a hundred before it is cut off.
+    /// How many of a hundred steps a client takes at this rate before it is cut off.
     fn steps(rate: u64, limits: &HttpLimits) -> usize {
         let mut behind = Behind::default();
         let pause = Duration::from_secs_f64(STEP as f64 / rate as f64);
@@ -224,7 +230,7 @@ mod tests {
             if start + pause >= behind.end.deadline() {
                 return step;
             }
-            // As if the pause was over.
+            // As if the pause were over.
             behind.since = Some(start - pause);
             behind.take(STEP, limits.write_rate);
         }

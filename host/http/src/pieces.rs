@@ -1,7 +1,7 @@
-//! Bodies that are put together from texts.
+//! Bodies assembled from texts.
 //!
 //! Invariants: a text of [`LARGE`] bytes or more is not copied, and is counted until hyper has dropped its
-//! bytes ([`Held`]); smaller ones are gathered, so that a body of many is written in few steps. A body's
+//! bytes ([`Held`]); smaller texts are joined, so that a body of many is written in few steps. A body's
 //! length is known.
 
 use std::{
@@ -15,32 +15,32 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
-use super::outgoing::{Connection, Held, LARGE};
+use crate::outgoing::{Connection, Held, LARGE};
 
-/// Small texts are gathered up to about this size, in bytes.
-pub(super) const GATHERED: usize = 64 << 10;
+/// Small texts are joined up to about this size, in bytes.
+pub(crate) const JOINED: usize = 64 << 10;
 
-/// A text that is counted, as the owner of the bytes that hyper writes.
-struct Waiting {
+/// A counted text: the owner of the bytes that hyper writes.
+struct CountedText {
     text: String,
     _held: Held,
 }
 
-impl AsRef<[u8]> for Waiting {
+impl AsRef<[u8]> for CountedText {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
 }
 
-/// A body that is put together from texts, of which the large ones are not copied.
-pub(super) struct Pieces<'a> {
+/// A body in the making.
+pub(crate) struct Pieces<'a> {
     connection: &'a Arc<Connection>,
     parts: Vec<Bytes>,
     open: String,
 }
 
 impl<'a> Pieces<'a> {
-    /// Of this connection, with room for so many bytes of small texts.
+    /// For an answer on this connection, with room for this many bytes of small texts.
     pub fn new(connection: &'a Arc<Connection>, capacity: usize) -> Self {
         Self {
             connection,
@@ -49,16 +49,16 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Appends a text, which is copied.
+    /// Appends a small text.
     pub fn push(&mut self, text: &str) {
         self.open.push_str(text);
     }
 
-    /// Appends a text, which is not copied if it is large. `held`: where it is counted already.
+    /// Appends a text of any size. `held`: its count, if it is counted already.
     pub fn push_answer(&mut self, text: String, held: Option<Held>) {
         if text.len() < LARGE {
             self.open.push_str(&text);
-            if self.open.len() >= GATHERED {
+            if self.open.len() >= JOINED {
                 self.close();
             }
             return;
@@ -96,15 +96,15 @@ impl<'a> Pieces<'a> {
     }
 
     fn add(&mut self, mut text: String, held: Option<Held>) {
-        // A text grows by doubling: what is not used of it would not be counted.
+        // Spare capacity would not be counted.
         text.shrink_to_fit();
         let _held = held.unwrap_or_else(|| self.connection.hold(text.len()));
-        self.parts.push(Bytes::from_owner(Waiting { text, _held }));
+        self.parts.push(Bytes::from_owner(CountedText { text, _held }));
     }
 }
 
-/// An answer as a body; a large one is counted.
-pub(super) fn body(connection: &Arc<Connection>, text: String) -> Body {
+/// A body of one text; a large one is counted.
+pub(crate) fn body(connection: &Arc<Connection>, text: String) -> Body {
     if text.len() < LARGE {
         return text.into();
     }
@@ -113,7 +113,7 @@ pub(super) fn body(connection: &Arc<Connection>, text: String) -> Body {
     pieces.into_body()
 }
 
-/// A body in parts, each of which goes as soon as it is written.
+/// A body in parts; each is freed as soon as it is written.
 struct InParts {
     parts: std::vec::IntoIter<Bytes>,
     left: u64,
@@ -147,7 +147,7 @@ mod tests {
     use crate::outgoing::Outgoing;
 
     #[test]
-    fn a_large_text_is_counted_until_its_bytes_are_gone_and_a_small_one_never() {
+    fn a_large_text_is_counted_until_its_bytes_are_dropped_and_a_small_one_never() {
         let outgoing = Outgoing::new(1 << 20);
         let connection = outgoing.connect();
         let mut pieces = Pieces::new(&connection, 0);

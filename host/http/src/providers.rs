@@ -24,10 +24,12 @@ use portico_service::{
 use serde_json::json;
 
 use super::{
-    Shared, auth,
+    auth,
     error::json_response,
+    fallback::wrong_method,
     request::{RequestId, client_address, identify, query_pairs},
-    session, wrong_method,
+    session,
+    state::Shared,
 };
 
 const START: &str = "/api/auth/oidc/start";

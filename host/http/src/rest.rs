@@ -21,13 +21,13 @@ use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
 
 use super::{
-    Http, Shared,
     error::{self, json_response},
-    gate::List,
+    fallback::wrong_method,
+    lists::List,
     outgoing::Connection,
     pieces,
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
-    wrong_method,
+    state::{Http, Shared},
 };
 
 /// Every path with its methods.
@@ -97,11 +97,11 @@ async fn answer(
 }
 
 async fn call<'a>(
-    http: &Shared,
+    http: &'a Shared,
     procedure: &'a Procedure,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
-    connection: &'a Connection,
+    connection: &Connection,
 ) -> Result<(Output, List<'a>), Error> {
     let (parts, body) = request.into_parts();
     let id = parts
@@ -130,7 +130,8 @@ async fn call<'a>(
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
-    let list = connection.outgoing().begin(procedure, &identity, &shared).await?;
+    let outgoing = connection.outgoing();
+    let list = http.lists.begin(outgoing, procedure, &identity, &shared).await?;
     let service = &http.service;
     let output = service
         .call_within(&shared, procedure, &identity, &id.0, input)

@@ -21,20 +21,22 @@ use tokio::{
 };
 use tracing::{debug, info, warn};
 
-use super::{
-    HttpLimits,
-    activity::{Answering, Awaited},
+use crate::{
+    activity::{Activity, Answering, WatchedBody},
     outgoing::Outgoing,
     pace::{self, Paced},
+    settings::HttpLimits,
 };
 
-/// How long a client may read nothing, or send nothing of its request, while the host stops.
+/// While the host stops, a client that for this long reads nothing, or sends nothing more of its request, is
+/// disconnected.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Connections that cannot be accepted are told of once in so long.
-const COMPLAINT: Duration = Duration::from_secs(1);
+/// The least time between two warnings about connections that cannot be accepted.
+const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Serves until `stop` is there; then accepts nothing more, finishes what was accepted, and returns.
+/// Serves until `stop` completes; then accepts no more connections, finishes the calls that were accepted,
+/// and returns.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -44,34 +46,34 @@ pub async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.receive_time)
-        // Room for a head beyond the limit, so that it gets an answer in JSON.
+        // Larger than the limit, so that a head beyond the limit is answered in JSON.
         .max_buf_size(limits.head.max(8 << 10) * 2)
         .max_headers(512)
         .keep_alive(true);
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let slots = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     let outgoing = Outgoing::new(limits.unsent);
     pace::prepare(&listener);
     let mut stop = std::pin::pin!(stop);
-    let (mut complained, mut untold) = (None::<Instant>, 0_u64);
+    let (mut warned, mut suppressed) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
-            let place = room.clone().acquire_owned().await;
-            (listener.accept().await, place)
+            let slot = slots.clone().acquire_owned().await;
+            (listener.accept().await, slot)
         };
-        let (connection, place) = tokio::select! {
+        let (connection, slot) = tokio::select! {
             accepted = accepted => accepted,
             () = &mut stop => break,
         };
         let (stream, peer) = match connection {
             Ok(connection) => connection,
             Err(error) => {
-                // Out of file descriptors, most likely; connections that end make room.
-                if complained.is_none_or(|complained| complained.elapsed() >= COMPLAINT) {
-                    warn!(%error, untold, "cannot accept a connection");
-                    (complained, untold) = (Some(Instant::now()), 0);
+                // Most likely out of file descriptors; connections that end free some.
+                if warned.is_none_or(|warned| warned.elapsed() >= WARNING_INTERVAL) {
+                    warn!(%error, suppressed, "cannot accept a connection");
+                    (warned, suppressed) = (Some(Instant::now()), 0);
                 } else {
-                    untold += 1;
+                    suppressed += 1;
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -83,10 +85,18 @@ pub async fn serve(
         let router = TowerToHyperService::new(router.clone());
         let connection = outgoing.connect();
         let stream = Paced::new(stream, connection.clone(), limits);
-        let client = connection.clone();
+        let activity = Arc::new(Activity::default());
+        let silence = {
+            let (connection, activity) = (connection.clone(), activity.clone());
+            async move {
+                connection.outgoing().stopping().await;
+                let has_unread = || connection.held() > 0;
+                activity.silence(STOP_PATIENCE, has_unread).await;
+            }
+        };
         let service = service_fn(move |request: Request<Incoming>| {
-            let answering = Answering::begin(connection.clone());
-            let mut request = request.map(|body| Awaited::new(body, connection.clone()));
+            let answering = Answering::begin(activity.clone());
+            let mut request = request.map(|body| WatchedBody::new(body, activity.clone()));
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(connection.clone());
             let answer = router.call(request);
@@ -97,12 +107,12 @@ pub async fn serve(
         });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
-            let _place = place;
+            let _slot = slot;
             tokio::select! {
                 served = connection => if let Err(error) = served {
                     debug!(%error, "a connection ended early");
                 },
-                () = client.silent_while_stopping(STOP_PATIENCE) => {
+                () = silence => {
                     debug!("a client that sends nothing is not waited for");
                 }
             }

@@ -9,7 +9,7 @@ use portico_sandbox::SignedIn;
 use portico_service::{identity::Identity, sessions::Begun};
 use serde_json::json;
 
-use super::{Shared, error::json_response};
+use super::{error::json_response, state::Shared};
 
 /// The answer to whoever signed in.
 pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Response {

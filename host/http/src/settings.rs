@@ -1,6 +1,6 @@
-//! What the one who runs the service decides about HTTP.
+//! The operator's settings of HTTP.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use axum::http::{Uri, uri::Scheme};
 use portico_service::{
@@ -9,7 +9,55 @@ use portico_service::{
     sessions::SessionTimes,
 };
 
-use super::{HttpLimits, TrustedProxies};
+use crate::address::TrustedProxies;
+
+/// How much a client may send, and how long it may take to send and to read.
+#[derive(Clone, Debug)]
+pub struct HttpLimits {
+    /// A body, in bytes.
+    pub body: usize,
+    /// The body of a procedure that takes many records at once, in bytes.
+    pub large_body: usize,
+    /// Request line and headers, in bytes.
+    pub head: usize,
+    /// Calls in a batch.
+    pub batch: usize,
+    /// The answers of a batch together, in bytes; the calls after that are refused.
+    pub answers: usize,
+    /// How long request line and headers may take, and how long a body may take.
+    pub receive_time: Duration,
+    /// How far a client may fall behind the least rate, in addition to the time that 128 KiB take at that
+    /// rate (at most two minutes), because the kernel shows progress in steps of that size. Only of
+    /// [`serve`](crate::serve).
+    pub write_time: Duration,
+    /// The least rate at which a client reads, in bytes per second. Only of [`serve`](crate::serve).
+    pub write_rate: u64,
+    /// The answers of all connections that wait to be written, in bytes. Above it,
+    /// [`serve`](crate::serve) closes connections that do not read.
+    pub unsent: usize,
+    /// How long the calls in progress may still take when the host stops.
+    pub drain_time: Duration,
+    /// Connections at once; more wait to be accepted.
+    pub connections: usize,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            large_body: 16 << 20,
+            head: 64 << 10,
+            batch: 256,
+            answers: 64 << 20,
+            receive_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
+            write_rate: 1 << 10,
+            unsent: 64 << 20,
+            drain_time: Duration::from_secs(30),
+            connections: 10_000,
+        }
+    }
+}
 
 /// How the service is reached, by whom, and for how long.
 #[derive(Clone, Debug, Default)]
@@ -18,12 +66,12 @@ pub struct HttpSettings {
     pub limits: HttpLimits,
     /// How long sessions last.
     pub sessions: SessionTimes,
-    /// Where people reach the service. With `https`, the session cookie is for TLS only. While there is
-    /// no user, browsers are served at this host, and at no other name but `localhost`.
+    /// Where people reach the service. With `https`, the session cookie is for TLS only. Until the first
+    /// user exists, browsers are served at this host, at `localhost` and at IP addresses only.
     pub public_url: Option<PublicUrl>,
     /// The proxies whose `X-Forwarded-For` and `X-Request-Id` are believed.
     pub trusted_proxies: TrustedProxies,
-    /// Who else vouches for users.
+    /// External identity providers.
     pub providers: Providers,
 }
 
@@ -34,7 +82,7 @@ impl HttpSettings {
     }
 
     /// The name of the session cookie.
-    pub(super) fn cookie(&self) -> &'static str {
+    pub(crate) fn cookie(&self) -> &'static str {
         if self.is_secure() {
             SECURE_COOKIE
         } else {
@@ -52,13 +100,13 @@ pub struct PublicUrl {
 }
 
 impl PublicUrl {
-    /// Whether that is over TLS.
-    pub fn is_secure(&self) -> bool {
+    /// Whether it is reached over TLS.
+    fn is_secure(&self) -> bool {
         self.is_secure
     }
 
     /// The host, in lower case and without a port.
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 }

@@ -1,24 +1,47 @@
 //! The users and apps of a dashboard, in a dashboard of your own.
 //!
-//! Data flows one way: HTTP or a typed function -> procedure table -> sandbox -> component ->
-//! [`storage`].
+//! Implement [`Storage`](storage::Storage) over your database, build a [`Plugin`], and call its typed
+//! functions, or mount its router and identify the sender of each request (`Authenticate`). Data flows
+//! one way: HTTP or a typed function, procedure table, sandbox, component, storage.
+//! `docs/embedding.md` says what storage must hold, and how to check that it does;
+//! `examples/rust-dashboard` is a complete dashboard.
 //!
-//! Implement [`Storage`](embed::Storage) over your database, say who sends a request
-//! ([`Authenticate`](embed::Authenticate)), and mount the router or call the functions
-//! ([`embed::Plugin`]). `docs/embedding.md` says what storage has to hold, and how to check that it
-//! does; `examples/rust-dashboard` is a whole one.
+//! # The whole interface
+//!
+//! | | |
+//! |---|---|
+//! | [`Plugin`], [`PluginBuilder`] | build it, replace its component (`exchange`), compute name-keys |
+//! | [`Users`], [`Apps`], [`SignIn`] | the typed functions: `plugin.users()`, `plugin.apps()`, `plugin.sign_in()` |
+//! | [`Identity`], [`Authentication`] | the caller of a function |
+//! | [`Error`], [`Code`] | a refusal |
+//! | [`SignedIn`], [`ExternalIdentity`], [`Linking`] | what sign-in takes and returns |
+//! | [`Limits`], [`Throttle`], [`Clock`], [`Random`], [`Icons`], [`NoIcons`] | what the builder takes |
+//! | [`COMPONENT`], [`sha256()`] | the component that this library includes, and the hash of any |
+//! | [`model`] | the records of the contract (`wit/types.wit`) |
+//! | [`storage`] | the traits that you implement, their records, and the drivers |
+//! | `Plugin::router`, `Authenticate`, `HttpSettings`, `HttpLimits` | with the feature `router` |
+//!
+//! | feature | adds | and compiles |
+//! |---|---|---|
+//! | `router` | procedure calls, REST and health over HTTP, as an axum router | axum, hyper |
+//! | `sqlite` | `storage::SqliteStorage` | a bundled SQLite |
+//! | `memory` | `storage::MemoryStorage`, for tests | nothing more |
+//!
+//! None is on by default.
+//!
+//! # A dashboard
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use axum::{Router, http::request::Parts, routing::get};
 //! use portico::{
-//!     embed::{Authenticate, Authentication, Error, HttpSettings, Identity, Limits, Plugin},
+//!     Authenticate, Authentication, Error, HttpSettings, Identity, Limits, Plugin,
 //!     model::{AppInput, NewAccount},
-//!     storage::memory::MemoryStorage,
+//!     storage::MemoryStorage,
 //! };
 //!
-//! /// What the dashboard's own middleware has found out about a request.
+//! /// What the dashboard's own middleware adds to a request.
 //! #[derive(Clone)]
 //! struct Visitor {
 //!     user_id: String,
@@ -43,7 +66,7 @@
 //!
 //! # #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 //! # async fn main() -> anyhow::Result<()> {
-//! // Yours goes here: `impl Storage for MyDatabase`.
+//! // Yours instead: `impl Storage for MyDatabase`.
 //! let storage = Arc::new(MemoryStorage::new());
 //! let plugin = Plugin::builder(storage)
 //!     .limits(Limits { instances: 32, ..Limits::default() })
@@ -81,14 +104,47 @@
 //! # }
 //! ```
 
-pub mod embed;
+mod functions;
+mod plugin;
+#[cfg(feature = "router")]
+mod router;
 
-pub use portico_model as model;
-pub use portico_sandbox::{COMPONENT, inspect::sha256};
+pub use portico_model::{
+    error::{Code, Error},
+    time::Clock,
+};
+pub use portico_sandbox::{
+    COMPONENT, ExternalIdentity, Limits, Linking, SignedIn,
+    icons::{Icons, NoIcons},
+    inspect::sha256,
+};
+pub use portico_service::{identity::Identity, throttle::Throttle};
+pub use portico_storage::{Authentication, secrets::Random};
 
-/// Where users and apps live, and the drivers that there are.
+#[cfg(feature = "router")]
+pub use self::router::{Authenticate, HttpLimits, HttpSettings};
+pub use self::{
+    functions::{Apps, SignIn, Users},
+    plugin::{Plugin, PluginBuilder},
+};
+
+/// The records of the contract; `wit/types.wit` documents every field.
+pub mod model {
+    pub use portico_model::{
+        App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, Issue, NewAccount,
+        PasswordChange, PathSegment, ProfileChange, Provider, Registration, SearchPreferences, TextChange,
+        Timestamp, User, UserMatch, UserOption, UserSummary,
+    };
+}
+
+/// The traits that a dashboard implements over its database, and the drivers.
 pub mod storage {
     #[cfg(feature = "sqlite")]
-    pub use portico_sqlite as sqlite;
-    pub use portico_storage::*;
+    pub use portico_sqlite::SqliteStorage;
+    #[cfg(feature = "memory")]
+    pub use portico_storage::memory::MemoryStorage;
+    pub use portico_storage::{
+        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error, NewUser, Profile, Result,
+        Storage, StoredApp, Transaction, UserChange, UserFilter,
+    };
 }

@@ -1,4 +1,4 @@
-//! The library as a dashboard embeds it, without HTTP.
+//! The library as a dashboard embeds it: the typed functions, and the router without a socket.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,20 +11,17 @@ use axum::{
     routing::get,
 };
 use portico::{
-    COMPONENT,
-    embed::{
-        Authenticate, Authentication, Code, Error, ExternalIdentity, HttpSettings, Identity, Limits, Linking,
-        Plugin, PluginBuilder, Throttle,
-    },
+    Authenticate, Authentication, COMPONENT, Code, Error, ExternalIdentity, HttpSettings, Identity, Limits,
+    Linking, Plugin, PluginBuilder, Throttle,
     model::{
         AppChange, AppDraft, AppInput, ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange,
         Provider, Registration, SearchPreferences, TextChange,
     },
-    storage::memory::MemoryStorage,
+    storage::MemoryStorage,
 };
 use tower::ServiceExt as _;
 
-/// Whoever says in a header that they are Ada, is Ada.
+/// Believes the header `who`: a request that says `ada` is Ada's.
 struct Trusting(Identity);
 
 #[async_trait]
@@ -40,7 +37,7 @@ impl Authenticate for Trusting {
 
 const PASSWORD: &str = "correct horse";
 
-/// Over empty storage. The compiled component is kept for all tests.
+/// Over empty storage. All tests share the compiled component.
 fn builder() -> PluginBuilder {
     Plugin::builder(Arc::new(MemoryStorage::new())).cache(concat!(env!("CARGO_TARGET_TMPDIR"), "/embed"))
 }
@@ -82,16 +79,16 @@ fn refused<T>(answer: Result<T, Error>) -> Code {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_users_calls_its_own() {
+async fn every_function_of_users_calls_its_procedure() {
     let plugin = plugin().await;
-    let (users, nobody, ada) = (
+    let (users, anonymous, ada) = (
         plugin.users(),
         Identity::anonymous(),
         administrator(&plugin).await,
     );
     let id = || ada.user_id().unwrap().to_owned();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Eve")).await),
+        refused(users.init_user(&anonymous, account("Eve")).await),
         Code::Forbidden
     );
     let registration = Registration {
@@ -100,7 +97,7 @@ async fn every_function_of_users_calls_its_own() {
         token: "none".into(),
     };
     assert_eq!(
-        refused(users.register(&nobody, registration).await),
+        refused(users.register(&anonymous, registration).await),
         Code::BadRequest
     );
     let ben = users.create(&ada, account("Ben"), Vec::new()).await.unwrap();
@@ -167,11 +164,11 @@ async fn every_function_of_users_calls_its_own() {
     assert_eq!(users.search(&ada, "BE".into(), None).await.unwrap()[0].id, ben);
     users.delete(&ada, ben).await.unwrap();
     assert_eq!(refused(users.delete(&ada, id()).await), Code::Conflict);
-    assert_eq!(refused(users.get_all(&nobody).await), Code::Unauthorized);
+    assert_eq!(refused(users.get_all(&anonymous).await), Code::Unauthorized);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_apps_calls_its_own() {
+async fn every_function_of_apps_calls_its_procedure() {
     let plugin = plugin().await;
     let (apps, ada) = (plugin.apps(), administrator(&plugin).await);
     let first = apps.create(&ada, input("First")).await.unwrap();
@@ -205,19 +202,22 @@ async fn every_function_of_apps_calls_its_own() {
         (names(page.items), page.total_count),
         (vec!["Third".to_owned()], 2)
     );
-    let nobody = Identity::anonymous();
-    assert_eq!(apps.by_id(&nobody, first.id.clone()).await.unwrap().name, "Third");
+    let anonymous = Identity::anonymous();
+    assert_eq!(
+        apps.by_id(&anonymous, first.id.clone()).await.unwrap().name,
+        "Third"
+    );
     let ids = vec![first.id.clone(), second.id, first.id.clone()];
     assert_eq!(
-        names(apps.by_ids(&nobody, ids).await.unwrap()),
+        names(apps.by_ids(&anonymous, ids).await.unwrap()),
         ["Third", "Second"]
     );
     apps.delete(&ada, first.id.clone()).await.unwrap();
-    assert_eq!(refused(apps.by_id(&nobody, first.id).await), Code::NotFound);
+    assert_eq!(refused(apps.by_id(&anonymous, first.id).await), Code::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_a_provider_vouches_for_is_found_again() {
+async fn the_user_of_an_external_identity_is_found_again() {
     let plugin = plugin().await;
     administrator(&plugin).await;
     let identity = ExternalIdentity {
@@ -239,16 +239,16 @@ async fn who_a_provider_vouches_for_is_found_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_limits_are_the_dashboards_to_set() {
+async fn a_dashboard_sets_the_limits() {
     let limits = Limits {
         memory: 16 << 20,
         ..Limits::default()
     };
-    let nobody = Identity::anonymous();
+    let anonymous = Identity::anonymous();
     // Hashing a password needs more.
     let users = builder().limits(limits).build().await.unwrap().users();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Ada")).await),
+        refused(users.init_user(&anonymous, account("Ada")).await),
         Code::InternalServerError
     );
 
@@ -259,13 +259,13 @@ async fn the_limits_are_the_dashboards_to_set() {
         .unwrap();
     let users = hurried.users();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Ada")).await),
+        refused(users.init_user(&anonymous, account("Ada")).await),
         Code::Timeout
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_guesses_at_a_password_is_slowed_down() {
+async fn guesses_at_a_password_are_throttled() {
     let plugin = Plugin::builder(Arc::new(MemoryStorage::new()))
         .build()
         .await
@@ -281,7 +281,7 @@ async fn who_guesses_at_a_password_is_slowed_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_component_that_does_not_fit_is_refused_in_words() {
+async fn a_component_that_cannot_run_is_refused_with_the_reason() {
     let error = builder().component(*b"hello").build().await.err().unwrap();
     assert!(format!("{error:#}").contains("not WebAssembly"), "{error:#}");
     let error = builder()
@@ -299,7 +299,7 @@ async fn a_component_that_does_not_fit_is_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_router_stands_beside_routes_of_the_dashboards_own() {
+async fn the_router_leaves_other_routes_to_the_dashboard() {
     let plugin = plugin().await;
     let trusting = Arc::new(Trusting(administrator(&plugin).await));
     let portico = || plugin.router(trusting.clone(), HttpSettings::default());
@@ -329,7 +329,7 @@ async fn the_router_stands_beside_routes_of_the_dashboards_own() {
             (StatusCode::OK, data.into())
         );
         assert_eq!(ask("/api/apps", None).await.0, StatusCode::UNAUTHORIZED);
-        // A dashboard that cannot say who it is says so itself.
+        // An error of the dashboard's own authentication is the answer.
         let (status, body) = ask("/api/apps", Some("eve")).await;
         assert!(
             status == StatusCode::SERVICE_UNAVAILABLE && body.contains("Who is that?"),
@@ -338,7 +338,7 @@ async fn the_router_stands_beside_routes_of_the_dashboards_own() {
         assert_eq!(ask("/api/health/ready", None).await.0, StatusCode::OK);
         let (status, body) = ask("/api/nothing", None).await;
         assert_eq!((status, &body[..]), (StatusCode::OK, "nothing of mine"));
-        // What there is only where Portico is the dashboard.
+        // Routes that only the standalone service has.
         for path in ["/api/auth/session", "/api/openapi", "/api/docs", "/api/invites"] {
             assert_eq!(ask(path, Some("ada")).await.1, "nothing of mine", "{path}");
         }

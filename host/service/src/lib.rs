@@ -11,6 +11,7 @@ pub mod hot_swap;
 pub mod identity;
 pub mod json;
 pub mod procedures;
+pub mod request_id;
 pub mod service;
 pub mod sessions;
 pub mod shape;

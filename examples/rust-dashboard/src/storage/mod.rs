@@ -7,11 +7,12 @@ pub mod values;
 
 use async_trait::async_trait;
 use portico::{
-    embed::{
-        Access, Account, AccountKey, AppFilter, Authentication, CallContext, Constraint, NewUser, Storage,
-        StorageError, StorageResult as Result, StoredApp, Transaction, UserChange, UserFilter,
-    },
+    Authentication,
     model::{App, Provider, Timestamp, User, UserSummary},
+    storage::{
+        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error as StorageError, NewUser,
+        Result, Storage, StoredApp, Transaction, UserChange, UserFilter,
+    },
 };
 use rusqlite::{Connection, ErrorCode, ffi};
 
@@ -38,9 +39,9 @@ impl Storage for Database {
 /// A transaction of Portico.
 struct Work {
     open: Open,
-    /// The session that the call uses.
+    /// The session that the call came in on.
     session: Option<String>,
-    /// After a failure, writes and the commit are refused.
+    /// After a failure, the transaction takes no more calls and cannot be committed.
     failed: bool,
 }
 
@@ -58,7 +59,7 @@ impl Work {
     }
 }
 
-/// Translates an error of SQLite for Portico.
+/// An error of SQLite as the contract's error.
 fn refusal(error: rusqlite::Error) -> StorageError {
     match error.sqlite_error() {
         Some(ffi::Error {

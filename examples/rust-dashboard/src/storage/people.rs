@@ -1,8 +1,8 @@
-//! The people, which Portico calls users.
+//! People, which Portico calls users.
 
 use portico::{
-    embed::{Account, AccountKey, NewUser, UserChange, UserFilter},
     model::{Provider, User, UserSummary},
+    storage::{Account, AccountKey, NewUser, UserChange, UserFilter},
 };
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
@@ -34,7 +34,7 @@ fn user(row: &Row<'_>) -> Result<User> {
     })
 }
 
-/// Names are compared as blobs, because SQLite's texts end at a zero byte.
+/// Names are compared byte by byte: as blobs, because SQLite's texts end at a zero byte.
 pub fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
     let sql = "SELECT id, login, mail, mail_verified_at, picture FROM people
         WHERE (?1 IS NULL OR source = ?1)
@@ -147,7 +147,7 @@ pub fn change(db: &Connection, id: &str, change: &UserChange) -> Result<bool> {
     }
 }
 
-/// Ends the person's sessions, except the one that the call uses.
+/// Replaces a password, and ends the person's visits except the call's own.
 pub fn set_password_if(
     db: &Connection,
     id: &str,
@@ -173,7 +173,7 @@ pub fn rehash_password_if(db: &Connection, id: &str, old: &str, new: &str) -> Re
     Ok(db.prepare_cached(sql)?.execute([id, old, new])? == 1)
 }
 
-/// The schema deletes everything that belongs to them.
+/// The schema deletes what belongs to them.
 pub fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(db
         .prepare_cached("DELETE FROM people WHERE id = ?")?

@@ -1,4 +1,4 @@
-//! Permissions: teams (Portico's groups), invitations, pages (boards) and search engines.
+//! Permissions: teams (Portico's groups), invitations, pages (Portico's boards) and search engines.
 
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 
@@ -58,7 +58,7 @@ pub fn has_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Resul
     Ok(kept.is_some_and(|kept| same(&kept, &hash(token))))
 }
 
-/// Deletes a row. Returns whether it existed.
+/// Removes an invitation. Returns whether it was valid.
 pub fn take_invitation(db: &Connection, id: &str, token: &str, now: u64) -> Result<bool> {
     Ok(has_invitation(db, id, token, now)? && db.execute("DELETE FROM invitations WHERE id = ?", [id])? == 1)
 }
@@ -68,8 +68,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
-/// A page may be seen by everyone, or by its owner, by those with whom it is shared, and by those with a
-/// permission for all pages.
+/// A page is visible to everyone if it is open; else to its owner, to those it is shared with, and to
+/// those with a permission on all pages.
 pub fn may_see_page(db: &Connection, person: Option<&str>, page: &str) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT * FROM pages WHERE id = ?2 AND (open OR owner = ?1
         OR EXISTS (SELECT * FROM page_people WHERE page = ?2 AND person = ?1)

@@ -1,8 +1,8 @@
-//! The services, which Portico calls apps.
+//! Services, which Portico calls apps.
 
 use portico::{
-    embed::{AppFilter, StoredApp},
     model::App,
+    storage::{AppFilter, StoredApp},
 };
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
@@ -34,7 +34,7 @@ pub fn get_many(db: &Connection, ids: &[String]) -> Result<Vec<App>> {
     db.prepare_cached(&sql)?.query_map([ids], app)?.collect()
 }
 
-/// Names are compared as blobs, because SQLite's texts end at a zero byte.
+/// Names are compared byte by byte: as blobs, because SQLite's texts end at a zero byte.
 pub fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
     let sql = format!(
         "{SERVICE} WHERE ?1 IS NULL OR instr(CAST(title_key AS BLOB), ?1) ORDER BY title_key, id LIMIT ?2 OFFSET ?3"

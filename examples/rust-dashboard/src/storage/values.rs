@@ -1,4 +1,4 @@
-//! Converts the contract's values to and from the dashboard's tables.
+//! The contract's values as the dashboard's tables hold them.
 
 use portico::model::{ColorScheme, Provider};
 use rusqlite::{
@@ -7,7 +7,7 @@ use rusqlite::{
 };
 use sha2::{Digest, Sha256};
 
-/// The identity provider of a person.
+/// A provider as the tables name it.
 pub fn source(provider: Provider) -> &'static str {
     match provider {
         Provider::Credentials => "local",
@@ -16,7 +16,7 @@ pub fn source(provider: Provider) -> &'static str {
     }
 }
 
-/// The reverse.
+/// A provider by its name in the tables.
 pub fn provider(source: &str) -> Result<Provider> {
     match source {
         "local" => Ok(Provider::Credentials),
@@ -30,7 +30,7 @@ pub fn provider(source: &str) -> Result<Provider> {
     }
 }
 
-/// The colour scheme of a person.
+/// A color scheme as the tables name it.
 pub fn look(scheme: ColorScheme) -> &'static str {
     match scheme {
         ColorScheme::Light => "day",
@@ -39,17 +39,17 @@ pub fn look(scheme: ColorScheme) -> &'static str {
     }
 }
 
-/// A time, limited to the largest integer of SQLite.
+/// A time; later ones than SQLite can hold become the latest that it can.
 pub fn moment(milliseconds: u64) -> i64 {
     i64::try_from(milliseconds).unwrap_or(i64::MAX)
 }
 
-/// A limit on rows, limited to the largest integer of SQLite.
+/// A limit as SQLite's `LIMIT` takes it; none is unlimited.
 pub fn limit(limit: Option<u32>) -> i64 {
     limit.map_or(-1, Into::into)
 }
 
-/// The hash that is stored for a secret.
+/// The hash of a secret: the secret itself is not stored.
 pub fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }

@@ -13,7 +13,7 @@ use portico_service::{
 };
 
 use super::{Credentials, Tried, begin_try};
-use crate::{Shared, request::RequestId, session};
+use crate::{request::RequestId, session, state::Shared};
 
 pub(super) async fn sign_in(
     http: &Shared,

@@ -1,36 +1,33 @@
-//! Errors, as REST and as procedure calls answer them (`http::error` makes them).
+//! The errors of REST and of procedure calls, as `crate::error` makes them.
 
 use portico_model::error::Code;
 use serde_json::{Map, Value, json};
 
-use super::{
-    operations::{JSON, described, request_id},
-    schema::Schemas,
-};
+use super::schema::{JSON, Schemas, described, request_id};
 
-/// What each refusal means.
+/// The meaning of each code.
 const ABOUT: [(Code, &str); 12] = [
     (Code::BadRequest, "The input breaks a rule; `issues` says which."),
     (
         Code::Unauthorized,
-        "The caller must sign in, or the credentials do not fit.",
+        "The caller must sign in, or the credentials are wrong.",
     ),
     (Code::Forbidden, "The caller may not do this."),
     (
         Code::NotFound,
-        "There is no such record, or none that the caller may know of.",
+        "There is no such record, or the caller may not see it.",
     ),
     (
         Code::MethodNotSupported,
-        "The path has other methods; `Allow` names them.",
+        "The path does not have this method; `Allow` names those that it has.",
     ),
     (
         Code::Conflict,
-        "The state of things does not allow it: a name is taken, the last administrator.",
+        "The call conflicts with what is stored: a name is taken, the last administrator.",
     ),
     (
         Code::PayloadTooLarge,
-        "The body, or request line and headers, are larger than the limit.",
+        "The body, or the request line with the headers, is larger than the limit.",
     ),
     (
         Code::UnsupportedMediaType,
@@ -38,7 +35,7 @@ const ABOUT: [(Code, &str); 12] = [
     ),
     (
         Code::TooManyRequests,
-        "Too many tries; `Retry-After` says when the next one may be made.",
+        "Too many attempts; `Retry-After` says when to try again.",
     ),
     (
         Code::InternalServerError,
@@ -46,12 +43,12 @@ const ABOUT: [(Code, &str); 12] = [
     ),
     (
         Code::ServiceUnavailable,
-        "Not now; the same request may succeed later.",
+        "Not available now; the same request may succeed later.",
     ),
     (Code::Timeout, "The call, or its body, took too long."),
 ];
 
-/// Every refusal that there is: `NotFound` in REST, `CallNotFound` in procedure calls.
+/// Every refusal: `NotFound` in REST, `CallNotFound` in procedure calls.
 pub(super) fn responses(schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
     for (prefix, schema) in [("", rest(schemas)), ("Call", call(schemas))] {
@@ -74,7 +71,7 @@ pub(super) fn responses(schemas: &mut Schemas) -> Value {
     responses.into()
 }
 
-/// Whether a refusal says so always (true) or at times (false).
+/// Whether `Retry-After` is always there (true), sometimes (false) or never (none).
 fn says_when_to_retry(code: Code) -> Option<bool> {
     match code {
         Code::TooManyRequests => Some(true),
@@ -83,7 +80,7 @@ fn says_when_to_retry(code: Code) -> Option<bool> {
     }
 }
 
-/// States how a request is refused whose line is so long that nobody reads it.
+/// Adds the answer to a request line that is too long to be read.
 pub(super) fn add_too_long(operation: &mut Value) {
     let Value::Object(answers) = &mut operation["responses"] else {
         return;

@@ -1,8 +1,8 @@
-//! The service described in OpenAPI 3.1, from what it runs by: the procedure table, the shapes, and
-//! the doc comments of the contract.
+//! The service described in OpenAPI 3.1, from the same sources that it runs by: the procedure table, the
+//! shapes, and the doc comments of the contract.
 //!
-//! Invariant: one document, however it is asked for: `GET /api/openapi`, `portico openapi`. Nothing
-//! in it depends on data or settings.
+//! Invariant: `GET /api/openapi` and `portico openapi` give the same document. It depends on no data and
+//! no settings.
 
 mod endpoints;
 mod errors;
@@ -17,25 +17,25 @@ use self::{endpoints::ENDPOINTS, operations::Operations};
 const ABOUT: &str = "\
 The users and apps of a dashboard.
 
-Every procedure can be called as such, and many are REST routes, too; the rules are the same.
+Every procedure can be called by its name, and many are REST routes as well; the rules are the same.
 
-- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. No key comes \
-twice, neither in an object of JSON nor in a query string; in a query string, numbers are decimal digits.
+- **Input**: types are never coerced, unknown keys are ignored, and dates are RFC 3339. A key that appears \
+twice in a JSON object or in a query string is an error; in a query string, numbers are decimal digits.
 - **Texts**: outer whitespace (Unicode's White_Space), line ends included, is trimmed from every text \
-except passwords. Lengths count Unicode scalar values after trimming (of usernames after normalising \
-to NFC in lower case, too). Ids, tokens, and names of procedures, permissions and outcomes are taken \
-as they are.
-- **Output**: dates are RFC 3339 in UTC with milliseconds. `200` with an empty body where there is no \
-output.
-- **Errors** are `Error`, in procedure calls `CallError`. `issues` and `data.zodError` name each field \
-and the rule that it breaks.
+except passwords. Lengths count Unicode scalar values after trimming (usernames are also normalised to \
+NFC and lower case first). Ids, tokens, and names of procedures, permissions and outcomes are not \
+changed.
+- **Output**: dates are RFC 3339 in UTC with milliseconds. A procedure without output answers `200` with \
+an empty body.
+- **Errors** are `Error`, in procedure calls `CallError`. `issues` and `data.zodError` name each invalid \
+field and the rule that it breaks.
 - **Procedure calls** are those of tRPC v11: this document shows the plain ones; batches, streams and \
 superjson are for its clients.
 - **Credentials**: `Authorization: Bearer`, else the header `ApiKey`, else the session cookie. Each \
-may hold an API key or a session token. Where nobody needs to sign in, bad ones count as none. A change \
-of one's own password by the cookie answers with another cookie.
-- **The first user**: until there is one, requests of browsers are `403` unless they come from this \
-service's own pages, at an IP address, `localhost` or the host of the setting `public-url`.
+may hold an API key or a session token. Where credentials are optional, invalid ones are ignored. A user \
+who changes their own password with the session cookie receives a new cookie.
+- **The first user**: until it exists, requests of browsers are answered with `403` unless they come from \
+this service's own pages, at an IP address, `localhost` or the host of the setting `public-url`.
 ";
 
 /// The document.

@@ -1,5 +1,5 @@
-//! What can be asked: each procedure as its REST route and as its procedure call, and the routes
-//! that are no procedures.
+//! The operations: each procedure as its REST route and as its procedure call, and the routes that are
+//! not procedures.
 
 use portico_model::error::Code;
 use portico_sandbox::{Access, Kind};
@@ -13,12 +13,10 @@ use serde_json::{Map, Value, json};
 use super::{
     endpoints::Endpoint,
     errors,
-    schema::{Schemas, about_field},
+    schema::{JSON, Schemas, about_field, described, request_id},
 };
 
-pub(super) const JSON: &str = "application/json";
-
-/// How anything may fail that works on data, whatever is sent.
+/// Errors of every route that works on data.
 const FAILURES: [Code; 4] = [
     Code::PayloadTooLarge,
     Code::InternalServerError,
@@ -62,7 +60,7 @@ impl Operations {
                 let schema = if in_path.is_empty() {
                     self.input(procedure)
                 } else {
-                    // The path says the rest.
+                    // The path holds the other fields.
                     let others: Vec<Field> = others.into_iter().copied().collect();
                     let name = format!("{}Body", component(procedure));
                     self.schemas.add(&name, |schemas| {
@@ -72,7 +70,7 @@ impl Operations {
                         schema
                     })
                 };
-                // Where the path says all that is needed, nothing more need come.
+                // The body is optional where the path holds every required field.
                 operation["requestBody"] = body(schema, in_path.is_empty() || needs_body);
                 codes.push(Code::UnsupportedMediaType);
             }
@@ -148,7 +146,7 @@ impl Operations {
         self.put(method, &format!("/api/trpc/{}", procedure.name), operation);
     }
 
-    /// A route that is no procedure.
+    /// A route that is not a procedure.
     pub fn endpoint(&mut self, endpoint: &Endpoint) {
         let tag = self.tag(endpoint.tag, "REST.");
         let mut operation = json!({
@@ -234,7 +232,7 @@ impl Operations {
     }
 }
 
-/// What the two operations of a procedure have in common.
+/// The parts that the two operations of a procedure share.
 fn operation(procedure: &Procedure, id: String, tag: String) -> Value {
     let (security, access) = match &procedure.access {
         Access::Public => (optional_credentials(), "anyone".into()),
@@ -266,12 +264,12 @@ fn one_of(permissions: &[String]) -> String {
     format!("the permission {}", names.join(" or "))
 }
 
-/// Any of the three.
+/// Any of the three kinds of credentials is required.
 fn credentials() -> Value {
     json!([{ "bearer": [] }, { "apiKey": [] }, { "session": [] }])
 }
 
-/// Nobody needs any; whoever has some may see more.
+/// Credentials are optional; with them, a caller may see more.
 fn optional_credentials() -> Value {
     json!([{}, { "bearer": [] }, { "apiKey": [] }, { "session": [] }])
 }
@@ -291,7 +289,7 @@ fn pascal(procedure: &str) -> String {
     procedure.split('.').map(word).collect()
 }
 
-/// What the schemas of a procedure are named after: its input, if that has a name.
+/// The base name of a procedure's schemas: its input's name, if it has one.
 fn component(procedure: &Procedure) -> String {
     match name_of(&procedure.input) {
         Some(name) => name.into(),
@@ -299,7 +297,7 @@ fn component(procedure: &Procedure) -> String {
     }
 }
 
-/// Where the contract describes the keys of a procedure's input.
+/// The name under which the contract describes the keys of a procedure's input.
 fn scope(procedure: &Procedure) -> &str {
     name_of(&procedure.input).unwrap_or(&procedure.name)
 }
@@ -316,20 +314,14 @@ fn body(schema: Value, required: bool) -> Value {
     json!({ "required": required, "content": { JSON: { "schema": schema } } })
 }
 
-/// The schema with what it means at this place.
-pub(super) fn described(mut schema: Value, about: &str) -> Value {
-    schema["description"] = about.into();
-    schema
-}
-
-/// How a procedure may refuse a call.
+/// The codes with which a procedure may refuse a call.
 fn codes(procedure: &Procedure) -> Vec<Code> {
     let mut codes = vec![Code::BadRequest];
-    let of_site = procedure.kind == Kind::Mutation;
+    let checks_site = procedure.kind == Kind::Mutation;
     match procedure.access {
         Access::Public => {}
         Access::Onboarding => codes.push(Code::Forbidden),
-        Access::Protected if !of_site => codes.push(Code::Unauthorized),
+        Access::Protected if !checks_site => codes.push(Code::Unauthorized),
         Access::Protected | Access::OwnUserOr(_) | Access::OneOf(_) => {
             codes.extend([Code::Unauthorized, Code::Forbidden]);
         }
@@ -342,7 +334,7 @@ fn codes(procedure: &Procedure) -> Vec<Code> {
     codes
 }
 
-/// The answers by status. `prefix` tells the errors of procedure calls from those of REST.
+/// The answers by status. `prefix` distinguishes the errors of procedure calls from those of REST.
 fn answers(output: Option<Value>, codes: &[Code], prefix: &str) -> Value {
     let mut good = json!({ "description": "Done.", "headers": { "x-request-id": request_id() } });
     match output {
@@ -365,8 +357,4 @@ fn answers(output: Option<Value>, codes: &[Code], prefix: &str) -> Value {
             .map(|(status, answer)| (status.to_string(), answer)),
     );
     answers.into()
-}
-
-pub(super) fn request_id() -> Value {
-    json!({ "$ref": "#/components/headers/RequestId" })
 }

@@ -1,4 +1,5 @@
-//! Shapes as JSON Schema. What has a name becomes a schema of the components, once.
+//! Shapes as JSON Schema, and small parts that all of the document uses. A named shape becomes one
+//! schema of the components.
 
 use portico_service::{
     shape::{Bound, Field, Shape},
@@ -6,45 +7,47 @@ use portico_service::{
 };
 use serde_json::{Map, Value, json};
 
+pub(super) const JSON: &str = "application/json";
+
 /// Schemas whose fields the contract describes under another name.
 const SAME_FIELDS: &[(&str, &str)] = &[("CreatedApp", "App")];
 
-/// What the contract does not say of a schema.
+/// Descriptions of schemas that are not in the contract.
 const ABOUT: &[(&str, &str)] = &[
     ("ApiKey", "An API key, without its secret."),
     ("Session", "A session, without its token."),
     (
         "AppName",
-        "An app by its name, or where several have it by its id.",
+        "An app by its name, or by its id where several apps share the name.",
     ),
-    ("AuditPage", "A part of the audit log."),
-    ("AuditRow", "Something that was done, or refused."),
-    ("Board", "A board, with what stands on it."),
+    ("AuditPage", "A page of the audit log."),
+    ("AuditRow", "A call that was made or refused."),
+    ("Board", "A board with its content."),
     ("BoardContent", "An app on a board, or a list of bookmarks."),
     ("BoardItem", "An app, or a list of bookmarks."),
     ("BoardSummary", "A board in a list."),
-    ("ChangedEntry", "A record that was there and differs now."),
+    ("ChangedEntry", "A record that existed and was changed."),
     ("CreatedApiKey", "A new API key."),
     ("CreatedApp", "A new app."),
     ("CreatedInvite", "A new invite."),
     ("CurrentSession", "Who is signed in, and until when."),
-    ("CurrentStep", "How far the first setup has come."),
+    ("CurrentStep", "The current step of the first setup."),
     (
         "Document",
-        "What a dashboard is wanted to hold. A key that is absent leaves alone what is there and gives what is new its default; null clears; lists replace.",
+        "The desired state of a dashboard. An absent key leaves existing records as they are and gives new ones the default; null clears; lists replace.",
     ),
     ("FieldChange", "A field that differs."),
     ("Group", "Users with the same permissions."),
-    ("Health", "That all is well."),
+    ("Health", "The result of a health check that succeeded."),
     ("Invite", "An invite, without its secret."),
-    ("IdentityProvider", "Who may vouch for users."),
+    ("IdentityProvider", "A way to sign in."),
     ("Membership", "A user in a group."),
     ("Named", "A record by its id and name."),
     ("Reference", "A record by its id."),
-    ("Report", "What applying a document did."),
-    ("ReportEntry", "A record that a report is about."),
+    ("Report", "The changes that applying a document made."),
+    ("ReportEntry", "A record in a report."),
     ("Search", "What to search for, in names."),
-    ("SearchEngine", "Where a search from the dashboard goes."),
+    ("SearchEngine", "A search engine that the dashboard offers."),
     ("SessionUser", "The user who is signed in."),
     ("SignIn", "A username and a password."),
     ("SignedIn", "A new session."),
@@ -56,11 +59,11 @@ const ABOUT: &[(&str, &str)] = &[
     ("StateUser", "A user of a state."),
     (
         "Unnamed",
-        "How many records of each kind a document does not name.",
+        "By kind, the number of records that a document does not name.",
     ),
     (
         "UserName",
-        "A user by their name, or where users of several providers have it with the provider.",
+        "A user by name, with the provider where users of several providers share the name.",
     ),
     ("UserReference", "A user by their id."),
     ("WantedApp", "An app of a document."),
@@ -71,7 +74,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("WantedUser", "A user of a document."),
 ];
 
-/// The named schemas that were met so far.
+/// The named schemas so far.
 #[derive(Default)]
 pub(super) struct Schemas {
     found: Map<String, Value>,
@@ -85,10 +88,10 @@ impl Schemas {
         Value::Object(found.into_iter().collect())
     }
 
-    /// A schema under this name, and the reference to it.
+    /// Adds a schema under this name, unless it is there; returns the reference to it.
     pub fn add(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.found.contains_key(name) {
-            // A schema may hold itself.
+            // Reserves the name: a schema may refer to itself.
             self.found.insert(name.to_owned(), Value::Null);
             let schema = make(self);
             self.found.insert(name.to_owned(), schema);
@@ -96,8 +99,8 @@ impl Schemas {
         reference(name)
     }
 
-    /// A shape as a schema; an object that has no name gets this one. `scope` is where the contract
-    /// describes the keys of such an object.
+    /// A shape as a schema; an unnamed object gets this name. `scope` is the name under which the contract
+    /// describes the object's keys.
     pub fn named(&mut self, name: &str, shape: &Shape, scope: &str) -> Value {
         match shape {
             Shape::Record(fields) => self.add(name, |schemas| {
@@ -113,7 +116,7 @@ impl Schemas {
     /// A shape as a schema.
     pub fn of(&mut self, shape: &Shape, scope: &str) -> Value {
         match shape {
-            // Whatever comes is not looked at.
+            // Any value: it is ignored.
             Shape::Nothing | Shape::Anything => json!({}),
             Shape::Text => json!({ "type": "string" }),
             Shape::Boolean => json!({ "type": "boolean" }),
@@ -151,7 +154,7 @@ impl Schemas {
         }
     }
 
-    /// An object with these keys. Others are ignored in inputs, so none is forbidden.
+    /// An object with these keys. Inputs may have others, which are ignored.
     pub fn object(&mut self, fields: &[Field], scope: &str) -> Value {
         let mut schema = json!({ "type": "object" });
         let required: Vec<_> = fields.iter().filter(|field| !field.optional).collect();
@@ -166,7 +169,7 @@ impl Schemas {
         schema
     }
 
-    /// One key of an object, or one parameter: its schema with what it means.
+    /// One key of an object, or one parameter, with its description.
     pub fn property(&mut self, field: &Field, scope: &str) -> Value {
         let mut schema = self.of(&field.shape, scope);
         if let Some(about) = about_field(field, scope) {
@@ -176,7 +179,7 @@ impl Schemas {
     }
 }
 
-/// What a key means: what the row says, or else the contract.
+/// The description of a key: the row's, or else the contract's.
 pub(super) fn about_field(field: &Field, scope: &str) -> Option<&'static str> {
     if !field.about.is_empty() {
         return Some(field.about);
@@ -193,7 +196,7 @@ fn about(name: &str) -> &'static str {
     own.or_else(|| words::about(name)).unwrap_or_default()
 }
 
-/// Where a schema of the components stands.
+/// The reference to a schema of the components.
 fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
@@ -229,4 +232,15 @@ fn state(bound: &Bound, schema: &mut Value) {
         }
         Bound::Pattern(pattern) => schema["pattern"] = pattern.into(),
     }
+}
+
+/// The schema with a description for this use of it.
+pub(super) fn described(mut schema: Value, about: &str) -> Value {
+    schema["description"] = about.into();
+    schema
+}
+
+/// The reference to the header with the request's id.
+pub(super) fn request_id() -> Value {
+    json!({ "$ref": "#/components/headers/RequestId" })
 }

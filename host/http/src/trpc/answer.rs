@@ -1,4 +1,4 @@
-//! The answers of a request's calls, as tRPC's clients read them.
+//! The answers of a request's calls, in the form that tRPC's clients read.
 
 use std::sync::Arc;
 
@@ -15,35 +15,33 @@ use portico_service::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    super::{
-        error::{json_response, retry_after, rpc, status},
-        outgoing::{Connection, Held, LARGE},
-        pieces::{GATHERED, Pieces},
-    },
-    superjson,
+use super::superjson;
+use crate::{
+    error::{json_response, retry_after, rpc, status},
+    outgoing::{Connection, Held, LARGE},
+    pieces::{JOINED, Pieces},
 };
 
-/// From this size on, in bytes, an answer that waits for the others of its batch is counted.
+/// An answer that waits for the others of its batch is counted from this size on, in bytes.
 const COUNTED: usize = 1 << 10;
 
-/// Room for what stands around the output of one call.
+/// Room for the envelope of one call's output, in bytes.
 const AROUND: usize = 64;
 
-/// What became of one call.
+/// The outcome of one call.
 pub(super) struct Answer {
     name: String,
     superjson: bool,
     outcome: Result<Output, Error>,
     shape: Shape,
-    /// The method that the procedure takes.
+    /// The procedure's method.
     method: Option<&'static str>,
-    /// Where its output is counted, from when it is made.
+    /// Counts its output while it waits.
     held: Option<Held>,
 }
 
 impl Answer {
-    /// What became of a call of this name.
+    /// The outcome of a call of this procedure.
     pub fn new(table: &Table, name: String, superjson: bool, outcome: Result<Output, Error>) -> Self {
         let procedure = table.find(&name);
         let shape = procedure.map_or(Shape::Nothing, |procedure| procedure.output);
@@ -61,8 +59,8 @@ impl Answer {
         }
     }
 
-    /// The same, counted as long as it waits for the others of its batch.
-    pub fn held_by(mut self, connection: &Arc<Connection>) -> Self {
+    /// Counts the output from now on.
+    pub fn counted(mut self, connection: &Arc<Connection>) -> Self {
         if let Ok(output) = &mut self.outcome
             && output.len() >= COUNTED
         {
@@ -82,7 +80,7 @@ impl Answer {
         rpc(error, Some(&self.name))
     }
 
-    /// Appends it as one answer, or one of a batch.
+    /// Appends it as a single answer, or as an element of a batch.
     fn write(self, pieces: &mut Pieces<'_>) {
         match self.outcome {
             Err(ref error) => {
@@ -115,7 +113,7 @@ impl Answer {
         }
     }
 
-    /// As a line of a stream. There, superjson goes around the line and not around the data in it.
+    /// As a line of a stream, where superjson wraps the whole line and not the data in it.
     pub fn line(self, index: usize, superjson: bool, connection: &Arc<Connection>) -> Vec<Bytes> {
         let mut pieces = Pieces::new(connection, self.small_size());
         self.write_line(index, superjson, &mut pieces);
@@ -148,14 +146,14 @@ impl Answer {
         pieces.push("\n");
     }
 
-    /// What it takes in a buffer of small texts, about.
+    /// Roughly the room that it needs in a buffer of small texts.
     fn small_size(&self) -> usize {
         let output = self.outcome.as_ref().map_or(LARGE / 16, String::len);
         AROUND + if output < LARGE { output } else { 0 }
     }
 }
 
-/// The first line of a stream: each call by its position, and the number of the line to wait for.
+/// The first line of a stream: each call's position, and the number of the chunk to wait for.
 pub(super) fn stream_head(calls: usize, superjson: bool) -> String {
     let entries: Vec<_> = (0..calls)
         .map(|index| format!(r#""{index}":[[0],[null,0,{index}]]"#))
@@ -168,14 +166,14 @@ pub(super) fn stream_head(calls: usize, superjson: bool) -> String {
     }
 }
 
-/// The lines of a stream as one response.
+/// All lines of a stream as one response.
 pub(super) fn stream_at_once(
     answers: Vec<Answer>,
     superjson: bool,
     connection: &Arc<Connection>,
 ) -> Response {
     let size: usize = answers.iter().map(Answer::small_size).sum();
-    let mut pieces = Pieces::new(connection, size.min(GATHERED));
+    let mut pieces = Pieces::new(connection, size.min(JOINED));
     pieces.push(&stream_head(answers.len(), superjson));
     for (index, answer) in answers.into_iter().enumerate() {
         answer.write_line(index, superjson, &mut pieces);
@@ -183,7 +181,7 @@ pub(super) fn stream_at_once(
     json_response(pieces.into_body())
 }
 
-/// The answers as one response: a list for a batch; its status is theirs, or 207 where they differ.
+/// The answers as one response: a list for a batch. Its status is theirs, or 207 where theirs differ.
 pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Connection>) -> Response {
     let first = answers.first().map_or(200, Answer::status);
     let code = if answers.iter().all(|answer| answer.status() == first) {
@@ -198,7 +196,7 @@ pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Co
     let method = answers.iter().find_map(|answer| answer.method);
 
     let size: usize = answers.iter().map(Answer::small_size).sum();
-    let mut pieces = Pieces::new(connection, size.min(GATHERED));
+    let mut pieces = Pieces::new(connection, size.min(JOINED));
     if is_batch {
         pieces.push("[");
     }
@@ -214,7 +212,7 @@ pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Co
     let mut response = json_response(pieces.into_body());
     *response.status_mut() = status(code);
     retry_after(&mut response, seconds);
-    // Of calls of the other kind alone, all are of one kind: one method is right for all of them.
+    // A request never mixes queries and mutations, so one method is right for all its calls.
     if code == Code::MethodNotSupported.http_status()
         && let Some(method) = method
     {

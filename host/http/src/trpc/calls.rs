@@ -1,4 +1,4 @@
-//! The calls that a request holds.
+//! The calls in a request.
 
 use axum::{
     body::Body,
@@ -12,12 +12,10 @@ use portico_sandbox::Kind;
 use portico_service::procedures::{Procedure, Table};
 use serde_json::Value;
 
-use super::{
-    super::{
-        Shared,
-        request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
-    },
-    superjson,
+use super::superjson;
+use crate::{
+    request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
+    state::Shared,
 };
 
 const PREFIX: &str = "/api/trpc";
@@ -33,17 +31,17 @@ pub(super) struct Calls {
 
 /// One call.
 pub(super) struct Call {
-    /// The procedure, as the client names it.
+    /// The procedure's name, as the client wrote it.
     pub name: String,
     /// Whether the client speaks superjson.
     pub superjson: bool,
-    /// Why the call is refused whatever its input.
+    /// The call's refusal, if its input does not matter.
     pub refusal: Option<Error>,
-    /// What it comes with.
+    /// The input.
     pub input: Input,
 }
 
-/// What a call comes with.
+/// The input of a call.
 pub(super) enum Input {
     None,
     Value(Value),
@@ -51,7 +49,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The input, or why it could not be read.
+    /// The input, or the reason why it could not be read.
     pub fn read(self) -> Result<Option<Value>, Error> {
         match self {
             Self::None => Ok(None),
@@ -65,14 +63,14 @@ impl Input {
 }
 
 impl Calls {
-    /// How many calls a request may hold, and no fewer, before anything of it is read.
+    /// An upper bound of the number of calls in a request, known before anything of it is read.
     pub fn most(parts: &Parts) -> usize {
         let path = parts.uri.path().bytes();
         // A comma may be escaped.
         1 + path.filter(|byte| matches!(byte, b',' | b'%')).count()
     }
 
-    /// Reads which procedures a request calls; refuses what is wrong with the request as a whole.
+    /// Reads the names of the procedures; refuses a request that is wrong as a whole.
     pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
         let path = parts.uri.path();
         let path = path.strip_prefix(PREFIX).unwrap_or(path);
@@ -114,7 +112,7 @@ impl Calls {
             let message = "Cannot mix procedure types in call: query, mutation";
             return Err(Error::new(Code::BadRequest, message));
         }
-        // A wrong method is refused as such, whatever comes with it.
+        // A wrong method is the more useful error, so it comes before the content type.
         if parts.method == Method::POST && !is_of(Kind::Query) {
             check_content_type(parts)?;
         }
@@ -133,7 +131,7 @@ impl Calls {
         })
     }
 
-    /// Reads the inputs. One that cannot be read is an error of its call, not of the request.
+    /// Reads the inputs. An unreadable input is an error of its call, not of the request.
     pub async fn read_inputs(&mut self, http: &Shared, parts: &Parts, body: Body) {
         let limit = self.input_limit(http);
         let read = if parts.method == Method::GET {
@@ -172,14 +170,14 @@ impl Calls {
         }
     }
 
-    /// Only who may make a call that takes many records at once may send as much.
+    /// Only calls that were not refused raise the limit for large inputs.
     fn input_limit(&self, http: &Shared) -> InputLimit {
         let permitted = self.calls.iter().filter(|call| call.refusal.is_none());
         let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
         InputLimit::of(&http.limits, procedures)
     }
 
-    /// The procedures that are called, as far as there are such.
+    /// The procedures that are called; names that do not exist are left out.
     pub fn procedures<'a>(&self, table: &'a Table) -> impl Iterator<Item = &'a Procedure> {
         self.calls.iter().filter_map(|call| table.find(&call.name))
     }
@@ -189,12 +187,12 @@ impl Calls {
         self.calls.iter_mut()
     }
 
-    /// Whether the client speaks superjson in any of its calls; it does so in all.
+    /// Whether the client speaks superjson: a client that does so in one call does so in all.
     pub fn is_superjson(&self) -> bool {
         self.calls.iter().any(|call| call.superjson)
     }
 
-    /// How many calls there are.
+    /// The number of calls.
     pub fn len(&self) -> usize {
         self.calls.len()
     }

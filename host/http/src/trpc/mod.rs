@@ -1,8 +1,8 @@
-//! Procedure calls, as tRPC v11 does them over HTTP: `/api/trpc/{procedure}`.
+//! Procedure calls over HTTP as in tRPC v11: `/api/trpc/{procedure}`.
 //!
-//! One request holds one call or a batch. A client says by the form of each call's input whether it
-//! speaks plain JSON or superjson, and gets its answer in the same. Refusals that concern the
-//! request as a whole are one error, also for a batch.
+//! A request holds one call or a batch. The form of each call's input shows whether the client speaks
+//! plain JSON or superjson; the answer uses the same. A refusal of the request as a whole is one error,
+//! also for a batch.
 
 mod answer;
 mod calls;
@@ -45,23 +45,24 @@ use self::{
     answer::Answer,
     calls::{Call, Calls},
 };
-use super::{
-    Shared,
+use crate::{
     error::{self, json_response},
-    gate::{Gate, List},
+    gate::Gate,
+    lists::List,
     outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
     session,
+    state::Shared,
 };
 
-/// How many calls of a batch run at the same time.
+/// Calls of a batch that run at the same time.
 const AT_ONCE: usize = 8;
 
-/// How long calls of a batch follow each other before others have their turn on this thread.
+/// How long calls of a batch follow each other before the task yields its thread.
 const AT_A_STRETCH: Duration = Duration::from_millis(1);
 
 /// Answers one request.
-pub(super) async fn handle(
+pub(crate) async fn handle(
     State(http): State<Shared>,
     Extension(id): Extension<RequestId>,
     request: Request,
@@ -85,11 +86,11 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     let (parts, body) = request.into_parts();
     let streams = wants_stream(&parts.headers);
     let connection = http.connection(&parts.extensions);
-    // Before anything is made of the request: many may wait here.
+    // First of all, because many requests may wait here: parsed ones would take more memory.
     let gate = match Calls::most(&parts) {
         calls if calls > 1 && parts.method == Method::GET => {
             let address = client_address(http, &parts);
-            Some(Gate::enter(&connection, address, calls, streams).await?)
+            Some(Gate::enter(&http.batches, &connection, address, calls, streams).await?)
         }
         _ => None,
     };
@@ -116,12 +117,12 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         connection: connection.clone(),
         room: AtomicUsize::new(http.limits.answers),
     };
-    // Who may not call does not get to send much.
+    // Authorise before reading the body.
     for call in calls.iter_mut() {
         call.refusal = caller.authorise(&call.name).await.err();
     }
     calls.read_inputs(http, &parts, body).await;
-    // A new cookie is part of the head: nothing is sent before all calls are done.
+    // A new cookie is part of the head, so nothing is sent before all calls are done.
     if streams && !may_renew {
         return Ok(stream(caller, calls, snapshot, gate));
     }
@@ -134,7 +135,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         let response = answer::response(answers, false, &connection);
         return Ok(session::with_renewed(http, response, &identity));
     }
-    // The request is not needed any more, and its answers may have to wait.
+    // Free the request: its answers may have to wait.
     drop(parts);
     let superjson = calls.is_superjson();
     let mut coming = start(caller, calls, snapshot, gate);
@@ -152,9 +153,9 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     Ok(session::with_renewed(http, response, &identity))
 }
 
-/// Makes the calls of a batch in tasks of their own, so that none depends on how fast the client
-/// reads: one that stops reading must not hold what others wait for. Each task makes one call after
-/// the other; those that only read do so in as few states as may be, and when its gate lets them.
+/// Makes the calls of a batch in tasks of their own, so that a client that stops reading does not hold
+/// up calls that hold what others wait for. Each task makes one call after the other. A batch that only
+/// reads uses one snapshot for each task where possible, and waits at its gate.
 fn start(
     caller: Caller,
     calls: Calls,
@@ -179,7 +180,7 @@ fn start(
     coming
 }
 
-/// Makes calls as long as there are any, and somebody waits for their answers.
+/// Makes calls until none is left or the client has gone.
 async fn make(
     caller: Arc<Caller>,
     waiting: Arc<Mutex<impl Iterator<Item = (usize, Call)>>>,
@@ -211,8 +212,8 @@ async fn make(
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
         let procedure = caller.http.service.table.find(&name);
-        if procedure.is_some_and(|procedure| caller.connection.outgoing().answers_large_list(procedure)) {
-            // It waits for a turn of another kind, and others may have this one.
+        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure)) {
+            // It waits for the permit for large lists; meanwhile other batches may have this one.
             pass = None;
         }
         let answer = AssertUnwindSafe(caller.answer(call, &shared))
@@ -223,7 +224,7 @@ async fn make(
             let error = report(Error::internal(panic), &name, &caller.id.0);
             Answer::new(&caller.http.service.table, name, superjson, Err(error))
         });
-        // Whoever has left does not need it.
+        // It fails when the client has gone.
         let _ = answers.send((index, answer));
         if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
             shared.let_go();
@@ -234,7 +235,7 @@ async fn make(
     }
 }
 
-/// Whether the client reads its answers line by line, as they come.
+/// Whether the client asks for a stream: each answer in a line of its own, as soon as it is made.
 fn wants_stream(headers: &HeaderMap) -> bool {
     let accepts = headers.get("trpc-accept").or_else(|| headers.get(header::ACCEPT));
     accepts.is_some_and(|accepts| accepts.as_bytes() == b"application/jsonl")
@@ -255,20 +256,20 @@ fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>, gate: Option
     json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
 }
 
-/// Who makes the calls of one request, and how.
+/// The context of a request's calls.
 struct Caller {
     http: Shared,
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
-    /// Where the answers are counted.
+    /// Counts the answers.
     connection: Arc<Connection>,
-    /// How many bytes the answers may still have.
+    /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
 
 impl Caller {
-    /// Refuses a call that is not there to be called in this way by this caller.
+    /// Checks that the procedure exists, the method, and access.
     async fn authorise(&self, name: &str) -> Result<(), Error> {
         let Some(procedure) = self.http.service.table.find(name) else {
             return Err(Error::new(
@@ -301,7 +302,7 @@ impl Caller {
         };
         let size = outcome.as_ref().map_or(0, String::len);
         let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
-        let answer = answer.held_by(&self.connection);
+        let answer = answer.counted(&self.connection);
         if let Some(list) = list {
             list.end(size);
         }
@@ -328,8 +329,9 @@ impl Caller {
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
-        let begun = self.connection.outgoing().begin(procedure, identity, snapshot);
-        let list = begun.await?;
+        let outgoing = self.connection.outgoing();
+        let lists = &self.http.lists;
+        let list = lists.begin(outgoing, procedure, identity, snapshot).await?;
         let output = service
             .call_within(snapshot, procedure, identity, id, call.input.read())
             .await?;

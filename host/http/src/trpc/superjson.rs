@@ -1,14 +1,14 @@
-//! superjson, as far as the procedures need it: dates, and what is undefined.
+//! superjson, as far as the procedures need it: `Date` and `undefined`.
 //!
-//! A value travels as `{"json": VALUE, "meta": {"values": …}}`, where `values` names the paths at
-//! which VALUE stands for something that JSON has not: `["Date"]`, `["undefined"]`. In a path, steps
-//! are joined by `.`; a `.` or `\` inside a step has a `\` before it.
+//! A value is sent as `{"json": VALUE, "meta": {"values": …}}`, where `values` maps the paths at which
+//! VALUE stands for a type that JSON lacks to that type: `["Date"]`, `["undefined"]`. The steps of a
+//! path are joined by `.`; `\` escapes a `.` or `\` inside a step.
 
 use portico_model::time;
 use portico_service::shape::Shape;
 use serde_json::{Map, Value, json};
 
-/// What stands inside `result` where a procedure has no output.
+/// The content of `result` for a procedure without output.
 pub(super) const UNDEFINED: &str = r#""data":{"json":null,"meta":{"values":["undefined"],"v":1}}"#;
 
 /// Whether an input comes from a client that speaks superjson. No procedure has a key `json`.
@@ -18,7 +18,7 @@ pub(super) fn is_wrapped(input: &Value) -> bool {
     })
 }
 
-/// The value inside; none if it is undefined as a whole.
+/// The wrapped value; none if it is undefined as a whole.
 pub(super) fn unwrap(mut input: Value) -> Result<Option<Value>, String> {
     let mut value = input["json"].take();
     match &input["meta"]["values"] {
@@ -113,8 +113,8 @@ fn join(path: &[String]) -> String {
     steps.join(".")
 }
 
-/// `,"meta":{…}` for an output that holds dates, to stand behind it; else nothing. `prefix` leads
-/// from where superjson begins to the output.
+/// The text `,"meta":{…}` to append to an output that holds dates; empty for others. `prefix` is the
+/// path from superjson's `json` to the output.
 pub(super) fn meta(shape: &Shape, output: &str, prefix: &[&str]) -> String {
     if !shape.has_dates() {
         return String::new();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undefined_is_not_there() {
+    fn undefined_values_are_removed() {
         assert_eq!(
             unwrap(json!({"json": null, "meta": {"values": ["undefined"], "v": 1}})),
             Ok(None)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn other_kinds_and_paths_that_are_not_there_are_refused() {
+    fn other_types_and_missing_paths_are_refused() {
         for values in [
             json!({"a": ["bigint"]}),
             json!({"a": [["custom", "x"]]}),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dates_of_an_output_are_named() {
+    fn the_meta_of_an_output_names_its_dates() {
         const SHAPE: Shape = Shape::List(&Shape::Record(&[required("at", Shape::Nullable(&Shape::Date))]));
         let output = r#"[{"at":"2026-01-31T12:00:00.000Z"},{"at":null}]"#;
         assert_eq!(

@@ -3,7 +3,6 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use portico_http::new_request_id;
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
     ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
@@ -12,17 +11,18 @@ use portico_model::{
 use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
 use portico_service::{
     identity::Identity,
+    request_id::new_request_id,
     service::{Service, hash, report},
     throttle::ThrottledAccount,
 };
 
-/// The users. Every function takes who calls first, and checks by itself whether they may.
+/// The users. Every function takes the caller first, and checks access itself.
 pub struct Users(pub(super) Arc<Service>);
 
-/// The apps. Every function takes who calls first, and checks by itself whether they may.
+/// The apps. Every function takes the caller first, and checks access itself.
 pub struct Apps(pub(super) Arc<Service>);
 
-/// Finding out who somebody is. What follows from it (a session, a cookie) is the dashboard's.
+/// Authentication of users. The session and the cookie that follow are the dashboard's.
 pub struct SignIn(pub(super) Arc<Service>);
 
 macro_rules! functions {
@@ -120,12 +120,13 @@ functions! { Apps, portico_dashboard_apps:
 }
 
 impl SignIn {
-    /// Checks a username and a password, from this address if it is known. Counts as a try at the
-    /// account and from the address: too many are refused for a while. Takes tens of milliseconds
-    /// of processor time, on a thread of its own; as many at once as there are cores.
+    /// Checks a username and a password. `address`: the client's, if it is known. Each call counts as an
+    /// attempt for the account and for the address; after too many, further attempts are refused for a
+    /// while. It takes tens of milliseconds of processor time on a thread of its own, for at most one call
+    /// per core at once.
     ///
-    /// The password may change while it is checked. Look whether `set_password_if` replaced it
-    /// meanwhile in the transaction that begins the session.
+    /// The password may change while it is checked. In the transaction that begins the session, check
+    /// whether `set_password_if` has replaced it meanwhile.
     pub async fn password(
         &self,
         username: &str,
@@ -171,8 +172,8 @@ impl SignIn {
         checked
     }
 
-    /// Finds the user whom an identity provider vouches for, and brings name, email and picture up
-    /// to date; creates it at the first sign-in, or links it to a user who is there.
+    /// Finds the user whom an external identity provider has authenticated, and updates name, email and
+    /// picture. The first sign-in creates the user, or links the identity to an existing one.
     pub async fn external(&self, identity: &ExternalIdentity, linking: Linking) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
         let context = Identity::anonymous().context(&request_id);

@@ -1,0 +1,30 @@
+//! Answers to paths that do not exist and to methods that a path does not have.
+
+use axum::{extract::Request, http::header, response::Response};
+use portico_model::error::{Code, Error};
+
+use crate::error;
+
+pub(crate) async fn only_get(request: Request) -> Response {
+    wrong_method(&request, "GET,HEAD")
+}
+
+pub(crate) async fn only_post(request: Request) -> Response {
+    wrong_method(&request, "POST")
+}
+
+pub(crate) fn wrong_method(request: &Request, allowed: &str) -> Response {
+    let message = format!(
+        "{} is not a method of this path; it has {allowed}",
+        request.method()
+    );
+    let mut response = error::rest(Error::new(Code::MethodNotSupported, message), None);
+    if let Ok(allowed) = allowed.parse() {
+        response.headers_mut().insert(header::ALLOW, allowed);
+    }
+    response
+}
+
+pub(crate) async fn unknown_path() -> Response {
+    error::rest(Error::new(Code::NotFound, "There is nothing at this path"), None)
+}

@@ -1,0 +1,134 @@
+//! What happens around every request: an id, the log, headers for safety, and an answer even if its
+//! handler panics.
+
+use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    middleware::Next,
+    response::Response,
+};
+use futures_util::FutureExt;
+use portico_model::error::{Code, Error};
+use portico_service::{request_id::new_request_id, service::report};
+use tracing::{debug, warn};
+
+use crate::{admission, error, request::RequestId, state::Http};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Headers of every answer. Handlers may not set other values.
+const ALWAYS: [(HeaderName, &str); 2] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+];
+
+/// Headers of every answer for which the handler sets no other value. Responses are not cacheable and
+/// not executable; only the page at `/api/docs` is an exception.
+const UNLESS_SET: [(HeaderName, &str); 2] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+];
+
+/// The state of [`around`].
+#[derive(Clone)]
+pub(crate) struct Around {
+    /// The largest head, in bytes.
+    pub head: usize,
+    /// Settings for the checks before routing, and for the proxies whose request ids are accepted.
+    /// None: no request is refused, and no client's id is accepted.
+    pub http: Option<Arc<Http>>,
+}
+
+impl Around {
+    pub fn of(http: &Arc<Http>) -> Self {
+        Self {
+            head: http.limits.head,
+            http: Some(http.clone()),
+        }
+    }
+}
+
+/// The middleware.
+pub(crate) async fn around(State(around): State<Around>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let Around { head: largest, http } = around;
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let is_trusted = http
+        .as_ref()
+        .is_some_and(|http| http.settings.trusted_proxies.include(peer));
+    let id = RequestId(request_id(request.headers(), is_trusted));
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    request.extensions_mut().insert(id.clone());
+    let answer = async {
+        if head_size(&request) > largest {
+            let message = format!("Request line and headers are larger than {largest} bytes");
+            return error::at(&path, Error::new(Code::PayloadTooLarge, message));
+        }
+        if let Some(http) = &http
+            && let Some(refusal) =
+                admission::refusal(http, &path, request.version(), request.headers(), &id).await
+        {
+            return refusal;
+        }
+        next.run(request).await
+    };
+    let mut response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
+        let panic = Error::internal(anyhow::anyhow!("a handler panicked; the line above says where"));
+        error::at(&path, report(panic, &path, &id.0))
+    });
+
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, id);
+    }
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    for (name, value) in UNLESS_SET {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+
+    let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+    if status >= 500 {
+        warn!(request = &*id.0, %method, path, status, micros, "answered");
+    } else {
+        debug!(request = &*id.0, %method, path, status, micros, "answered");
+    }
+    response
+}
+
+/// The size of request line and headers, in bytes.
+fn head_size(request: &Request) -> usize {
+    const SEPARATORS: usize = ": \r\n".len();
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
+    let line = request.method().as_str().len() + target + "  HTTP/1.1\r\n".len();
+    let fields = request.headers().iter();
+    line + fields
+        .map(|(name, value)| name.as_str().len() + value.len() + SEPARATORS)
+        .sum::<usize>()
+}
+
+/// The id that a trusted proxy gave the request, if it is a plain one, or else a new id. Other clients
+/// could otherwise use the id of another client's request, in the log and in the audit log.
+fn request_id(headers: &HeaderMap, is_trusted: bool) -> Arc<str> {
+    let given = headers.get(REQUEST_ID).filter(|_| is_trusted);
+    let given = given.and_then(|value| value.to_str().ok());
+    let plain = |id: &&str| {
+        (8..=64).contains(&id.len())
+            && id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if let Some(id) = given.filter(plain) {
+        return id.into();
+    }
+    new_request_id().into()
+}

@@ -1,0 +1,91 @@
+//! What all requests share.
+
+use std::{
+    collections::HashMap,
+    ops::Deref,
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
+};
+
+use axum::{extract::FromRef, http::Extensions};
+use portico_model::Timestamp;
+use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Service};
+
+use crate::{
+    file::File,
+    gate::BatchPermits,
+    lists::Lists,
+    outgoing::{Connection, Outgoing},
+    settings::{HttpLimits, HttpSettings},
+};
+
+/// The state of one router.
+pub(crate) struct Http {
+    pub live: HotSwap,
+    pub limits: HttpLimits,
+    pub settings: HttpSettings,
+    /// Identifies callers where an embedding dashboard does that; none: by keys and sessions.
+    pub authenticate: Option<Arc<dyn Authenticate>>,
+    /// By key or session, when its use was last noted.
+    pub noted: Mutex<HashMap<String, Timestamp>>,
+    /// Whether an administrator has been seen in storage.
+    pub has_administrator: AtomicBool,
+    /// Permits for batches.
+    pub batches: BatchPermits,
+    /// Permits for large lists.
+    pub lists: Lists,
+    /// The OpenAPI document, made at its first request.
+    pub document: OnceLock<File>,
+    /// Counts answers where the connections are not those of [`serve`](crate::serve).
+    outgoing: Arc<Outgoing>,
+}
+
+impl Http {
+    pub fn new(
+        live: HotSwap,
+        settings: HttpSettings,
+        authenticate: Option<Arc<dyn Authenticate>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            live,
+            outgoing: Outgoing::new(settings.limits.unsent),
+            limits: settings.limits.clone(),
+            settings,
+            authenticate,
+            noted: Mutex::default(),
+            has_administrator: AtomicBool::new(false),
+            batches: BatchPermits::default(),
+            lists: Lists::default(),
+            document: OnceLock::new(),
+        })
+    }
+
+    /// The connection of a request; a new one for each request where the sockets are not ours.
+    pub fn connection(&self, extensions: &Extensions) -> Arc<Connection> {
+        let served = extensions.get::<Arc<Connection>>();
+        served.map_or_else(|| self.outgoing.connect(), Arc::clone)
+    }
+}
+
+/// What a handler works with: the service that was current when the request arrived.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub service: Arc<Service>,
+    http: Arc<Http>,
+}
+
+impl Deref for Shared {
+    type Target = Http;
+
+    fn deref(&self) -> &Http {
+        &self.http
+    }
+}
+
+impl FromRef<Arc<Http>> for Shared {
+    fn from_ref(http: &Arc<Http>) -> Self {
+        Self {
+            service: http.live.service(),
+            http: http.clone(),
+        }
+    }
+}
