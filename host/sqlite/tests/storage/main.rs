@@ -2,6 +2,7 @@
 
 mod audit;
 mod cascades;
+mod copies;
 mod dashboard;
 mod isolation;
 mod names;
@@ -12,6 +13,7 @@ mod rights;
 mod sqlite_backups;
 mod sqlite_batches;
 mod sqlite_files;
+mod sqlite_restores;
 mod store;
 
 /// Runs each case on each driver. A case that is not listed is unused code, which the compiler
