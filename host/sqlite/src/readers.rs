@@ -329,7 +329,7 @@ impl Drop for Reader {
 }
 
 /// A connection on loan, in a transaction.
-struct ReadGuard {
+pub(super) struct ReadGuard {
     /// None when it is given back, or closed.
     connection: Option<Connection>,
     /// The count of writes when it began.
