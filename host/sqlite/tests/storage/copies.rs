@@ -18,7 +18,7 @@ pub fn put_back(file: &Path, database: &Path, replace: bool) -> anyhow::Result<R
     restore(file, database, replace, "MOMENT", &mut |_| true)
 }
 
-/// Why it was refused.
+/// Asserts that it was refused, with these words.
 #[track_caller]
 pub fn refused<T>(outcome: anyhow::Result<T>, words: &[&str]) {
     let error = outcome.err().expect("a refusal");
@@ -28,7 +28,7 @@ pub fn refused<T>(outcome: anyhow::Result<T>, words: &[&str]) {
     }
 }
 
-/// Every file in a folder with what is in it.
+/// Every file in a folder, with its contents.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(Result::unwrap);
     files

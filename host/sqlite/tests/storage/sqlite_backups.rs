@@ -1,4 +1,4 @@
-//! Copies of the database: one state, whole, and no file is replaced unasked.
+//! Copies of the database: each is one state and complete, and replaces a file only if told to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::copies::{add, apps, back_up, database, files, names, refused};
 use crate::store::Store;
 
 #[tokio::test]
-async fn a_copy_is_one_state_although_others_write_while_it_is_made() {
+async fn a_copy_is_one_state_while_others_write() {
     let store = Store::sqlite();
     add(&store, "a", 30_000).await;
     let other = Connection::open(store.path()).unwrap();
@@ -23,7 +23,7 @@ async fn a_copy_is_one_state_although_others_write_while_it_is_made() {
     let mut steps = 0;
     let contents = backup(&store.path(), &file, false, &mut |step| {
         if matches!(step, Step::Copying(..)) {
-            // At the front of the database, which is copied, and at its end, which is not.
+            // At the front of the database, which is copied already, and at its end, which is not.
             let change = "BEGIN; DELETE FROM app WHERE id IN (SELECT id FROM app ORDER BY rowid LIMIT 10);
                           UPDATE app SET description = 'later' WHERE rowid > 29000; COMMIT";
             other.execute_batch(change).unwrap();
@@ -61,16 +61,16 @@ async fn a_copy_is_one_file_for_its_owner_and_the_database_is_as_before() {
     assert_eq!(contents.bytes, fs::metadata(&file).unwrap().len());
     assert_eq!(names(folder.path()), ["copy.db"]);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    // The numbers at 18 and 19 say whether a file wants a log beside it.
+    // Bytes 18 and 19 say whether the file uses a write-ahead log.
     assert_eq!(fs::read(&file).unwrap()[18..20], [1, 1]);
     assert!(files(home.path()) == before, "{:?}", names(home.path()));
 }
 
 #[tokio::test]
-async fn a_copy_takes_what_is_still_in_the_log_of_a_host_that_was_killed() {
+async fn a_copy_includes_the_log_of_a_killed_host() {
     let store = Store::sqlite();
     add(&store, "a", 10).await;
-    // What a kill leaves: the file and its log.
+    // As a killed host leaves it: the file and its log.
     let killed = TempDir::new().unwrap();
     for (name, bytes) in files(store.path().parent().unwrap()) {
         if !name.ends_with("-shm") {
@@ -86,13 +86,13 @@ async fn a_copy_takes_what_is_still_in_the_log_of_a_host_that_was_killed() {
 }
 
 #[tokio::test]
-async fn a_copy_never_replaces_anything_unasked() {
+async fn a_copy_replaces_no_file_without_overwrite() {
     let (home, path) = database(10).await;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
     fs::write(&file, "precious").unwrap();
     refused(back_up(&path, &file), &["copy.db is there already", "--force"]);
-    // Somebody else makes the file while the copy is made.
+    // Another process creates the file while the copy is made.
     fs::remove_file(&file).unwrap();
     let late = backup(&path, &file, false, &mut |_| {
         fs::write(&file, "precious").unwrap();

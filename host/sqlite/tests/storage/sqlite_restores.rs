@@ -1,5 +1,5 @@
-//! Putting a copy in the place of a database: only a sound one of Portico's, and what was there is
-//! kept.
+//! Putting a copy in the place of a database: only a sound database of Portico is accepted, and the old one
+//! is kept.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ use crate::copies::{add, apps, back_up, database, files, names, put_back, refuse
 use crate::sqlite_files::make_first_version;
 use crate::store::Store;
 
-/// Puts back a file that may have been made to read without end.
+/// Restores a file that may have been made so that reading it never ends.
 #[track_caller]
 fn put_back_what_may_be_endless(file: &Path, database: &Path) -> anyhow::Result<Restored> {
     let (sender, done) = mpsc::channel();
@@ -27,7 +27,7 @@ fn put_back_what_may_be_endless(file: &Path, database: &Path) -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn what_is_no_sound_database_of_portico_is_neither_copied_nor_restored() {
+async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
     let (home, path) = database(2000).await;
     let folder = TempDir::new().unwrap();
     let bad = folder.path().join("bad.db");
@@ -88,7 +88,7 @@ async fn a_copy_of_a_newer_version_is_not_restored() {
         .unwrap()
         .pragma_update(None, "user_version", 1000)
         .unwrap();
-    // Copied it can be: that is no matter of what this binary knows.
+    // It can be copied: a copy does not depend on the versions that this binary knows.
     let copy = folder.path().join("copy.db");
     assert_eq!(back_up(&newer, &copy).unwrap().version, 1000);
     refused(put_back(&copy, &path, true), &["version 1000", "newer portico"]);
@@ -100,7 +100,7 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
     let folder = TempDir::new().unwrap();
     let first = folder.path().join("first.db");
     make_first_version(&first);
-    // As it is: a copy may be made to go back to the older portico.
+    // The copy keeps the version, so that it can be used to go back to the older binary.
     let copy = folder.path().join("copy.db");
     assert_eq!(back_up(&first, &copy).unwrap().version, 1);
 
@@ -116,7 +116,7 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
     SqliteStorage::open(&target).unwrap();
 }
 
-/// The migrations, in their order.
+/// The migrations, in order.
 fn migrations() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
     let migrations = files(&folder).into_values();
@@ -124,7 +124,7 @@ fn migrations() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_copy_of_every_version_is_restored_and_so_is_what_becomes_of_it() {
+async fn a_copy_of_every_version_is_restored_and_so_is_a_copy_of_the_result() {
     let migrations = migrations();
     for version in 1..=migrations.len() {
         let folder = TempDir::new().unwrap();
@@ -206,7 +206,7 @@ async fn a_copy_that_another_program_changed_is_not_restored() {
         fs::write(&copy, &before).unwrap();
         Connection::open(&copy).unwrap().execute_batch(change).unwrap();
         refused(put_back_what_may_be_endless(&copy, &path), &words);
-        // The operator hears of it when the copy is made, and not when it is needed.
+        // The operator learns this when the copy is made, not when it is needed.
         if change.starts_with("DROP INDEX") || change.contains("group_member") {
             let again = folder.path().join("again.db");
             let refused = backup(&copy, &again, true, &mut |_| true).unwrap().refused;
@@ -220,7 +220,7 @@ async fn a_copy_that_another_program_changed_is_not_restored() {
     }
 }
 
-/// Makes a file whose schema has no end: each page of its tree names the next sixty times.
+/// Makes a file whose schema takes forever to read: each page of its tree refers to the next sixty times.
 fn make_endless_schema(file: &Path) {
     const PAGE: usize = 512;
     const LEVELS: u32 = 8;
@@ -273,7 +273,7 @@ fn make_endless_schema(file: &Path) {
 }
 
 #[tokio::test]
-async fn a_file_whose_schema_has_no_end_is_refused_after_a_while() {
+async fn a_file_with_an_endless_schema_is_refused_after_a_while() {
     let (home, path) = database(1).await;
     let folder = TempDir::new().unwrap();
     let endless = folder.path().join("endless.db");
@@ -286,7 +286,7 @@ async fn a_file_whose_schema_has_no_end_is_refused_after_a_while() {
 }
 
 #[tokio::test]
-async fn what_is_restored_is_the_copy_without_its_sessions() {
+async fn a_restore_leaves_out_the_sessions_of_the_copy() {
     let (_home, path) = database(100).await;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
@@ -307,7 +307,7 @@ async fn what_is_restored_is_the_copy_without_its_sessions() {
 }
 
 #[tokio::test]
-async fn a_database_is_replaced_only_when_asked_and_kept_with_what_is_in_its_log() {
+async fn a_database_is_replaced_only_with_replace_and_kept_with_its_log() {
     let (_home, path) = database(5).await;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
@@ -335,10 +335,10 @@ async fn a_database_is_replaced_only_when_asked_and_kept_with_what_is_in_its_log
         ["portico.db", "portico.db.before-restore-MOMENT"]
     );
     assert_eq!((apps(&target), apps(&kept)), (5, 70));
-    // Once more in the same moment: nothing that was kept is lost.
+    // Once more at the same moment: the file that was kept stays.
     let second = put_back(&file, &target, true).unwrap().kept.unwrap();
     assert_eq!((apps(&target), apps(&kept), apps(&second)), (5, 70, 5));
-    // And back.
+    // And back again.
     put_back(&kept, &target, true).unwrap();
     assert_eq!(apps(&target), 70);
 }
@@ -391,9 +391,9 @@ async fn a_database_that_another_program_has_open_is_not_replaced() {
     assert_eq!(apps(&folder.path().join("portico.db")), 8);
 }
 
-/// What an interruption leaves is in nobody's way.
+/// Left-over files of an interrupted restore do not prevent the next one.
 #[tokio::test]
-async fn a_restore_that_is_interrupted_changes_nothing_and_can_be_begun_anew() {
+async fn an_interrupted_restore_changes_nothing_and_can_be_repeated() {
     let (home, path) = database(5).await;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
