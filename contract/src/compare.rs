@@ -1,4 +1,4 @@
-//! Whether the contract keeps what was promised.
+//! Compares the contract with its recorded versions.
 
 use std::fmt;
 
@@ -8,28 +8,31 @@ use wit_parser::{Resolve, WorldId};
 
 use crate::text::Recorded;
 
-/// How the contract stands to what was recorded of it.
+/// How the contract compares with its recorded versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is what was recorded under its version.
+    /// It is the recorded text of its version.
     Same,
-    /// It is another text under a version that was recorded; a component of that one would run.
+    /// Its version was recorded with another text, whose components would run.
     NeedsLaterVersion(Version),
-    /// It is another text under a version that was recorded, or that may stand for one, and a
-    /// component of that one would not run. In the words of the check.
+    /// Its version is this recorded one or compatible with it, but components of that would not run, for this
+    /// reason.
     NeedsOtherVersion(Version, String),
-    /// Its version was not recorded yet, and breaks no promise.
+    /// Its version is not recorded yet, and breaks no promise.
     NotRecorded,
 }
 
-/// Holds a text of the contract against every recorded one.
+/// Compares a text of the contract with every recorded one.
 pub fn check(version: &Version, text: &str, recorded: &[Recorded]) -> anyhow::Result<Verdict> {
     let same = recorded.iter().find(|kept| kept.version == *version);
     if same.is_some_and(|kept| kept.text == text) {
         return Ok(Verdict::Same);
     }
-    for kept in recorded.iter().filter(|kept| stands_for(version, &kept.version)) {
-        if let Err(error) = compatible(&kept.text, text) {
+    for kept in recorded
+        .iter()
+        .filter(|kept| is_compatible_with(version, &kept.version))
+    {
+        if let Err(error) = check_components(&kept.text, text) {
             let words = format!("{error:#}");
             return Ok(Verdict::NeedsOtherVersion(kept.version.clone(), words));
         }
@@ -40,8 +43,8 @@ pub fn check(version: &Version, text: &str, recorded: &[Recorded]) -> anyhow::Re
     })
 }
 
-/// Whether a host of the one version runs components of the other.
-fn stands_for(version: &Version, earlier: &Version) -> bool {
+/// Whether a host of the first version must run components of the second.
+fn is_compatible_with(version: &Version, earlier: &Version) -> bool {
     let line = |version: &Version| match version.major {
         0 => (0, version.minor),
         major => (major, 0),
@@ -49,8 +52,8 @@ fn stands_for(version: &Version, earlier: &Version) -> bool {
     line(version) == line(earlier) && earlier <= version
 }
 
-/// Whether a component of the old contract runs in a host of the new one.
-fn compatible(old: &str, new: &str) -> anyhow::Result<()> {
+/// Fails if components of the old contract do not run in a host of the new one.
+fn check_components(old: &str, new: &str) -> anyhow::Result<()> {
     let (mut resolve, old) = parse(old, "0.0.1")?;
     let (other, new) = parse(new, "0.0.2")?;
     let map = resolve.merge(other)?;
@@ -58,8 +61,7 @@ fn compatible(old: &str, new: &str) -> anyhow::Result<()> {
     wit_component::semver_check(resolve, old, new)
 }
 
-/// Reads a text of the contract under another version, so that two of them have a place beside
-/// each other.
+/// Parses a text of the contract under this version, so that two texts can be merged.
 fn parse(text: &str, version: &str) -> anyhow::Result<(Resolve, WorldId)> {
     let (header, rest) = text.split_once('\n').context("an empty text")?;
     let (name, _) = header

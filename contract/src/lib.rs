@@ -1,10 +1,10 @@
-//! What was promised in `wit/`.
+//! Keeps the promises of `wit/`.
 //!
-//! Each version of the contract is recorded once, as text without comments (`recorded/*.wit`), with
+//! Each version of the contract is recorded once, as text without comments (`recorded/*.wit`), together with
 //! a component that was built for it (`tests/fixtures/`). From then on:
 //! - the text of a recorded version does not change;
 //! - another text needs another version;
-//! - a version that may stand for an earlier one (0.2.1 for 0.2.0) runs every component of it.
+//! - a version that is compatible with an earlier one (0.2.1 with 0.2.0) runs every component of that one.
 
 mod compare;
 mod docs;

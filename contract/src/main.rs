@@ -1,4 +1,4 @@
-//! Records the contract, and describes it.
+//! Records the contract and documents it.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Keeps the contract of this version and dist/portico.wasm for good
+    /// Records the contract of this version, with dist/portico.wasm
     Record,
     /// Writes docs/contract.md
     Docs,

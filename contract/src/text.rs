@@ -1,4 +1,4 @@
-//! The contract as text, as it is and as it was recorded.
+//! The contract as text: the present one and the recorded ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use semver::Version;
 use wit_component::WitPrinter;
 use wit_parser::{PackageId, Resolve};
 
-/// The contract as it stands in `wit/`.
+/// The contract in `wit/`.
 pub struct Contract {
     resolve: Resolve,
     package: PackageId,
@@ -29,7 +29,7 @@ impl Contract {
         version.with_context(|| format!("the package {name} has no version"))
     }
 
-    /// All of it, with the packages that it uses, without comments.
+    /// The whole text with the packages that it uses, without comments.
     pub fn text(&self) -> anyhow::Result<String> {
         let others = self.resolve.packages.iter().map(|(id, _)| id);
         let others: Vec<_> = others.filter(|id| *id != self.package).collect();
@@ -39,7 +39,7 @@ impl Contract {
         Ok(printer.output.to_string())
     }
 
-    /// Its own package, with comments.
+    /// The text of its own package, with comments.
     pub(crate) fn described(&self) -> anyhow::Result<String> {
         let mut printer = WitPrinter::default();
         printer.print(&self.resolve, self.package, &[])?;
@@ -47,17 +47,17 @@ impl Contract {
     }
 }
 
-/// A version of the contract that was recorded.
+/// A recorded version of the contract.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// Its version.
     pub version: Version,
-    /// All of it, without comments.
+    /// The whole text, without comments.
     pub text: String,
 }
 
 impl Recorded {
-    /// All versions in a folder, from the first to the last.
+    /// All versions in a folder, the earliest first.
     pub fn all(folder: &Path) -> anyhow::Result<Vec<Self>> {
         let mut all = Vec::new();
         for file in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
@@ -73,7 +73,7 @@ impl Recorded {
         Ok(all)
     }
 
-    /// Writes it there; never over another one.
+    /// Writes it to a folder. Fails if the version is there with another text.
     pub fn keep(&self, folder: &Path) -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{}.wit", self.version));
         if let Ok(present) = fs::read_to_string(&path) {

@@ -1,28 +1,28 @@
-//! What is outside the contract, for an implementation in Rust.
+//! The bridge to what is outside the contract, for an implementation in Rust.
 
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Puts there, and looks at, what belongs to the dashboard. Each call is whole in itself: what it
-/// changed is committed when it answers.
+/// Creates and reads what belongs to the dashboard. Each call stands alone: when it answers, its changes are
+/// committed.
 #[async_trait]
 pub trait Bridge: Send + Sync + 'static {
-    /// Answers one call; README.md says with what.
+    /// Answers one call, as README.md describes.
     async fn call(&self, call: BridgeCall) -> Result<Value, BridgeError>;
 }
 
-/// Why a call of the bridge's has no answer.
+/// Why a call of the bridge has no answer.
 #[derive(Clone, Debug)]
 pub enum BridgeError {
-    /// This dashboard has no such thing, in words: cases that need it are skipped.
+    /// This dashboard has nothing of this kind, for this reason. Cases that need it are skipped.
     Unsupported(String),
-    /// It did not work.
+    /// It failed, for this reason.
     Failed(String),
 }
 
-/// The calls of the bridge's own; README.md describes them. There may be more in a later version:
-/// answer those with [`BridgeError::Unsupported`].
+/// The calls of the bridge, which README.md describes. A later version may have more: answer unknown ones
+/// with [`BridgeError::Unsupported`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     tag = "call",
@@ -94,34 +94,34 @@ pub enum BridgeCall {
     },
 }
 
-/// A group to put there.
+/// A group to create.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Group {
     /// Its id.
     pub id: String,
-    /// Its name, which is its name-key too.
+    /// Its name, which is also its name-key.
     pub name: String,
-    /// What its members may do.
+    /// The permissions of its members.
     pub permissions: Vec<String>,
     /// The ids of its members.
     pub members: Vec<String>,
 }
 
-/// A board to put there.
+/// A board to create.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Board {
     /// Its id.
     pub id: String,
-    /// Its name, which is its name-key too.
+    /// Its name, which is also its name-key.
     pub name: String,
     /// Whether everyone may view it.
     pub public: bool,
-    /// Who made it.
+    /// The id of the user who created it.
     pub creator: Option<String>,
-    /// The users whom it is shared with.
+    /// The ids of the users that it is shared with.
     pub users: Vec<String>,
-    /// The groups whom it is shared with.
+    /// The ids of the groups that it is shared with.
     pub groups: Vec<String>,
-    /// The apps that it shows, in order.
+    /// The ids of the apps on it, in order.
     pub apps: Vec<String>,
 }

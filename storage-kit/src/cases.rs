@@ -1,10 +1,10 @@
-//! The cases as they are written.
+//! The cases as data.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use serde_saphyr::options;
 
-/// Every file of `cases/`; a test holds that these are all.
+/// Every file of `cases/`. A test checks that none is missing.
 pub(crate) const FILES: [(&str, &str); 8] = [
     ("apps", include_str!("../cases/apps.yaml")),
     ("boards", include_str!("../cases/boards.yaml")),
@@ -16,25 +16,25 @@ pub(crate) const FILES: [(&str, &str); 8] = [
     ("users", include_str!("../cases/users.yaml")),
 ];
 
-/// Steps that show whether an implementation keeps a rule.
+/// A rule, and the steps that show whether an implementation keeps it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// The file that it stands in, without its ending.
+    /// The name of its file, without the extension.
     #[serde(skip)]
     pub file: &'static str,
-    /// What is so where the rule is kept.
+    /// What is true if the rule is kept.
     pub name: String,
     /// The rule, in the words of `wit/`.
     pub rule: String,
-    /// What must be so for the case to mean anything.
+    /// What must be true before the case begins; it is skipped otherwise.
     #[serde(default)]
     pub needs: Option<Need>,
-    /// What to do, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// What must be so before a case begins.
+/// What must be true before a case begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
@@ -44,33 +44,33 @@ pub enum Need {
     NoAdministrators,
 }
 
-/// One call, and what is expected of it.
+/// One call and its expected answer.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The transaction; none for a call of the bridge's own.
+    /// The transaction; none for a call of the bridge.
     pub transaction: Option<String>,
     /// The function.
     pub call: String,
-    /// Its arguments, with whatever stands for something else in them.
+    /// Its arguments, before expansion.
     pub arguments: Value,
-    /// What is expected.
+    /// The expected answer.
     pub expected: Expectation,
 }
 
-/// What a call must answer.
+/// The expected answer of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
-    /// Exactly this.
+    /// This value.
     Ok(Value),
-    /// A list of these, in any order.
+    /// A list of exactly these, in any order.
     Unordered(Value),
-    /// A list with these in it, in this order.
+    /// A list that includes these, in this order.
     Includes(Value),
-    /// A number, at least this one.
+    /// A number that is at least this.
     AtLeast(Value),
-    /// Exactly this error; `"any"`: some error.
+    /// This error; `"any"` is any error.
     Error(Value),
-    /// No error.
+    /// Any value, but no error.
     Success,
 }
 
@@ -109,11 +109,11 @@ impl<'de> Deserialize<'de> for Step {
     }
 }
 
-/// All cases, by file, in the order written.
+/// All cases, file by file, in the order in which they are written.
 ///
 /// # Panics
 ///
-/// If a file is not written as README.md says. A test reads them all.
+/// If a file has not the form that README.md describes. A test reads them all.
 pub fn all() -> Vec<Case> {
     let read = |(file, text): (&'static str, &str)| {
         let cases: Vec<Case> =

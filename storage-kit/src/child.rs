@@ -1,4 +1,4 @@
-//! An implementation in another process, which speaks JSON lines.
+//! An implementation in a child process, which speaks JSON lines.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{self, ChildStdin, Command, Stdio};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::protocol::{Answer, Broken, Request, Target};
 
-/// A child process; ended when this is dropped.
+/// A child process. Dropping this ends it.
 pub struct Child {
     process: process::Child,
     /// None once it is closed.
@@ -27,7 +27,7 @@ struct Line {
 }
 
 impl Child {
-    /// Starts it. Its standard error is this process's.
+    /// Starts it. It shares this process's standard error.
     pub fn start(command: &mut Command) -> anyhow::Result<Self> {
         let mut process = command
             .stdin(Stdio::piped())
@@ -42,7 +42,7 @@ impl Child {
         let (sender, lines) = channel();
         thread::spawn(move || {
             let mut output = BufReader::new(output).lines();
-            // Whoever does not listen any more is gone.
+            // Ends when the output ends, or when the receiver is dropped.
             while output.next().is_some_and(|line| sender.send(line).is_ok()) {}
         });
         Ok(Self {
@@ -88,7 +88,7 @@ impl Target for Child {
 }
 
 impl Drop for Child {
-    /// It ends when its input does; if it does not within a while, it is ended.
+    /// Closes its input, and kills it if it has not ended after a while.
     fn drop(&mut self) {
         self.input = None;
         let while_it_ends = Duration::from_secs(2);

@@ -1,8 +1,8 @@
-//! What stands for something else in a case: `{}`, `{n}`, and the members that begin with `$`.
+//! Expands the placeholders of a case: `{}`, `{n}`, and members that begin with `$`.
 
 use serde_json::{Map, Value, json};
 
-/// The values of a case with everything in its place. `marker` is what `{}` stands for.
+/// Expands every placeholder in a value. `{}` stands for `marker`.
 pub(crate) fn expand(value: &Value, marker: &str) -> Value {
     Expansion { marker, index: None }.value(value)
 }
@@ -10,7 +10,7 @@ pub(crate) fn expand(value: &Value, marker: &str) -> Value {
 #[derive(Clone, Copy)]
 struct Expansion<'a> {
     marker: &'a str,
-    /// Within a repetition: which one this is.
+    /// The number of this repetition, within `$repeat`.
     index: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// A member of a list, which may stand for several.
+    /// An item of a list. A `$repeat` expands to several.
     fn item(self, item: &Value) -> Vec<Value> {
         match (item.get("$repeat").and_then(Value::as_u64), item.get("of")) {
             (Some(times), Some(of)) => {
@@ -58,39 +58,39 @@ impl Expansion<'_> {
         let members: Map<String, Value> = each.collect();
         let mut entries = members.iter();
         match (entries.next(), entries.next()) {
-            (Some((name, Value::Object(said))), None) if name.starts_with('$') => record(name, said),
+            (Some((name, Value::Object(given))), None) if name.starts_with('$') => record(name, given),
             _ => members.into(),
         }
     }
 }
 
-/// A record of the contract, with defaults for what is not said.
-fn record(name: &str, said: &Map<String, Value>) -> Value {
+/// A record of the contract, with defaults for the members that are not given.
+fn record(name: &str, given: &Map<String, Value>) -> Value {
     match name {
         "$new-user" => json!({
-            "user": filled(name, said, user(), &["name-key", "color-scheme", "password-hash"]),
-            "name-key": said.get("name-key").or_else(|| said.get("name")),
-            "color-scheme": said.get("color-scheme").unwrap_or(&"auto".into()),
-            "password-hash": said.get("password-hash"),
+            "user": filled(name, given, user(), &["name-key", "color-scheme", "password-hash"]),
+            "name-key": given.get("name-key").or_else(|| given.get("name")),
+            "color-scheme": given.get("color-scheme").unwrap_or(&"auto".into()),
+            "password-hash": given.get("password-hash"),
         }),
-        "$user" => filled(name, said, user(), &[]),
+        "$user" => filled(name, given, user(), &[]),
         "$summary" => filled(
             name,
-            said,
+            given,
             json!({"id": null, "name": null, "email": null, "email-verified": null, "image": null}),
             &[],
         ),
         "$account" => filled(
             name,
-            said,
+            given,
             json!({"id": null, "name": null, "provider": "credentials", "password-hash": null}),
             &[],
         ),
         "$stored-app" => json!({
-            "app": filled(name, said, app(), &["name-key"]),
-            "name-key": said.get("name-key").or_else(|| said.get("name")),
+            "app": filled(name, given, app(), &["name-key"]),
+            "name-key": given.get("name-key").or_else(|| given.get("name")),
         }),
-        "$app" => filled(name, said, app(), &[]),
+        "$app" => filled(name, given, app(), &[]),
         other => panic!("{other} stands for nothing"),
     }
 }
@@ -110,9 +110,9 @@ fn app() -> Value {
     })
 }
 
-/// The defaults, overridden by what is said, but for what stands elsewhere.
-fn filled(name: &str, said: &Map<String, Value>, mut defaults: Value, elsewhere: &[&str]) -> Value {
-    for (member, value) in said {
+/// The defaults, overridden by the given members. Those in `elsewhere` belong to another record.
+fn filled(name: &str, given: &Map<String, Value>, mut defaults: Value, elsewhere: &[&str]) -> Value {
+    for (member, value) in given {
         match defaults.get_mut(member) {
             Some(default) => *default = value.clone(),
             None => assert!(
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_stands_for_what_the_readme_says() {
+    fn placeholders_expand_as_the_readme_says() {
         let case =
             json!({"ids": ["{}-a", {"$repeat": 2, "of": "{}-{n}"}], "long": {"$text": "ab", "times": 3}});
         let expected = json!({"ids": ["m-a", "m-0000", "m-0001"], "long": "ababab"});

@@ -1,4 +1,4 @@
-//! Whether an answer is what was expected.
+//! Compares an answer with what is expected.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::expand::expand;
 use crate::protocol::Answer;
 
 impl Expectation {
-    /// The same with every value in its place.
+    /// With its placeholders expanded.
     pub(crate) fn expand(&self, marker: &str) -> Self {
         match self {
             Self::Ok(value) => Self::Ok(expand(value, marker)),
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_expected_is_told_from_what_is_not() {
+    fn an_answer_is_compared_with_each_kind_of_expectation() {
         let ok = |value: Value| Answer::Ok(value);
         for (expected, met, unmet) in [
             (

@@ -1,9 +1,9 @@
-//! Tells whoever implements the interface `storage` of Portico's contract when they are done.
+//! Tests an implementation of the interface `storage` of Portico's contract.
 //!
-//! The cases are data (`cases/*.yaml`): steps, each a call and what is expected of it, under the
-//! rule of `wit/` that they show. [`run()`] drives them over a [`Target`]: a Rust implementation in
-//! this process ([`InProcess`]), or a child process that speaks JSON lines ([`Child`]). README.md
-//! beside this crate describes the protocol, the JSON of each type, and the form of a case.
+//! The cases are data (`cases/*.yaml`): each states a rule of `wit/` and the steps that show whether it is
+//! kept, a step being a call and its expected answer. [`run()`] runs them against a [`Target`]: a Rust
+//! implementation in this process ([`InProcess`]), or a child process that speaks JSON lines ([`Child`]).
+//! README.md beside this crate describes the protocol, the JSON of each type, and the form of a case.
 
 mod bridge;
 mod cases;
@@ -11,6 +11,7 @@ mod child;
 mod expand;
 mod expect;
 mod in_process;
+mod line;
 mod protocol;
 mod report;
 mod run;
@@ -26,8 +27,7 @@ pub use run::run;
 
 /// Runs every case and panics with the report if a rule is broken.
 ///
-/// Needs a thread of its own for as long as it takes: call it from an ordinary `#[test]`, not from
-/// one that is asynchronous.
+/// It blocks the thread: call it from an ordinary `#[test]`, not from an asynchronous one.
 pub fn assert_kept(mut target: impl Target) {
     let report = run(&mut target, &all(), |_| {});
     assert!(report.is_kept(), "{report}");

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use clap::{Parser, Subcommand};
 use portico_storage_kit::{Case, Child, all, run};
 
-/// Tells whoever implements Portico's storage when they are done.
+/// Tests an implementation of Portico's storage.
 ///
 /// The contract is wit/storage.wit; storage-kit/README.md describes the protocol.
 #[derive(Parser)]
@@ -18,12 +18,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Drives an implementation through the cases; fails if it breaks a rule
+    /// Runs the cases against an implementation; fails if it breaks a rule
     Run {
         /// Only cases whose file or name contains this
         #[arg(long, value_name = "TEXT")]
         case: Option<String>,
-        /// Fails also if a case could not be tried
+        /// Fails also if a case could not run
         #[arg(long)]
         no_skips: bool,
         /// The program that speaks for the implementation, and its arguments
@@ -46,13 +46,13 @@ fn main() -> anyhow::Result<ExitCode> {
             case,
             no_skips,
             command,
-        } => drive(case.as_deref(), no_skips, &command),
+        } => run_cases(case.as_deref(), no_skips, &command),
     }
 }
 
-fn drive(wanted: Option<&str>, no_skips: bool, command: &[String]) -> anyhow::Result<ExitCode> {
+fn run_cases(filter: Option<&str>, no_skips: bool, command: &[String]) -> anyhow::Result<ExitCode> {
     let mut cases = all();
-    if let Some(text) = wanted {
+    if let Some(text) = filter {
         cases.retain(|case| case.file.contains(text) || case.name.contains(text));
         anyhow::ensure!(
             !cases.is_empty(),

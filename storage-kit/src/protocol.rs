@@ -1,4 +1,4 @@
-//! What the runner says to an implementation, and what it hears.
+//! The requests of the runner, and the answers of an implementation.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use serde_json::Value;
 /// One call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
-    /// Names the request; its answer carries the same.
+    /// The id of the request; its answer has the same.
     pub id: u64,
-    /// In which transaction; none: a call of the bridge's own.
+    /// The transaction; none for a call of the bridge.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transaction: Option<String>,
     /// The function.
@@ -20,7 +20,7 @@ pub struct Request {
     pub arguments: Value,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -36,7 +36,7 @@ impl Answer {
         matches!(self, Self::Error(error) if error.get("retry").is_some() || error == "retry")
     }
 
-    /// Why there is no such thing here.
+    /// Why the call is not supported; none if it is.
     pub(crate) fn unsupported(&self) -> Option<String> {
         match self {
             Self::Error(error) => error.get("unsupported").map(|reason| match reason {
@@ -50,14 +50,14 @@ impl Answer {
 
 /// An implementation under test.
 pub trait Target {
-    /// Hands a request over without waiting for its answer.
+    /// Sends a request without waiting for its answer.
     fn send(&mut self, request: &Request) -> Result<(), Broken>;
 
-    /// The next answer, whichever request it is to; none if none comes within this time.
+    /// The next answer with the id of its request, in any order; none if none comes within this time.
     fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken>;
 }
 
-/// The implementation cannot be spoken to any more. The text says what happened.
+/// The implementation can no longer be reached, for this reason.
 #[derive(Clone, Debug)]
 pub struct Broken(pub String);
 

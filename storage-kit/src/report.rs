@@ -1,4 +1,4 @@
-//! What came of a run, in words.
+//! The results of a run, in words.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use serde_json::Value;
 use crate::cases::{Case, Expectation};
 use crate::protocol::Answer;
 
-/// Of a value in the report, so many characters.
-const SHOWN: usize = 600;
+/// The most characters of a value in the report.
+const MAX_SHOWN: usize = 600;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What the implementation calls itself.
+    /// The name that the implementation gave itself.
     pub name: String,
-    /// Each case that was tried, in order.
+    /// Each case that ran, with its result, in order.
     pub outcomes: Vec<(Case, Outcome)>,
     /// Why the run ended before its last case.
     pub broken: Option<String>,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug)]
 pub enum Outcome {
     /// The rule is kept.
     Kept,
-    /// It could not be tried, for this reason.
+    /// It could not run, for this reason.
     Skipped(String),
     /// The rule is broken.
     Broken(Box<Failure>),
@@ -35,22 +35,22 @@ pub enum Outcome {
 /// Where a rule was broken.
 #[derive(Debug)]
 pub struct Failure {
-    /// Which step of the case, from 1.
+    /// The number of the step, from 1.
     pub step: usize,
-    /// In which transaction.
+    /// The transaction; none for a call of the bridge.
     pub transaction: Option<String>,
     /// The function that was called.
     pub call: String,
-    /// With these arguments.
+    /// Its arguments.
     pub arguments: Value,
-    /// What was expected.
+    /// The expected answer.
     pub expected: Expectation,
-    /// What was answered; none: nothing.
+    /// The answer; none if there was none in time.
     pub got: Option<Answer>,
 }
 
 impl Report {
-    /// Whether no rule was found to be broken.
+    /// Whether the run reached its last case and no rule was broken.
     pub fn is_kept(&self) -> bool {
         self.broken.is_none() && self.failures().next().is_none()
     }
@@ -63,7 +63,7 @@ impl Report {
         })
     }
 
-    /// The cases that could not be tried, each with the reason.
+    /// The cases that could not run, each with the reason.
     pub fn skipped(&self) -> impl Iterator<Item = (&Case, &str)> {
         self.outcomes.iter().filter_map(|(case, outcome)| match outcome {
             Outcome::Skipped(reason) => Some((case, &reason[..])),
@@ -107,7 +107,7 @@ impl fmt::Display for Failure {
             "  step {:<4} `{}`{place}, {}",
             self.step,
             self.call,
-            shown(&self.arguments.to_string())
+            shortened(&self.arguments.to_string())
         )?;
         let (word, value) = match &self.expected {
             Expectation::Ok(value) => ("ok", value.to_string()),
@@ -117,11 +117,11 @@ impl fmt::Display for Failure {
             Expectation::Error(value) => ("error", value.to_string()),
             Expectation::Success => ("ok", String::new()),
         };
-        writeln!(formatter, "  expected  {word} {}", shown(&value))?;
+        writeln!(formatter, "  expected  {word} {}", shortened(&value))?;
         match &self.got {
-            Some(Answer::Ok(value)) => write!(formatter, "  got       ok {}", shown(&value.to_string())),
+            Some(Answer::Ok(value)) => write!(formatter, "  got       ok {}", shortened(&value.to_string())),
             Some(Answer::Error(value)) => {
-                write!(formatter, "  got       error {}", shown(&value.to_string()))
+                write!(formatter, "  got       error {}", shortened(&value.to_string()))
             }
             None => write!(
                 formatter,
@@ -131,8 +131,8 @@ impl fmt::Display for Failure {
     }
 }
 
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{} … ({} bytes)", &text[..end], text.len()),
         None => text.to_owned(),
     }

@@ -1,20 +1,15 @@
-//! Drives the cases over an implementation.
-
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+//! Runs the cases against an implementation.
 
 use serde_json::{Value, json};
 
 use crate::cases::{Case, Need};
 use crate::expand::expand;
-use crate::protocol::{Answer, Broken, Request, Target};
+use crate::line::Line;
+use crate::protocol::{Answer, Target};
 use crate::report::{Outcome, Report};
 use crate::tracks::{Call, Stop, Tracks};
 
-/// How long any call may take that has nothing to wait for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What was put there by a call, and the call that removes it again.
+/// The calls of the bridge that create something, and those that remove it again.
 const REMOVALS: [(&str, &str); 4] = [
     ("put-group", "delete-group"),
     ("put-board", "delete-board"),
@@ -22,7 +17,7 @@ const REMOVALS: [(&str, &str); 4] = [
     ("put-invite", "delete-invite"),
 ];
 
-/// Runs these cases in order, and tells of each when it begins.
+/// Runs these cases in order. Calls `begins` when a case begins.
 pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case)) -> Report {
     let mut line = Line::new(target);
     let mut report = Report::default();
@@ -40,13 +35,13 @@ pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case
         }
         begins(case);
         let marker = format!("k{run}{number:04}");
-        let mut rehearsal = Rehearsal {
+        let mut case_run = CaseRun {
             line: &mut line,
             case,
             marker,
             tracks: Tracks::default(),
         };
-        let outcome = match rehearsal.play().and_then(|()| rehearsal.clean_up()) {
+        let outcome = match case_run.run_steps().and_then(|()| case_run.clean_up()) {
             Ok(()) => Outcome::Kept,
             Err(Stop::Failure(failure)) => Outcome::Broken(failure),
             Err(Stop::Skip(reason)) => Outcome::Skipped(reason),
@@ -56,7 +51,7 @@ pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case
             }
         };
         if !matches!(outcome, Outcome::Kept) {
-            let left = rehearsal.clean_up();
+            let left = case_run.clean_up();
             if let Err(Stop::Broken(broken)) = left {
                 report.broken = Some(format!("after \"{}\": {broken}", case.name));
             }
@@ -66,16 +61,16 @@ pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case
     report
 }
 
-/// One case on its way.
-struct Rehearsal<'a, 'b> {
+/// A case that runs.
+struct CaseRun<'a, 'b> {
     line: &'a mut Line<'b>,
     case: &'a Case,
     marker: String,
     tracks: Tracks,
 }
 
-impl Rehearsal<'_, '_> {
-    fn play(&mut self) -> Result<(), Stop> {
+impl CaseRun<'_, '_> {
+    fn run_steps(&mut self) -> Result<(), Stop> {
         self.check_need()?;
         for (number, step) in self.case.steps.iter().enumerate() {
             let call = Call {
@@ -126,8 +121,8 @@ impl Rehearsal<'_, '_> {
         }
     }
 
-    /// Ends what is open, and removes what the case put there as far as that goes: what an
-    /// implementation cannot remove is the affair of another case.
+    /// Ends the open transactions, and removes what the case created. Refusals are ignored: other cases
+    /// test removal.
     fn clean_up(&mut self) -> Result<(), Stop> {
         self.tracks.abandon(self.line)?;
         let mut users = Vec::new();
@@ -166,74 +161,4 @@ impl Rehearsal<'_, '_> {
 
 fn begin(access: &str) -> Value {
     json!({"access": access, "session": null, "user": null})
-}
-
-/// Requests on their way to an implementation, and the answers that have come.
-pub(crate) struct Line<'a> {
-    target: &'a mut dyn Target,
-    next: u64,
-    answers: HashMap<u64, Answer>,
-}
-
-impl<'a> Line<'a> {
-    fn new(target: &'a mut dyn Target) -> Self {
-        Self {
-            target,
-            next: 1,
-            answers: HashMap::new(),
-        }
-    }
-
-    /// Sends a request and answers its id.
-    pub fn send(&mut self, transaction: Option<&str>, call: &str, arguments: &Value) -> Result<u64, Broken> {
-        let mut arguments = arguments.clone();
-        if call == "begin"
-            && let Some(members) = arguments.as_object_mut()
-        {
-            members.entry("session").or_insert(Value::Null);
-            members.entry("user").or_insert(Value::Null);
-        }
-        let id = self.next;
-        self.next += 1;
-        self.target.send(&Request {
-            id,
-            transaction: transaction.map(str::to_owned),
-            call: call.to_owned(),
-            arguments,
-        })?;
-        Ok(id)
-    }
-
-    /// The answer to this request, if it comes within this time.
-    pub fn answer(&mut self, id: u64, within: Duration) -> Result<Option<Answer>, Broken> {
-        let end = Instant::now() + within;
-        loop {
-            if let Some(answer) = self.answers.remove(&id) {
-                return Ok(Some(answer));
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            match self.target.receive(left)? {
-                Some((id, answer)) => drop(self.answers.insert(id, answer)),
-                None => return Ok(None),
-            }
-        }
-    }
-
-    /// Sends a request that has nothing to wait for, and answers what it is answered.
-    pub fn call(
-        &mut self,
-        transaction: Option<&str>,
-        call: &str,
-        arguments: &Value,
-    ) -> Result<Answer, Broken> {
-        let id = self.send(transaction, call, arguments)?;
-        let answer = self.answer(id, PATIENCE)?;
-        let seconds = PATIENCE.as_secs();
-        answer.ok_or_else(|| Broken(format!("`{call}` was not answered within {seconds} seconds")))
-    }
-
-    /// Drops a transaction, whatever that is answered.
-    pub fn drop_transaction(&mut self, name: &str) -> Result<(), Broken> {
-        self.call(Some(name), "drop", &json!({})).map(drop)
-    }
 }

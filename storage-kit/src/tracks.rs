@@ -1,32 +1,32 @@
 //! The transactions of one case, several of which may be open at once.
 //!
-//! Which of two transactions waits, or is refused, is the implementation's affair. So each is a
-//! track of its own: a step that is not answered while another transaction is open makes its track
-//! wait, and an answer of `retry` sends it back to its `begin`; both go on once the others have
-//! ended. Invariants:
-//! - The steps of a track are sent in their order, the next one when the one before was answered.
-//! - `retry` is a fault unless another transaction was open at some time since `begin`.
-//! - What an attempt answered is judged when it ends, and not at all if it ends in `retry`.
+//! The implementation decides which of two transactions waits or is refused. So each transaction is a track
+//! of its own. If a step is not answered while another transaction is open, its track waits; if it is
+//! answered `retry`, its track goes back to its `begin`. Both go on once the other transactions have ended.
+//! Invariants:
+//! - The steps of a track are sent in order, each after the answer to the one before.
+//! - `retry` is a failure unless another transaction was open at some time since `begin`.
+//! - The answers of an attempt are judged when it ends, and not at all if it ends in `retry`.
 
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::cases::Expectation;
+use crate::line::{Line, PATIENCE};
 use crate::protocol::{Answer, Broken};
 use crate::report::Failure;
-use crate::run::{Line, PATIENCE};
 
-/// A call is taken to wait for another transaction when it was not answered within this time.
+/// A call that is not answered within this time counts as waiting for another transaction.
 const WAITS: Duration = Duration::from_millis(100);
 
-/// Where several answers are waited for: so long for each in turn.
+/// When several answers are awaited: how long for each, in turn.
 const SLICE: Duration = Duration::from_millis(5);
 
-/// How often the component tries a transaction.
+/// How often a transaction is tried, as the component does.
 const ATTEMPTS: usize = 5;
 
-/// Why a case is over.
+/// Why a case ends early.
 pub(crate) enum Stop {
     Failure(Box<Failure>),
     Skip(String),
@@ -39,7 +39,7 @@ impl From<Broken> for Stop {
     }
 }
 
-/// A step with everything in its place.
+/// A step with its values expanded.
 #[derive(Clone)]
 pub(crate) struct Call {
     /// Which step of the case, from 1.
@@ -50,7 +50,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The failure to answer as expected.
+    /// The failure of this call, with the answer that it got.
     pub fn failed(&self, transaction: Option<&str>, got: Option<Answer>) -> Stop {
         Stop::Failure(Box::new(self.failure(transaction, got)))
     }
@@ -69,23 +69,23 @@ impl Call {
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// Open, and every step so far is answered.
+    /// Open; every step so far is answered.
     Open,
-    /// This request is not answered yet.
+    /// Waits for the answer to this request.
     Waiting(u64),
-    /// Answered `retry`: to be tried again.
+    /// Answered `retry`: it will be tried again.
     Refused,
 }
 
 struct Track {
     name: String,
-    /// What the case has told it so far.
+    /// Its steps so far.
     calls: Vec<Call>,
     /// How many of them were answered.
     done: usize,
     state: State,
     attempts: usize,
-    /// Whether another transaction was open at some time since this one began.
+    /// Whether another transaction has been open since this one began.
     competed: bool,
     /// The first answer that was not as expected.
     mismatch: Option<Failure>,
@@ -102,7 +102,7 @@ impl Track {
 }
 
 impl Tracks {
-    /// Hands a call to its transaction, and lets it go as far as it can now.
+    /// Adds a call to its transaction, and advances that as far as it can go now.
     pub fn step(&mut self, line: &mut Line, name: &str, call: Call) -> Result<(), Stop> {
         let found = self.0.iter().position(|track| track.name == name);
         let index = found.unwrap_or_else(|| {
@@ -122,8 +122,7 @@ impl Tracks {
         self.settle(line)
     }
 
-    /// While none is open that has nothing to wait for: lets those go on that waited, or were
-    /// refused.
+    /// As long as every transaction waits or was refused: waits for an answer, or tries a refused one again.
     fn settle(&mut self, line: &mut Line) -> Result<(), Stop> {
         while !self.0.iter().any(|track| track.state == State::Open) {
             if self.0.iter().any(Track::is_waiting) {
@@ -138,7 +137,7 @@ impl Tracks {
         Ok(())
     }
 
-    /// Waits until one of those that wait is answered.
+    /// Waits until a waiting transaction gets its answer.
     fn hear_any(&mut self, line: &mut Line) -> Result<(), Stop> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
@@ -154,7 +153,7 @@ impl Tracks {
         }
     }
 
-    /// Sends what this track has to send, as far as it is answered.
+    /// Sends the next calls of this track, as long as they are answered.
     fn advance(&mut self, line: &mut Line, index: usize) -> Result<(), Stop> {
         if self.0[index].is_waiting() {
             return self.hear(line, index, Duration::ZERO).map(drop);
@@ -175,9 +174,9 @@ impl Tracks {
         }
     }
 
-    /// Notes who is open beside whom; says whether anyone is beside this one.
+    /// Marks the transactions that are open at the same time. Answers whether another one is open.
     fn open_beside(&mut self, index: usize) -> bool {
-        // Also one that waits to begin: what is committed together is answered together.
+        // Also one that waits to begin: transactions may share a commit, and are then answered together.
         let is_open = |track: &Track| track.state != State::Refused;
         let others = (self.0.iter().enumerate()).any(|(other, track)| other != index && is_open(track));
         if others {
@@ -188,7 +187,7 @@ impl Tracks {
         others
     }
 
-    /// Waits for the answer that this track waits for, and goes on with it. Says whether it came.
+    /// Waits for the answer to this track's call, and judges it. Answers whether it came.
     fn hear(&mut self, line: &mut Line, index: usize, within: Duration) -> Result<bool, Stop> {
         let State::Waiting(id) = self.0[index].state else {
             return Ok(false);
@@ -199,7 +198,7 @@ impl Tracks {
         }
     }
 
-    /// Drops whatever is open, whether or not the case was done with it.
+    /// Drops every open transaction.
     pub fn abandon(&mut self, line: &mut Line) -> Result<(), Broken> {
         let (mut waiting, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Track::is_waiting);
         for track in rest.iter().filter(|track| track.state == State::Open) {
@@ -229,7 +228,7 @@ impl Tracks {
             let name = track.name.clone();
             (track.state, track.done, track.mismatch) = (State::Refused, 0, None);
             track.attempts += 1;
-            // The component drops a transaction that was refused. Nobody may hold on to it.
+            // As the component does: it drops a transaction that was refused.
             if !ends {
                 line.drop_transaction(&name)?;
             }

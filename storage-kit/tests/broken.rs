@@ -1,4 +1,4 @@
-//! Implementations that were broken on purpose: the kit names the rule.
+//! Implementations that are broken on purpose: the kit names the rule that they break.
 
 mod support;
 
@@ -14,7 +14,7 @@ use portico_storage::*;
 use portico_storage_kit::{InProcess, all, run};
 use support::Dashboard;
 
-/// What is wrong.
+/// The fault of an implementation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
@@ -44,10 +44,10 @@ enum Fault {
     CommitAfterFailureSucceeds,
     PasswordNumberNeverWritten,
     KeysSurviveReset,
-    /// Each write transaction reads an old state and writes to the present one: what databases do
-    /// that stop at READ COMMITTED or REPEATABLE READ.
+    /// Each write transaction reads an old state and writes to the present one, as databases do under READ
+    /// COMMITTED or REPEATABLE READ.
     WriteSkew,
-    /// No fault: it reads an old state as well, but does not write if anything was committed since.
+    /// No fault: it also reads an old state, but refuses to write if there was a commit since.
     Optimistic,
 }
 
@@ -55,9 +55,9 @@ enum Fault {
 struct Faulty {
     inner: Arc<dyn DashboardStorage>,
     fault: Fault,
-    /// What is said to be deleted and is not.
+    /// The ids that count as deleted and are not.
     hidden: Arc<Mutex<BTreeSet<String>>>,
-    /// How many transactions were committed that wrote.
+    /// How many write transactions were committed.
     commits: Arc<AtomicUsize>,
 }
 
@@ -69,9 +69,9 @@ struct FaultyTransaction {
     fault: Fault,
     hidden: Arc<Mutex<BTreeSet<String>>>,
     commits: Arc<AtomicUsize>,
-    /// How many there had been when this one began.
+    /// How many had been committed when this one began.
     seen: usize,
-    /// Whether it has its turn to write, which it takes late.
+    /// Whether it has begun to write, which it does late.
     writes: bool,
 }
 
@@ -119,7 +119,7 @@ impl FaultyTransaction {
         Ok(&mut **self.inner.as_mut().unwrap())
     }
 
-    /// The same, to write.
+    /// The inner transaction, to write with.
     async fn ask_to_write(&mut self) -> Result<&mut dyn DashboardTransaction> {
         let is_late = self.is(Fault::WriteSkew) || self.is(Fault::Optimistic);
         if is_late && self.access == Access::Write && !self.writes {
@@ -202,7 +202,7 @@ impl Drop for FaultyTransaction {
         if let Some(inner) = self.inner.take()
             && self.is(Fault::DroppedIsCommitted)
         {
-            // Memory waits for nobody here.
+            // The driver in memory does not wait here.
             let mut context = Context::from_waker(Waker::noop());
             assert!(pin!(inner.commit()).as_mut().poll(&mut context).is_ready());
         }
@@ -213,7 +213,7 @@ impl Drop for FaultyTransaction {
 impl Transaction for FaultyTransaction {
     async fn commit(mut self: Box<Self>) -> Result<()> {
         let committed = match self.inner.take() {
-            // Counted first: the next transaction looks as soon as the turn is free.
+            // Counted first: the next transaction reads the count as soon as it can begin.
             Some(inner) => {
                 self.commits.fetch_add(usize::from(self.writes), Ordering::SeqCst);
                 inner.commit().await
@@ -490,7 +490,7 @@ async fn keys_of(
     Ok(found)
 }
 
-/// The rules that the kit finds broken.
+/// The rules that the kit reports as broken.
 fn broken(fault: Fault) -> Vec<String> {
     let inner = support::memory();
     let faulty = Faulty {
@@ -511,14 +511,14 @@ fn without_a_fault_no_rule_is_broken() {
     assert_eq!(broken(Fault::None), Vec::<String>::new());
 }
 
-/// Of two that collide one is answered `retry`, as PostgreSQL does it under SERIALIZABLE.
+/// Of two transactions that collide one is answered `retry`, as PostgreSQL does under SERIALIZABLE.
 #[test]
-fn a_storage_that_refuses_what_it_cannot_order_breaks_no_rule() {
+fn a_storage_that_answers_retry_to_collisions_breaks_no_rule() {
     assert_eq!(broken(Fault::Optimistic), Vec::<String>::new());
 }
 
-/// A fault, and words of the rule that it breaks. The next number is how many cases may fail at
-/// most: what is right is not called wrong.
+/// A fault, some words of the rule that it breaks, and how many cases may fail at most: cases of other rules
+/// must pass.
 macro_rules! named {
     ($($name:ident: $fault:ident => $words:expr, $most:expr;)+) => {
         $(#[test]

@@ -1,4 +1,4 @@
-//! The cases are written as README.md says, and leave out nothing that `wit/storage.wit` states.
+//! The cases have the form that README.md describes, and cover every sentence of `wit/storage.wit`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn contract() -> Resolve {
     resolve
 }
 
-/// Everything that the comments of wit/ say, on one line.
+/// All comments of wit/, on one line.
 fn words() -> String {
     let mut words = String::new();
     for file in std::fs::read_dir(root().join("wit")).expect("wit/") {
@@ -42,7 +42,7 @@ fn every_file_is_read() {
 }
 
 #[test]
-fn every_rule_is_in_the_words_of_the_contract() {
+fn every_rule_quotes_the_contract() {
     let words = words();
     for Case { file, name, rule, .. } in all() {
         assert!(words.contains(&rule), "{file}: {name}: wit/ does not say: {rule}");
@@ -57,9 +57,9 @@ fn no_two_cases_have_one_name() {
     }
 }
 
-/// Every function is called where it succeeds, and every constraint is broken somewhere.
+/// Some case calls every function with success, and some case breaks every constraint.
 #[test]
-fn every_function_and_every_constraint_is_there() {
+fn every_function_and_every_constraint_is_in_some_case() {
     let resolve = contract();
     let interfaces = resolve.interfaces.iter().map(|(_, interface)| interface);
     let mut named = interfaces.filter(|interface| interface.name.as_deref() == Some("storage"));
@@ -88,7 +88,7 @@ fn every_function_and_every_constraint_is_there() {
     assert_eq!(broken, constraints.collect::<BTreeSet<_>>());
 }
 
-/// What the comment of each function says is the rule of some case, sentence by sentence.
+/// Every sentence of a function's comment is the rule of some case.
 #[test]
 fn every_sentence_about_a_function_is_a_rule_of_some_case() {
     let resolve = contract();
@@ -96,7 +96,7 @@ fn every_sentence_about_a_function_is_a_rule_of_some_case() {
     let mut named = interfaces.filter(|interface| interface.name.as_deref() == Some("storage"));
     let storage = named.next().expect("the interface storage");
     let rules: Vec<_> = all().into_iter().map(|case| case.rule).collect();
-    // What no case can show from outside.
+    // Sentences that no case can test from outside.
     let unseen = [
         "Begins a transaction.",
         "Makes every change of the transaction durable, or none of them.",
@@ -121,7 +121,7 @@ fn every_sentence_about_a_function_is_a_rule_of_some_case() {
     assert!(missing.is_empty(), "no case has the rule: {missing:#?}");
 }
 
-/// One begins, ends what it began, and asks the bridge only in between.
+/// Every transaction that begins ends, and the bridge is called only while none is open.
 #[test]
 fn every_transaction_of_a_case_ends() {
     for case in all() {

@@ -8,7 +8,7 @@ use portico_storage::DashboardStorage;
 use portico_storage_kit::{InProcess, Report, all, run};
 use support::Dashboard;
 
-/// Runs every case, and again on what the first run left behind.
+/// Runs every case twice: the second run finds what the first has left behind.
 #[track_caller]
 fn assert_kept(storage: Arc<dyn DashboardStorage>) {
     for _ in 0..2 {

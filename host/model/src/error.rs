@@ -1,13 +1,13 @@
-//! The one error of the host. Transports map it: `http::error` for REST and for procedure calls.
+//! The error type of the host. Transports map it: `http::error` for REST and for procedure calls.
 //!
-//! Invariant: `message` and `issues` may be shown to anyone who makes the call; the cause of an
-//! internal error goes to the log, with the request's id, and nowhere else.
+//! Invariant: the caller may see `message` and `issues`. The cause goes to the log, with the request's id,
+//! and nowhere else.
 
 use std::fmt;
 
-use crate::{ErrorCode, Issue, PathSegment};
+use crate::types::{self, ErrorCode, Issue, PathSegment};
 
-/// What kind of refusal an error is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of tRPC and HTTP")]
 pub enum Code {
@@ -68,9 +68,9 @@ pub struct Error {
     pub message: String,
     /// Each broken rule of the input.
     pub issues: Vec<Issue>,
-    /// When the same call may succeed: in so many seconds.
+    /// After how many seconds the same call may succeed.
     pub retry_after: Option<u64>,
-    /// For the log: what really happened.
+    /// What happened, for the log.
     pub cause: Option<anyhow::Error>,
 }
 
@@ -86,7 +86,7 @@ impl Error {
         }
     }
 
-    /// The same, and when to try again.
+    /// With the seconds after which to try again.
     pub fn retry_after(self, seconds: u64) -> Self {
         Self {
             retry_after: Some(seconds),
@@ -119,12 +119,12 @@ impl Error {
         }])
     }
 
-    /// There is no such thing, or none that the caller may know of.
+    /// This does not exist, or the caller must not know whether it does.
     pub fn not_found(what: &str) -> Self {
         Self::new(Code::NotFound, format!("{what} not found"))
     }
 
-    /// The caller has to sign in.
+    /// The caller must sign in.
     pub fn unauthorized() -> Self {
         Self::new(
             Code::Unauthorized,
@@ -132,7 +132,7 @@ impl Error {
         )
     }
 
-    /// Something failed that no caller can be blamed for.
+    /// Something failed that is no fault of the caller's.
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
         Self {
             cause: Some(cause.into()),
@@ -141,8 +141,8 @@ impl Error {
     }
 }
 
-/// The cause of a refusal after so many transactions of the call collided with others. It happens
-/// under load, so the log has it as a warning.
+/// The cause of a refusal after this many transactions of the call collided with others. This happens under
+/// load, so it is logged as a warning.
 #[derive(Debug)]
 pub struct Collided(pub u32);
 
@@ -155,7 +155,7 @@ impl fmt::Display for Collided {
 
 impl std::error::Error for Collided {}
 
-/// Which part of an input breaks which rule: `apps[3].href must be an absolute URL`.
+/// Names the part of the input and the rule that it breaks: `apps[3].href must be an absolute URL`.
 pub fn issue_text(issue: &Issue) -> String {
     let mut path = String::new();
     for segment in &issue.path {
@@ -177,8 +177,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<crate::Error> for Error {
-    fn from(error: crate::Error) -> Self {
+impl From<types::Error> for Error {
+    fn from(error: types::Error) -> Self {
         let code = match error.code {
             ErrorCode::BadRequest => Code::BadRequest,
             ErrorCode::Unauthorized => Code::Unauthorized,

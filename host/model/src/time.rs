@@ -5,9 +5,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use serde::{Serializer, ser::Error};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
 
-use crate::Timestamp;
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Timestamp = u64;
 
-/// Where the time comes from. Tests put one here that they set themselves.
+/// A source of the time. Tests use one that they set themselves.
 pub trait Clock: Send + Sync + 'static {
     /// The time now.
     fn now(&self) -> Timestamp;
@@ -24,7 +25,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Milliseconds since it was made. It never goes back, whatever is done to the machine's clock.
+/// Milliseconds since this clock was created. It never goes back, even if the machine's clock is set.
 pub struct MonotonicClock(Instant);
 
 impl Default for MonotonicClock {
@@ -39,7 +40,7 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// `2026-01-31T12:00:00.000Z`, or none for a moment beyond the year 9999.
+/// Formats a moment as `2026-01-31T12:00:00.000Z`; none after the year 9999.
 pub fn format(timestamp: Timestamp) -> Option<String> {
     let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(timestamp) * 1_000_000).ok()?;
     moment
@@ -49,19 +50,21 @@ pub fn format(timestamp: Timestamp) -> Option<String> {
         .ok()
 }
 
-/// Reads an RFC 3339 date with time, to the millisecond; none before 1970 or, in UTC, beyond 9999.
+/// Parses an RFC 3339 date with time, to the millisecond; none before 1970 or, in UTC, after 9999.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
     let timestamp = u64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?;
-    // What cannot be shown again cannot be kept.
+    // A moment that cannot be formatted must not be stored.
     format(timestamp).map(|_| timestamp)
 }
 
+/// Serializes a moment as [`format`] writes it.
 pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     let text = format(*timestamp).ok_or_else(|| S::Error::custom("a date beyond the year 9999"))?;
     serializer.serialize_str(&text)
 }
 
+/// Serializes an optional moment; none is null.
 pub fn serialize_option<S: Serializer>(
     timestamp: &Option<Timestamp>,
     serializer: S,
@@ -89,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_or_shown_is_no_date() {
+    fn a_text_that_is_no_date_or_out_of_range_is_refused() {
         for text in [
             "",
             "tomorrow",

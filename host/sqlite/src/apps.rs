@@ -1,18 +1,19 @@
 //! Statements on apps.
 //!
-//! The index of words, `app_search`, has all names but the newest ones (`app_search_state` says up to
-//! which): statements that use it read those.
+//! The full-text index `app_search` holds all names but the newest (`app_search_state` says up to
+//! which). Statements that use it read the newest names besides.
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, Result, Row, params};
+use rusqlite::{Connection, Params, Result, Row, params};
 
 use super::query::{all, first, run};
 use portico_model::App;
 use portico_storage::{AppFilter, StoredApp};
 
-/// The names that contain ?1, among those that have the trigram ?2 and those not in the index yet.
-macro_rules! among_few {
+/// The apps whose name contains ?1. Looks only at the names with the trigram ?2, and at those that are not
+/// in the index yet.
+macro_rules! with_trigram {
     () => {
         "
         FROM app
@@ -52,11 +53,11 @@ pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
             ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
         return all(db, sql, params![contains, limit, offset], app);
     };
-    // First which, and only of those the rest: a sort holds all that it is to answer, icons as well.
-    // The plus keeps SQLite from going through all names because they are in order.
+    // Numbers first, and the apps of one page after that: a sort holds every column that it answers, also
+    // the icons. The plus keeps SQLite from walking all names in the order of their index.
     let sql = concat!(
         "SELECT number ",
-        among_few!(),
+        with_trigram!(),
         " ORDER BY +name_key, id LIMIT ?3 OFFSET ?4"
     );
     let values = params![contains, trigram, limit, offset];
@@ -71,8 +72,8 @@ fn by_numbers(db: &Connection, numbers: &[i64]) -> Result<Vec<App>> {
         .collect()
 }
 
-/// The first hits of a text that was counted, so that their page needs no second pass over the names.
-/// Only for the transaction that counted them, and only if it does not write.
+/// The first hits of a text that was counted, so that a page of them needs no second pass over all names.
+/// Valid in the transaction that counted them, as long as it does not write.
 pub(super) struct FirstHits {
     text: String,
     numbers: Vec<i64>,
@@ -80,11 +81,11 @@ pub(super) struct FirstHits {
     is_all: bool,
 }
 
-/// The most hits that are remembered: the largest page.
-const REMEMBERED: i64 = 100;
+/// How many hits are remembered: as many as the largest page has.
+const MAX_FIRST_HITS: i64 = 100;
 
 impl FirstHits {
-    /// The apps of this filter, if they are among those that were counted.
+    /// The apps that this filter asks for; none if they may not all be among the first hits.
     pub fn list(&self, db: &Connection, filter: &AppFilter) -> Option<Result<Vec<App>>> {
         if filter.name_contains.as_ref() != Some(&self.text) {
             return None;
@@ -99,84 +100,78 @@ impl FirstHits {
     }
 }
 
-/// How many names contain this; with the first of them where that takes a pass over all names.
-pub(super) fn count_and_remember(db: &Connection, name_contains: &str) -> Result<(u32, Option<FirstHits>)> {
-    if name_contains.is_empty() || rare_trigram(db, name_contains)?.is_some() {
-        return Ok((count(db, name_contains)?, None));
+/// How many names contain this text. If that takes a pass over all names, also the first hits.
+pub(super) fn count(db: &Connection, name_contains: &str) -> Result<(u32, Option<FirstHits>)> {
+    if name_contains.is_empty() {
+        // Counts by pages, which is quicker than by rows.
+        return Ok((number(db, "SELECT count(*) FROM app", [])?, None));
+    }
+    if let Some(trigram) = rare_trigram(db, name_contains)? {
+        let sql = concat!("SELECT count(*) ", with_trigram!());
+        return Ok((number(db, sql, [name_contains, &trigram])?, None));
     }
     let sql = "
         SELECT number, name_key, id FROM app WHERE instr(name_key, ?1) > 0 ORDER BY name_key, id LIMIT ?2";
-    let hits: Vec<(i64, String, String)> = all(db, sql, params![name_contains, REMEMBERED], |row| {
+    let hits: Vec<(i64, String, String)> = all(db, sql, params![name_contains, MAX_FIRST_HITS], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
     })?;
-    let is_all = (hits.len() as i64) < REMEMBERED;
+    let is_all = (hits.len() as i64) < MAX_FIRST_HITS;
     let mut count = hits.len() as u32;
     if let Some((_, name_key, id)) = hits.last().filter(|_| !is_all) {
         let sql = "
             SELECT count(*) FROM app
             WHERE (name_key, id) > (?2, ?3) AND instr(name_key, ?1) > 0";
-        let rest: Option<u32> = first(db, sql, [name_contains, name_key, id], |row| row.get(0))?;
-        count += rest.unwrap_or_default();
+        count += number(db, sql, [name_contains, name_key, id])?;
     }
-    let remembered = FirstHits {
+    let first_hits = FirstHits {
         text: name_contains.to_owned(),
         numbers: hits.into_iter().map(|(number, ..)| number).collect(),
         is_all,
     };
-    Ok((count, Some(remembered)))
+    Ok((count, Some(first_hits)))
 }
 
-fn count(db: &Connection, name_contains: &str) -> Result<u32> {
-    let count = if name_contains.is_empty() {
-        // By pages, which is quicker than by rows.
-        first(db, "SELECT count(*) FROM app", [], |row| row.get(0))
-    } else if let Some(trigram) = rare_trigram(db, name_contains)? {
-        let sql = concat!("SELECT count(*) ", among_few!());
-        first(db, sql, [name_contains, &trigram], |row| row.get(0))
-    } else {
-        let sql = "SELECT count(*) FROM app WHERE instr(name_key, ?1) > 0";
-        first(db, sql, [name_contains], |row| row.get(0))
-    };
-    Ok(count?.unwrap_or_default())
+fn number(db: &Connection, sql: &str, values: impl Params) -> Result<u32> {
+    Ok(first(db, sql, values, |row| row.get(0))?.unwrap_or_default())
 }
 
 /// How many trigrams of a text are looked up. Each takes some tens of microseconds.
-const TRIGRAMS: usize = 8;
+const MAX_TRIGRAMS: usize = 8;
 
-/// How many characters of a text are considered: callers may send any text.
-const LOOKED_AT: usize = 256;
+/// How many characters of a text are considered: callers may send a text of any length.
+const MAX_CHARACTERS: usize = 256;
 
-/// Three characters of this text that are in few names, as a query of the index; none where there are
-/// none, or none that the index knows.
+/// Three characters of this text that few names contain, as a query of the index. None if every trigram
+/// that is tried is common, or the index cannot hold it.
 ///
-/// To look for the whole text by the index would take as long as its trigrams are common and repeat:
-/// for 64 times the same letter in 100,000 such names more than a second. Going through all names, the
-/// way if there is no such trigram, takes some 15 ms there, whatever the text.
+/// Searching the index for the whole text takes longer the more common its trigrams are and the more
+/// they repeat: for 64 times the same letter in 100,000 such names more than a second. The alternative, a
+/// pass over all names, takes some 15 ms there for any text.
 fn rare_trigram(db: &Connection, text: &str) -> Result<Option<String>> {
-    /// It takes the last of these for one another.
-    const NOT_KNOWN: [char; 4] = ['\0', '\u{fffd}', '\u{fffe}', '\u{ffff}'];
-    let characters: Vec<char> = text.chars().take(LOOKED_AT).collect();
+    /// The index does not tell the last three of these apart, and ends a text at the first.
+    const NOT_INDEXED: [char; 4] = ['\0', '\u{fffd}', '\u{fffe}', '\u{ffff}'];
+    let characters: Vec<char> = text.chars().take(MAX_CHARACTERS).collect();
     let mut seen = BTreeSet::new();
     let mut trigrams: Vec<_> = characters
         .windows(3)
         .filter(|trigram| seen.insert(*trigram))
         .collect();
-    trigrams.retain(|trigram| !trigram.iter().any(|character| NOT_KNOWN.contains(character)));
-    // From all over the text.
-    let among = trigrams.len().div_ceil(TRIGRAMS).max(1);
-    for trigram in trigrams.into_iter().step_by(among) {
+    trigrams.retain(|trigram| !trigram.iter().any(|character| NOT_INDEXED.contains(character)));
+    // Spread over the whole text.
+    let step = trigrams.len().div_ceil(MAX_TRIGRAMS).max(1);
+    for trigram in trigrams.into_iter().step_by(step) {
         let trigram = String::from_iter(trigram).replace('"', "\"\"");
         let query = format!("\"{trigram}\"");
-        if is_in_few(db, &query)? {
+        if is_rare(db, &query)? {
             return Ok(Some(query));
         }
     }
     Ok(None)
 }
 
-/// Whether the index finds so few names that looking at each is quicker than going through all names in
-/// order until there are enough. (Of 100,000 names with 300 hits, ten are among the first 3,000.)
-fn is_in_few(db: &Connection, query: &str) -> Result<bool> {
+/// Whether the index finds few enough names that looking at each of them is quicker than walking all names
+/// in order until a page is full. (With 300 hits among 100,000 names, ten are among the first 3,000.)
+fn is_rare(db: &Connection, query: &str) -> Result<bool> {
     const FEW: i64 = 300;
     let sql = "SELECT count(*) FROM (SELECT 1 FROM app_search WHERE app_search MATCH ?1 LIMIT ?2)";
     let count: Option<i64> = first(db, sql, params![query, FEW], |row| row.get(0))?;
@@ -217,7 +212,7 @@ pub(super) fn update(db: &Connection, new: &StoredApp) -> Result<bool> {
     Ok(run(db, sql, values)? > 0)
 }
 
-/// The schema's cascades take it off the boards.
+/// The schema's cascades remove it from boards.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM app WHERE id = ?1", [id])? > 0)
 }
@@ -240,7 +235,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{create, open_file};
+    use crate::database::{create, open_file};
 
     fn database(names: &[String]) -> (Connection, TempDir) {
         let directory = TempDir::new().unwrap();
@@ -265,9 +260,9 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_what_a_look_at_every_name_finds() {
-        // Trigrams that are common and that are rare, that repeat, and in names that are not in the
-        // index yet: 64 are taken in at once.
+    fn a_search_finds_what_a_pass_over_all_names_finds() {
+        // Trigrams that are common, that are rare, that repeat, and that are in names not indexed yet (64
+        // names are indexed at once).
         let names: Vec<String> = (0..1030)
             .map(|number| match number % 6 {
                 0 => "a".repeat(1 + number % 64),
@@ -313,8 +308,7 @@ mod tests {
                 .map(|(number, name)| (name, format!("{number:06}")))
                 .collect();
             expected.sort();
-            assert_eq!(count(&db, &text).unwrap() as usize, expected.len(), "{text:?}");
-            let (counted, hits) = count_and_remember(&db, &text).unwrap();
+            let (counted, hits) = count(&db, &text).unwrap();
             assert_eq!(counted as usize, expected.len(), "{text:?}");
             for (offset, limit) in [(0, 10), (3, 2), (90, 10), (95, 10), (200, 1)] {
                 let filter = AppFilter {
@@ -343,13 +337,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_of_one_letter_is_looked_for_as_quickly_as_any() {
+    fn a_search_for_a_long_text_of_one_letter_is_quick() {
         let (db, _directory) = database(&vec!["a".repeat(64); 1_000]);
         let began = Instant::now();
         for length in [60, 64, 65, 20_000] {
             let text = "a".repeat(length);
             let expected = if length > 64 { 0 } else { 1_000 };
-            assert_eq!(count(&db, &text), Ok(expected));
+            assert_eq!(count(&db, &text).unwrap().0, expected);
             let filter = AppFilter {
                 name_contains: Some(text),
                 offset: 0,
@@ -357,7 +351,7 @@ mod tests {
             };
             assert_eq!(list(&db, &filter).unwrap().len(), expected.min(10) as usize);
         }
-        // Three milliseconds. By the index it took 24 seconds.
+        // It takes three milliseconds. Searching the index for the whole text took 24 seconds.
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter, offset: u64, limit: u3
 pub(super) fn count(db: &Connection, filter: &AuditFilter) -> Result<u64> {
     let (from, values) = from(filter);
     let sql = if values.is_empty() {
-        // By pages, which is quicker than by rows.
+        // Counts by pages, which is quicker than by rows.
         "SELECT count(*) FROM audit".into()
     } else {
         format!("SELECT count(*) FROM {from}")
@@ -71,10 +71,10 @@ pub(super) fn prune(db: &Connection, which: AuditPrune, most: u32) -> Result<u64
 /// Later than every moment.
 const FOREVER: u64 = i64::MAX as u64;
 
-/// The rows that fit, by an index that has them in order of time; and the values of its parameters.
+/// The table with an index that orders by time, and the conditions; and the values of the parameters.
 fn from(filter: &AuditFilter) -> (String, Vec<Value>) {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
-    let mut demand = |condition: &'static str, value: Value| {
+    let mut require = |condition: &'static str, value: Value| {
         conditions.push(condition);
         values.push(value);
     };
@@ -85,25 +85,25 @@ fn from(filter: &AuditFilter) -> (String, Vec<Value>) {
         let is_refusal = outcome != DONE;
         if is_refusal {
             index = "audit_refusals";
-            // Said once more for the index, which has no others.
-            demand("outcome = ? AND outcome <> 'OK'", text(outcome));
+            // The second condition is that of the partial index, without which SQLite does not use it.
+            require("outcome = ? AND outcome <> 'OK'", text(outcome));
         } else {
-            demand("outcome = ?", text(outcome));
+            require("outcome = ?", text(outcome));
         }
     }
     if let Some(procedure) = &filter.procedure {
         index = "audit_by_procedure";
-        demand("procedure = ?", text(procedure));
+        require("procedure = ?", text(procedure));
     }
     if let Some(actor_id) = &filter.actor_id {
         index = "audit_by_actor";
-        demand("actor_id = ?", text(actor_id));
+        require("actor_id = ?", text(actor_id));
     }
     if let Some(from) = filter.from {
-        demand("time >= ?", moment(from));
+        require("time >= ?", moment(from));
     }
     if let Some(until) = filter.until {
-        demand("time < ?", moment(until));
+        require("time < ?", moment(until));
     }
     let conditions = if conditions.is_empty() {
         String::new()
@@ -136,7 +136,7 @@ fn row(row: &Row<'_>) -> Result<AuditRow> {
     })
 }
 
-/// What is too large for SQLite is the largest that is not.
+/// The number, or SQLite's largest integer if it is larger.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

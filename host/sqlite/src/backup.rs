@@ -1,9 +1,9 @@
 //! A copy of a database, made while others write to it.
 //!
 //! Invariants:
-//! - The copy is one state of the database, that of one moment: it is read in one transaction,
-//!   which in write-ahead mode sees no later commit and holds up nobody.
-//! - A file that has the name of the copy is whole, checked and on the disk.
+//! - The copy is the state of one moment: it is read in one transaction, which in write-ahead mode sees
+//!   no later commit and blocks no writer.
+//! - A file under the name of the copy is complete, checked and on the disk.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,16 +12,18 @@ use anyhow::{Context, bail, ensure};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::connection::{become_one_file, connect, connect_alone};
+use super::health::explain;
 use super::migrations::{APPLICATION_ID, number};
-use super::{connect, connect_alone, explain, schema};
-use crate::temporary::Temporary;
+use super::schema;
+use super::temporary::Temporary;
 
-/// Pages copied between two looks at whether to go on: 1 MiB.
+/// Pages copied between two calls of `go_on`: 1 MiB.
 const PAGES: i32 = 256;
-/// What the names of unfinished copies begin with.
+/// The prefix of the names of unfinished copies.
 const TEMPORARY: &str = ".portico-backup-";
-/// Broken rules that are named.
-const NAMED: usize = 3;
+/// How many findings the error names.
+const MAX_FINDINGS: usize = 3;
 
 /// What a copy holds.
 #[derive(Clone, Debug)]
@@ -34,23 +36,23 @@ pub struct Contents {
     pub users: u64,
     /// How many apps.
     pub apps: u64,
-    /// Why `restore` will refuse the copy, if it will: another program changed the database.
+    /// Why `restore` will refuse the copy: another program changed the tables. None if it will accept it.
     pub refused: Option<String>,
 }
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// So many of so many bytes are copied.
+    /// This many bytes are copied, of this many.
     Copying(u64, u64),
-    /// All is copied, and being checked.
+    /// Everything is copied and is being checked.
     Checking,
 }
 
-/// Copies a database into a file of its own, readable for its owner only.
+/// Copies a database into a file that only its owner may read.
 ///
-/// `go_on` hears how far it is; when it says no, nothing stays behind. An existing file is
-/// replaced only where `overwrite` says so.
+/// `go_on` gets the progress; if it answers false the copy stops and nothing is left behind. An existing
+/// file is replaced only if `overwrite` is true.
 pub fn backup(
     database: &Path,
     file: &Path,
@@ -73,7 +75,7 @@ pub fn backup(
         "{shown} belongs to the data directory itself: choose another name"
     );
 
-    // What is renamed over a device or a link takes its place, whoever needs it.
+    // A rename would replace a device or a link itself.
     ensure!(
         std::fs::symlink_metadata(&file).map_or(true, |there| there.is_file()),
         "{shown} is there and no regular file: choose another name"
@@ -94,7 +96,7 @@ pub fn backup(
     Ok(contents)
 }
 
-/// Whether this is a name that the database or a file beside it has, or may get.
+/// Whether the database, or a file that Portico or SQLite puts beside it, may have this name.
 pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
     let folder = file.parent().context("a file has a folder")?;
     let home = std::fs::canonicalize(database.parent().context("a database has a folder")?)?;
@@ -108,7 +110,7 @@ pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
     Ok(std::fs::canonicalize(folder)? == home && is_named_like_it)
 }
 
-/// Refuses databases of other programs.
+/// Refuses a database of another program.
 pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id").map_err(explain)?;
     ensure!(
@@ -118,7 +120,7 @@ pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who wrote a database that is copied.
+/// Who wrote the database that is copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The host, in its data directory.
@@ -127,21 +129,21 @@ pub(super) enum Origin {
     Anyone,
 }
 
-/// Copies a database into an empty file, which needs no other file beside it, and checks the copy:
-/// of one that anyone may have written the schema first.
+/// Copies a database into an empty file, which then needs no companion, and checks the copy. If anyone may
+/// have written the database, its schema is checked before anything else is read.
 pub(super) fn copy_into(
     source: &Connection,
     file: &Path,
     origin: Origin,
     go_on: &mut dyn FnMut(Step) -> bool,
 ) -> anyhow::Result<Contents> {
-    // From the first read on, and until the end, this sees one state.
+    // It sees one state from its first read on until it ends.
     let snapshot = source.unchecked_transaction().map_err(explain)?;
     number(&snapshot, "SELECT count(*) FROM sqlite_schema").map_err(explain)?;
     let page = number(&snapshot, "PRAGMA page_size")? as u64;
 
     let mut copy = connect_alone(file)?;
-    // Nobody needs half a copy: it is made durable when it is whole.
+    // An incomplete copy is worthless: it is made durable once it is complete.
     copy.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")?;
     let pages = Backup::new(&snapshot, &mut copy)?;
     loop {
@@ -162,8 +164,7 @@ pub(super) fn copy_into(
     if origin == Origin::Anyone {
         schema::limit_for_schema(&mut copy)?;
     }
-    let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
-    ensure!(mode == "delete", "the copy does not become one file");
+    ensure!(become_one_file(&copy)?, "the copy does not become one file");
     ensure!(go_on(Step::Checking), "interrupted; nothing was written");
     let schema = schema::check(&copy).map_err(explain_any);
     let refused = match origin {
@@ -187,7 +188,7 @@ fn explain_any(error: anyhow::Error) -> anyhow::Error {
     error.downcast().map_or_else(|error| error, explain)
 }
 
-/// Refuses a database that is not whole.
+/// Refuses a damaged database.
 fn check(connection: &Connection) -> anyhow::Result<()> {
     let texts = |sql: &str| -> rusqlite::Result<Vec<String>> {
         let mut statement = connection.prepare(sql)?;
@@ -201,8 +202,8 @@ fn check(connection: &Connection) -> anyhow::Result<()> {
     if broken.is_empty() {
         return Ok(());
     }
-    let more = broken.len().saturating_sub(NAMED);
-    broken.truncate(NAMED);
+    let more = broken.len().saturating_sub(MAX_FINDINGS);
+    broken.truncate(MAX_FINDINGS);
     let more = if more > 0 {
         format!("; and {more} more")
     } else {

@@ -1,12 +1,12 @@
 //! What one COMMIT makes durable: an outer transaction of SQLite, whose members are transactions.
 //!
 //! Invariants:
-//! - Each member but the first has a savepoint of its own while it is at work, so it can be undone
-//!   alone. Blind transactions share one, and are undone alone only if one of them fails.
-//! - Members hear of their end only after the outer COMMIT: all of them are there, or none is, and
-//!   all are told so.
-//! - SQLite itself may roll back everything when a statement fails (a full disk). Then nothing
-//!   more is written in that batch, and its members fail.
+//! - Each member but the first works inside a savepoint of its own, so that it can be undone alone.
+//!   Blind transactions share a savepoint; if one of them fails, each runs again in its own.
+//! - Members are answered only after the outer COMMIT. Either all of them are durable or none is, and
+//!   all get the same answer.
+//! - SQLite may roll back everything when a statement fails (a full disk). Then nothing more is written
+//!   in that batch, and its members fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,58 +17,63 @@ use tokio::sync::oneshot;
 use super::health::Health;
 use super::query::run;
 use super::readers::{Readers, WriteGuard};
-use portico_storage::Error;
+use portico_storage::{Error, Result};
 
-/// Turns in one batch, those that were undone as well. More would make the first one wait long, and
-/// save little.
-const MAX_TURNS: usize = 256;
+/// How many transactions a batch takes, counting those that were undone. More would make the first one
+/// wait long and save little.
+const MAX_TRANSACTIONS: usize = 256;
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
     connection: Connection,
-    /// From the beginning of the outer transaction until we end it.
+    /// Held from the beginning of the outer transaction until we end it.
     open: Option<WriteGuard>,
     readers: Arc<Readers>,
     health: Arc<Health>,
     members: Vec<Member>,
-    /// Since it was begun.
-    turns: usize,
+    /// How many have begun in this batch.
+    transactions: usize,
     /// How long the last COMMIT took.
     last_commit: Duration,
 }
 
-/// Where a transaction that is committed hears what came of it.
-pub(super) type Member = oneshot::Sender<Result<(), Error>>;
+/// Sends a member the result of the COMMIT.
+pub(super) type Member = oneshot::Sender<Result<()>>;
 
-/// A statement that needs to see nothing of what is there, and answers nothing. It may run again.
+/// A statement that depends on nothing that is stored and answers nothing. It may run more than once.
 pub(super) type BlindWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
 
-/// A transaction that consists of such statements: whoever has the turn can run it as a whole.
+/// A transaction of such statements. Any holder of the permit can run all of it.
 pub(super) struct Blind {
     pub writes: Vec<BlindWrite>,
     pub member: Member,
-    /// Tells it from others in the queue.
+    /// Identifies it in the queue.
     pub number: u64,
 }
 
 /// Why blind transactions did not run.
 struct Failure {
     error: Error,
-    /// Whether others may run still: there is a turn to write, and a batch to write in.
-    is_its_own: bool,
+    /// Whether the next ones may still succeed: the batch could be begun and is sound.
+    others_may_run: bool,
 }
 
-fn tell(transactions: impl IntoIterator<Item = Blind>, error: &Error) {
-    for blind in transactions {
-        // Whoever no longer waits for the answer does not need it.
-        let _ = blind.member.send(Err(error.clone()));
+/// Sends all of them the same result.
+pub(super) fn answer(members: impl IntoIterator<Item = Member>, result: &Result<()>) {
+    for member in members {
+        // A member whose caller is gone needs no answer.
+        let _ = member.send(result.clone());
     }
+}
+
+fn refuse(transactions: impl IntoIterator<Item = Blind>, error: Error) {
+    answer(transactions.into_iter().map(|blind| blind.member), &Err(error));
 }
 
 /// What undoes a member.
 #[derive(Clone, Copy)]
 pub(super) enum Undo {
-    /// Nobody was in the batch before it.
+    /// It is the first in its batch: rolling the batch back undoes nothing else.
     Batch,
     Savepoint,
 }
@@ -81,7 +86,7 @@ impl Batch {
             readers,
             health,
             members: Vec::new(),
-            turns: 0,
+            transactions: 0,
             last_commit: Duration::MAX,
         }
     }
@@ -94,30 +99,30 @@ impl Batch {
         !self.members.is_empty()
     }
 
-    /// Whether one more may join it.
+    /// Whether another transaction may begin in it.
     pub fn has_room(&self) -> bool {
-        self.is_sound() && self.turns < MAX_TURNS
+        self.is_sound() && self.transactions < MAX_TRANSACTIONS
     }
 
-    /// How long the last COMMIT took; forever if there was none.
+    /// How long the last COMMIT took; the longest duration if there was none.
     pub fn last_commit(&self) -> Duration {
         self.last_commit
     }
 
     /// Begins a member's work.
     pub fn begin(&mut self) -> rusqlite::Result<Undo> {
-        self.turns += 1;
+        self.transactions += 1;
         if self.open.is_some() {
             run(&self.connection, "SAVEPOINT member", [])?;
             return Ok(Undo::Savepoint);
         }
-        let way = self.readers.make_way();
+        let guard = self.readers.begin_write();
         run(&self.connection, "BEGIN IMMEDIATE", [])?;
-        self.open = Some(way);
+        self.open = Some(guard);
         Ok(Undo::Batch)
     }
 
-    /// Keeps a member's work. If that fails, it is still to be undone.
+    /// Keeps a member's work for the COMMIT. If this fails, the caller must undo it.
     pub fn keep(&mut self, undo: Undo) -> rusqlite::Result<()> {
         match undo {
             Undo::Batch => Ok(()),
@@ -136,14 +141,14 @@ impl Batch {
         }
     }
 
-    /// One more who hears what comes of the COMMIT.
+    /// Adds a member that gets the result of the COMMIT.
     pub fn join(&mut self, member: Member) {
         self.members.push(member);
     }
 
-    /// Runs blind transactions: all under one savepoint, and each under its own if one fails.
+    /// Runs blind transactions under one savepoint; if one of them fails, each under its own.
     pub fn run(&mut self, mut transactions: Vec<Blind>) {
-        // Whoever stopped waiting was not told that it is done.
+        // A caller that gave up was not told that its transaction is durable, so it need not run.
         transactions.retain(|blind| !blind.member.is_closed());
         if transactions.is_empty() {
             return;
@@ -153,8 +158,8 @@ impl Batch {
                 let members = transactions.into_iter().map(|blind| blind.member);
                 self.members.extend(members);
             }
-            Err(failure) if transactions.len() == 1 || !failure.is_its_own => {
-                tell(transactions, &failure.error);
+            Err(failure) if transactions.len() == 1 || !failure.others_may_run => {
+                refuse(transactions, failure.error);
             }
             Err(_) => self.run_one_by_one(transactions),
         }
@@ -169,19 +174,22 @@ impl Batch {
             match self.attempt([&blind]) {
                 Ok(()) => self.join(blind.member),
                 Err(failure) => {
-                    tell([blind], &failure.error);
-                    if !failure.is_its_own {
-                        return tell(rest, &failure.error);
+                    refuse([blind], failure.error.clone());
+                    if !failure.others_may_run {
+                        return refuse(rest, failure.error);
                     }
                 }
             }
         }
     }
 
-    fn attempt<'a>(&mut self, transactions: impl IntoIterator<Item = &'a Blind>) -> Result<(), Failure> {
-        let failure = |batch: &Self, error: &_, is_its_own| Failure {
+    fn attempt<'a>(
+        &mut self,
+        transactions: impl IntoIterator<Item = &'a Blind>,
+    ) -> std::result::Result<(), Failure> {
+        let failure = |batch: &Self, error: &_, others_may_run| Failure {
             error: batch.health.translate(error),
-            is_its_own,
+            others_may_run,
         };
         let undo = self.begin().map_err(|error| failure(self, &error, false))?;
         let mut writes = transactions.into_iter().flat_map(|blind| &blind.writes);
@@ -192,26 +200,26 @@ impl Batch {
         })
     }
 
-    /// Ends the outer transaction; answers who has to be told what came of it.
-    pub fn end(&mut self) -> (Vec<Member>, Result<(), Error>) {
+    /// Ends the outer transaction. The caller sends the members the result.
+    pub fn end(&mut self) -> (Vec<Member>, Result<()>) {
         let members = std::mem::take(&mut self.members);
-        self.turns = 0;
+        self.transactions = 0;
         let result = if members.is_empty() {
             Ok(())
         } else {
-            // If SQLite has given the batch up there is nothing to commit, and it says so.
+            // If SQLite has rolled the batch back, COMMIT fails because there is no transaction.
             let started = Instant::now();
             let committed = run(&self.connection, "COMMIT", []).map(drop);
             self.last_commit = started.elapsed();
             committed.map_err(|error| self.health.unavailable(&error))
         };
-        // Nothing left to do after a COMMIT that succeeded.
+        // Does nothing if the COMMIT succeeded.
         self.roll_back();
         self.open = None;
         (members, result)
     }
 
-    /// Whether the outer transaction is as we left it: SQLite has not rolled it back.
+    /// Whether the outer transaction is open if we think so: SQLite has not rolled it back by itself.
     pub fn is_sound(&self) -> bool {
         self.open.is_some() != self.connection.is_autocommit()
     }
@@ -238,7 +246,7 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        // The connection leaves no log behind if it is the last to close.
+        // Before our connection closes: only the last one to close removes the log.
         self.readers.close();
     }
 }

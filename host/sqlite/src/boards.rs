@@ -1,4 +1,4 @@
-//! Statements on boards: what they show, and to whom.
+//! Statements on boards, their items and whom they are shared with.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
 }
 
 pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
-    if !exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])? {
+    if !is_there(db, id)? {
         return Ok(None);
     }
     let users = "SELECT user_id FROM board_user WHERE board_id = ?1 ORDER BY user_id";
@@ -119,7 +119,7 @@ pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
 }
 
 pub(super) fn share(db: &Connection, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
-    if !exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])? {
+    if !is_there(db, id)? {
         return Ok(false);
     }
     run(db, "DELETE FROM board_user WHERE board_id = ?1", [id])?;
@@ -137,6 +137,10 @@ pub(super) fn share(db: &Connection, id: &str, users: &[String], groups: &[Strin
 
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM board WHERE id = ?1", [id])? > 0)
+}
+
+fn is_there(db: &Connection, id: &str) -> Result<bool> {
+    exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])
 }
 
 fn summary(row: &Row<'_>) -> Result<BoardSummary> {

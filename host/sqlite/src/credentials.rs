@@ -8,8 +8,8 @@ use super::values::{Moment, Word};
 use portico_model::Timestamp;
 use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
-/// With each request: a key, whom it belongs to, and what they may do. One row for each permission
-/// that each of their groups gives, or one without any.
+/// A key with its user's permissions, which each request looks up: one row for each permission of each of the
+/// user's groups, or one row without a permission.
 pub(super) const KEY: &str = "
     SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL, permission
     FROM api_key LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)

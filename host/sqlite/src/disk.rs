@@ -1,22 +1,22 @@
-//! What to do about disks that do not take what is written.
+//! What the operator can do when the disk refuses a write.
 
 use std::io::{self, ErrorKind};
 
 use rustix::process::{Resource, getrlimit};
 
-/// The file named before stands on a full disk.
-pub const FULL: &str = "the disk that holds it is full; free some space";
+/// Advice for a file on a full disk.
+pub(super) const FULL: &str = "the disk that holds it is full; free some space";
 
-/// Under a limit on the size of files, SQLite does not tell that limit from a disk that fails.
-pub const LIMITED: &str = "it reaches the largest size that this process may write (`ulimit -f`; \
+/// Advice if the size of files is limited. SQLite reports that limit and a failing disk as the same error.
+pub(super) const LIMITED: &str = "it reaches the largest size that this process may write (`ulimit -f`; \
     LimitFSIZE= of systemd), so raise that limit; or its disk is full or fails: the log of the system says more";
 
-/// How large a file this process may write; none if there is no limit.
-pub fn size_limit() -> Option<u64> {
+/// The size of the largest file that this process may write; none if there is no limit.
+pub(super) fn size_limit() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
-/// What to do about an error of a file that was to be written, if something can be done.
+/// What to do about a file that could not be written, if something can be done.
 pub fn advice(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::StorageFull => FULL,

@@ -1,12 +1,12 @@
-//! Statements on groups: who is in them, and what that permits.
+//! Statements on groups, their members and their permissions.
 
-use rusqlite::{Connection, Result, params};
+use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{all, exists, first, run};
 use portico_storage::driver::ADMIN_GROUP;
 use portico_storage::{ADMIN, Group, Named};
 
-/// What a user may do, from all groups; in order, each once.
+/// The permissions that a user has from all groups; in order, each once.
 pub(super) fn permissions(db: &Connection, user_id: &str) -> Result<Vec<String>> {
     let sql = "
         SELECT DISTINCT permission FROM group_member JOIN group_permission USING (group_id)
@@ -60,24 +60,14 @@ pub(super) fn update(db: &Connection, id: &str, name: &str, name_key: &str) -> R
 
 pub(super) fn list(db: &Connection) -> Result<Vec<Group>> {
     let sql = "SELECT id, name FROM user_group ORDER BY name_key, id";
-    let groups = all(db, sql, [], |row| {
-        Ok(Named {
-            id: row.get(0)?,
-            name: row.get(1)?,
-        })
-    })?;
+    let groups = all(db, sql, [], named)?;
     let whole = groups.into_iter().map(|Named { id, name }| {
         let sql = "SELECT permission FROM group_permission WHERE group_id = ?1 ORDER BY permission";
         let permissions = all(db, sql, [&id], |row| row.get(0))?;
         let sql = "
             SELECT user.id, name FROM group_member JOIN user ON user.id = user_id
             WHERE group_id = ?1 ORDER BY name_key, user.id";
-        let members = all(db, sql, [&id], |row| {
-            Ok(Named {
-                id: row.get(0)?,
-                name: row.get(1)?,
-            })
-        })?;
+        let members = all(db, sql, [&id], named)?;
         Ok(Group {
             id,
             name,
@@ -117,6 +107,13 @@ pub(super) fn remove_member(db: &Connection, id: &str, user_id: &str) -> Result<
         "DELETE FROM group_member WHERE group_id = ?1 AND user_id = ?2",
         [id, user_id],
     )? > 0)
+}
+
+fn named(row: &Row<'_>) -> Result<Named> {
+    Ok(Named {
+        id: row.get(0)?,
+        name: row.get(1)?,
+    })
 }
 
 fn is_there(db: &Connection, id: &str) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean: to whoever called, and to whoever runs the host.
+//! What SQLite's errors mean, to callers and to the operator.
 
 use std::fs::{File, remove_file};
 use std::io::{ErrorKind, Write};
@@ -8,11 +8,11 @@ use std::sync::{Mutex, TryLockError};
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::with_suffix;
-use crate::disk;
+use super::disk;
+use super::files::with_suffix;
 use portico_storage::{Constraint, Error, Result};
 
-/// How the operator gets an earlier state back.
+/// A message that tells the operator to restore a backup.
 macro_rules! restore {
     ($before:literal, $after:literal) => {
         concat!(
@@ -35,17 +35,17 @@ pub(super) const GONE: &str = restore!(
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
 
-/// So much room, in bytes, is enough to go on.
+/// With this much free space, in bytes, writing goes on.
 const ROOM: usize = 1 << 20;
 
 /// A database file, and what is known to be wrong with it.
 pub(super) struct Health {
     path: PathBuf,
-    /// A change could not be kept, and nobody has looked since.
+    /// A write has failed, and since then no check has found room.
     writes_failed: AtomicBool,
-    /// Held by the one who looks whether there is room: anybody may ask for that.
+    /// Held by the one check that runs: anyone may ask for one.
     trial: Mutex<()>,
-    /// What was read made no sense. That does not pass by itself.
+    /// SQLite has found the file damaged. That does not pass.
     damaged: AtomicBool,
 }
 
@@ -64,8 +64,8 @@ impl Health {
         &self.path
     }
 
-    /// The one place where SQLite's errors become storage's. The texts name tables and columns,
-    /// never what is in them.
+    /// Turns SQLite's errors into storage's; no other place does. The texts name tables and columns, never
+    /// their contents.
     pub fn translate(&self, error: &rusqlite::Error) -> Error {
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
@@ -86,7 +86,7 @@ impl Health {
         self.unavailable(error)
     }
 
-    /// An error that nobody who calls can do anything about: the log is told.
+    /// Logs an error that the caller can do nothing about.
     pub fn unavailable(&self, error: &rusqlite::Error) -> Error {
         use ErrorCode::{DiskFull, ReadOnly, SystemIoFailure};
         if is_damage(error) {
@@ -105,8 +105,8 @@ impl Health {
         Error::Unavailable(error.to_string())
     }
 
-    /// Whether changes can be kept, as far as is known. Once one could not, whether there is room
-    /// for some again.
+    /// Fails if changes cannot be kept, as far as is known. After a write has failed, it tests whether there
+    /// is room again.
     pub fn check(&self) -> Result<()> {
         if self.damaged.load(Ordering::Relaxed) {
             return Err(Error::Unavailable("the database is damaged".into()));
@@ -129,7 +129,7 @@ impl Health {
     }
 }
 
-/// Whether what SQLite read made no sense.
+/// Whether SQLite found the file damaged.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -137,7 +137,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Says what to do about a file that SQLite cannot use.
+/// Adds what to do about a file that SQLite cannot use.
 pub(super) fn explain(error: rusqlite::Error) -> anyhow::Error {
     match advice(&error) {
         Some(advice) => anyhow::anyhow!("{advice}: {error}"),
@@ -153,7 +153,7 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     let is_limited = disk::size_limit().is_some();
     Some(match failure.code {
         ErrorCode::SystemIoFailure if is_limited => disk::LIMITED,
-        // Its index grows before anything is written to it.
+        // SQLite sets the length of the index of its log before it writes to it.
         _ if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => disk::FULL,
         ErrorCode::DiskFull => disk::FULL,
         ErrorCode::SystemIoFailure => {
@@ -170,10 +170,10 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     })
 }
 
-/// Tries whether there is room on the disk of a file.
+/// Tests whether there is room on the disk of a file, by writing another beside it.
 fn write_beside(path: &Path) -> std::io::Result<()> {
     let trial = with_suffix(path, ".trial");
-    // The trial itself is small: what has to grow is the database and its log.
+    // The trial is small: the limit matters to the database and its log.
     if let Some(limit) = disk::size_limit() {
         for file in [path, &with_suffix(path, "-wal")] {
             let length = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
@@ -186,7 +186,7 @@ fn write_beside(path: &Path) -> std::io::Result<()> {
         file.write_all(&vec![0; ROOM])?;
         file.sync_all()
     });
-    // It may not even be there.
+    // It may not exist, if it could not be created.
     let _ = remove_file(&trial);
     written
 }
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_at_a_time_looks_for_room() {
+    fn one_check_for_room_runs_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let health = Health::new(folder.path().join("portico.db"));
         health.writes_failed.store(true, Ordering::Relaxed);

@@ -1,12 +1,12 @@
 //! Ends statements that run for too long, or whose callers are gone.
 //!
-//! Every so many steps of a statement SQLite calls a function of its connection (a progress handler),
-//! on the thread that runs the statement, and ends the statement if that says so. Here the answer
-//! depends on what this thread runs at the moment and on nothing else, so it never ends a statement of
-//! another call that uses the connection later. Invariants:
-//! - Only what runs inside of [`Watch::over`] is ended.
-//! - A statement that writes runs there only if no other caller's writes are in its outer transaction:
-//!   when SQLite interrupts a write it rolls all of them back.
+//! SQLite calls a connection's progress handler every so many steps of a statement, on the thread that
+//! runs it, and ends the statement if the handler says so. For a database of ours the answer depends only
+//! on what that thread runs at the moment, so a handler never ends a statement of another call that uses
+//! the connection later. A file from elsewhere has one deadline for its whole connection. Invariants:
+//! - On a connection of ours only statements inside [`Watch::over`] are ended.
+//! - A statement that writes runs there only if no other transaction has written in the same batch: when
+//!   SQLite interrupts a write it rolls back the whole batch.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-/// About a tenth of a millisecond.
+/// Steps of a statement between two calls of the handler: about a tenth of a millisecond.
 const STEPS: c_int = 4_000;
 
 thread_local! {
@@ -26,47 +26,52 @@ thread_local! {
 
 struct Running {
     watch: Arc<Watch>,
-    until: Instant,
+    deadline: Instant,
 }
 
-/// Lets the statements of a connection be ended.
+/// Lets the statements of a connection be ended through [`Watch`].
 pub(super) fn allow(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(must_end))
+}
+
+/// Ends every statement of this connection that runs at the deadline or later.
+pub(super) fn end_at(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
+    connection.progress_handler(STEPS, Some(move || Instant::now() >= deadline))
 }
 
 fn must_end() -> bool {
     RUNNING.with_borrow(|running| {
         running
             .as_ref()
-            .is_some_and(|Running { watch, until }| watch.is_stopped() || Instant::now() >= *until)
+            .is_some_and(|Running { watch, deadline }| watch.is_stopped() || Instant::now() >= *deadline)
     })
 }
 
-/// What tells the statements of one task to end.
+/// Ends the statements of one task.
 pub(super) struct Watch {
-    stopped: AtomicBool,
+    is_stopped: AtomicBool,
     longest: Duration,
 }
 
 impl Watch {
-    /// Statements under it take at most so long.
+    /// Limits the time of each [`Watch::over`].
     pub fn new(longest: Duration) -> Arc<Self> {
         Arc::new(Self {
-            stopped: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
             longest,
         })
     }
 
     /// Ends the statement that runs now, and every later one.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Runs statements that may be ended.
+    /// Runs statements on this thread that may be ended.
     pub fn over<T>(self: &Arc<Self>, statements: impl FnOnce() -> T) -> T {
         let _over = Over::begin(self);
         statements()
@@ -80,7 +85,7 @@ impl Over {
     fn begin(watch: &Arc<Watch>) -> Self {
         let running = Running {
             watch: watch.clone(),
-            until: Instant::now() + watch.longest,
+            deadline: Instant::now() + watch.longest,
         };
         RUNNING.set(Some(running));
         Self

@@ -1,7 +1,7 @@
 //! Brings a database to the version that this binary knows.
 //!
-//! `PRAGMA user_version` counts the migrations that a database has seen. One that is released
-//! never changes; what comes later is a new one at the end.
+//! `PRAGMA user_version` counts the migrations that a database has had. A released migration never
+//! changes: a later change is a new one at the end.
 
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
@@ -19,7 +19,7 @@ const MIGRATIONS: [&str; 7] = [
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
 pub(super) const APPLICATION_ID: i64 = 0x5072_7463;
 
-/// Runs what is missing. Refuses databases of other programs and those newer than this binary.
+/// Runs the missing migrations. Refuses the database of another program, or of a newer binary.
 pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id")?;
     let is_empty = number(connection, "SELECT count(*) FROM sqlite_schema")? == 0;
@@ -34,7 +34,7 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
     migrate(connection, done, MIGRATIONS.len())
 }
 
-/// How many migrations a database has seen. Refuses one that is newer than this binary.
+/// How many migrations a database has had. Refuses the database of a newer binary.
 pub(super) fn version(connection: &Connection) -> anyhow::Result<usize> {
     let version = number(connection, "PRAGMA user_version")?;
     let known = MIGRATIONS.len() as i64;
@@ -56,7 +56,7 @@ pub(super) fn build(version: usize) -> anyhow::Result<Connection> {
 
 /// Brings a database from one version to another.
 fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Result<()> {
-    // A table that is made anew is dropped first, and that must not take along what refers to it.
+    // A migration that rebuilds a table drops it first, which must not delete what refers to it.
     connection.pragma_update(None, "foreign_keys", false)?;
     for (index, migration) in MIGRATIONS.iter().enumerate().take(to).skip(from) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,13 +1,13 @@
-//! The threads on which statements run that may take long: a few, so that lists and searches keep no
-//! thread from answering other requests, and each other from no more than their share.
+//! The threads on which statements run that may take long. There are few of them, so lists and searches
+//! leave the runtime's threads to other requests, and share the processor among themselves.
 //!
-//! A task takes what it works on along (a connection, the turn to write) and brings it back with its
-//! answer. Invariants:
-//! - At most `most` threads, started when they are needed; at most as many tasks as there are
+//! A task owns what it works on (a reader, the permit to write) and returns it with its answer.
+//! Invariants:
+//! - There are at most `max_threads` threads, started when needed, and at most as many tasks as
 //!   connections.
-//! - A task whose caller is gone does not begin; one that has begun is told to end. What it works on is
-//!   dropped where the task ends, and that rolls back.
-//! - A task that holds the turn to write goes before those that read: others wait for the turn.
+//! - A task whose caller is gone does not begin. If it has begun, its statement is ended. What it works on
+//!   is dropped on its thread, and dropping it rolls back.
+//! - A task that holds the permit to write runs before those that read, because other writers wait for it.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -25,16 +25,16 @@ use portico_storage::{Error, Result};
 /// Runs tasks; ends them when it is dropped.
 pub(super) struct Pool {
     shared: Arc<Shared>,
-    longest: Duration,
+    longest_statement: Duration,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// Something is queued, or the pool is closed.
+    /// Signalled when a task is queued, and when the pool is closed.
     work: Condvar,
-    /// A task has ended.
+    /// Signalled when a task has ended.
     ended: Condvar,
-    most: usize,
+    max_threads: usize,
 }
 
 #[derive(Default)]
@@ -48,43 +48,43 @@ struct State {
 
 struct Task {
     watch: Arc<Watch>,
-    /// None once it has begun, or is not to begin any more.
+    /// None once it has begun or was withdrawn.
     work: Mutex<Option<Work>>,
 }
 
 type Work = Box<dyn FnOnce(&Arc<Watch>) + Send>;
 
-/// Which tasks go first.
+/// Which tasks run first.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Rank {
-    /// It holds what others wait for.
-    HoldsTurn,
+    /// It holds the permit to write: it runs before all others.
+    HoldsPermit,
     Reads,
 }
 
 impl Pool {
-    /// At most so many threads, and so long for a statement.
-    pub fn new(most: usize, longest: Duration) -> Arc<Self> {
+    /// A pool of at most this many threads, which ends statements that take longer than this.
+    pub fn new(max_threads: usize, longest_statement: Duration) -> Arc<Self> {
         let shared = Shared {
             state: Mutex::default(),
             work: Condvar::new(),
             ended: Condvar::new(),
-            most,
+            max_threads,
         };
         Arc::new(Self {
             shared: Arc::new(shared),
-            longest,
+            longest_statement,
         })
     }
 
-    /// Runs this on one of the threads. If the answer is no longer waited for, the task is told to end.
+    /// Runs this on one of the threads. Dropping the future ends the task.
     pub async fn run<T: Send + 'static>(
         &self,
         rank: Rank,
         work: impl FnOnce(&Arc<Watch>) -> T + Send + 'static,
     ) -> Result<T> {
         let (sender, answer) = oneshot::channel();
-        // What a task drops may have to be finished by the runtime.
+        // Dropping the permit to write may need the runtime, to finish the batch.
         let runtime = Handle::try_current().ok();
         let work = move |watch: &Arc<Watch>| {
             let _runtime = runtime.as_ref().map(Handle::enter);
@@ -92,10 +92,10 @@ impl Pool {
             let _ = sender.send(work(watch));
         };
         let task = Arc::new(Task {
-            watch: Watch::new(self.longest),
+            watch: Watch::new(self.longest_statement),
             work: Mutex::new(Some(Box::new(work))),
         });
-        let _awaited = Awaited(task.clone());
+        let _withdraw = WithdrawOnDrop(task.clone());
         self.queue(task, rank)?;
         answer
             .await
@@ -108,10 +108,10 @@ impl Pool {
             return Err(Error::Unavailable("the storage is closed".into()));
         }
         match rank {
-            Rank::HoldsTurn => state.queue.push_front(task),
+            Rank::HoldsPermit => state.queue.push_front(task),
             Rank::Reads => state.queue.push_back(task),
         }
-        if state.queue.len() <= state.idle || state.threads == self.shared.most {
+        if state.queue.len() <= state.idle || state.threads == self.shared.max_threads {
             self.shared.work.notify_one();
             return Ok(());
         }
@@ -119,35 +119,35 @@ impl Pool {
         let thread = thread::Builder::new().name("portico-storage".into());
         match thread.spawn(move || shared.work()) {
             Ok(_) => state.threads += 1,
-            // The others will come to it.
+            // The threads that run will take it later.
             Err(_) if state.threads > 0 => {}
             Err(error) => {
-                let unqueued = take(&mut state.queue);
+                let withdrawn = take(&mut state.queue);
                 drop(state);
-                unqueued.iter().for_each(|task| task.withdraw());
+                withdrawn.iter().for_each(|task| task.withdraw());
                 return Err(Error::Unavailable(format!("no thread can be started: {error}")));
             }
         }
         Ok(())
     }
 
-    /// Ends what runs and refuses what comes; waits at most so long for what has begun.
+    /// Ends the tasks that run and refuses new ones. Waits this long at most for tasks to end.
     pub fn close(&self, patience: Duration) {
         let mut state = self.shared.lock();
         state.is_closed = true;
         state.running.iter().for_each(|task| task.watch.stop());
-        let unqueued = take(&mut state.queue);
+        let withdrawn = take(&mut state.queue);
         self.shared.work.notify_all();
         drop(state);
-        // Not under the lock: what they hold is rolled back.
-        unqueued.iter().for_each(|task| task.withdraw());
+        // After the lock is released: dropping what they hold rolls back.
+        withdrawn.iter().for_each(|task| task.withdraw());
         let ended = &self.shared.ended;
         let waited =
             ended.wait_timeout_while(self.shared.lock(), patience, |state| !state.running.is_empty());
         drop(waited);
     }
 
-    /// How many tasks have begun and not ended.
+    /// The number of tasks that have begun and not ended.
     #[cfg(test)]
     pub fn running(&self) -> usize {
         self.shared.lock().running.len()
@@ -161,7 +161,7 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    /// What each thread does, until the pool is closed.
+    /// The loop of each thread, until the pool is closed.
     fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -177,7 +177,7 @@ impl Shared {
             state.running.push(task.clone());
             drop(state);
             if let Some(work) = task.take() {
-                // Its caller hears that it did not end.
+                // If it panics its caller gets an error.
                 let _ = catch_unwind(AssertUnwindSafe(|| work(&task.watch)));
             }
             state = self.lock();
@@ -202,10 +202,10 @@ impl Task {
     }
 }
 
-/// Withdraws its task when it is dropped: the caller is gone.
-struct Awaited(Arc<Task>);
+/// The caller's hold on its task: dropped when the answer is there, or when the caller is gone.
+struct WithdrawOnDrop(Arc<Task>);
 
-impl Drop for Awaited {
+impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         self.0.withdraw();
     }

@@ -1,8 +1,8 @@
-//! The ways in which a statement is run. Each statement is prepared once for each connection.
+//! How a statement is run. Each is prepared once on a connection.
 
 use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
 
-/// Runs a statement; says how many rows it changed.
+/// Runs a statement; answers how many rows it changed.
 pub(super) fn run(connection: &Connection, sql: &str, params: impl Params) -> Result<usize> {
     connection.prepare_cached(sql)?.execute(params)
 }

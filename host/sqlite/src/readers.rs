@@ -1,12 +1,13 @@
 //! The connections that read.
 //!
-//! A read locks SQLite's log, and unlocks it at its end: two calls of the kernel, made under a mutex
-//! for which all readers of the process wait. Where another connection holds the same lock, SQLite
-//! only counts. So while reads come soon after each other, one connection that has read stays in its
-//! transaction, as the *anchor*: some milliseconds, then another. Nobody reads with it. Invariants:
-//! - There is no anchor while somebody writes ([`Way`]), nor, as long as the runtime runs, once nobody
-//!   has read for a while: whoever moves the log into the database, or begins it anew, finds what there
-//!   would be without anchors, or one that is just ending.
+//! A read locks SQLite's log and unlocks it at its end. These are two calls of the kernel, made under a
+//! mutex that all readers of the process share. While one connection holds that lock, SQLite only counts
+//! the others. So while reads follow each other closely, one connection that has finished reading stays
+//! in its transaction for some milliseconds, as the *anchor*; then another takes its place. It runs no
+//! statements. Without it by-id loses 7 to 12 % (docs/performance.md). Invariants:
+//! - There is no anchor while a batch is open for writing ([`WriteGuard`]), and as long as the runtime runs
+//!   none for long after the last read. So a checkpoint, or a restart of the log, finds at most an anchor
+//!   that is just ending.
 
 use std::mem::{replace, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,30 +18,30 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::connect;
+use super::connection::connect;
 use super::health::Health;
 use super::query::run;
 use portico_storage::driver::{PATIENCE, failed_before, waited_too_long};
 use portico_storage::{Error, Result, SharedSnapshot};
 
-/// Reads take microseconds: more at once would not make them faster.
+/// Reads take microseconds: more at once would not be faster.
 pub(super) const MAX_READERS: usize = 16;
 
-/// So many of them go through many records at once. The rest is for look-ups, which take microseconds:
-/// each request begins with one.
+/// How many readers may scan many records at once. The others are left to look-ups, which take
+/// microseconds: each request begins with one.
 const MAX_SCANS: usize = MAX_READERS / 2;
 
-/// So many are kept for the next, beside the anchor. More at once are rare: reads hold a thread while
-/// they work, and what requests keep between their reads leaves half of them to others.
-const KEPT_READERS: usize = MAX_READERS / 2;
+/// How many idle connections are kept, besides the anchor. More are rarely open at once: a read occupies
+/// a thread while it works, and requests keep at most half of the connections between their reads.
+const MAX_IDLE: usize = MAX_READERS / 2;
 
-/// Reads come soon after each other when the next ends within so long.
-const SOON: Duration = Duration::from_millis(1);
+/// Two reads follow each other closely if the second ends within this time of the first.
+const CLOSE: Duration = Duration::from_millis(1);
 
-/// How long a connection is the anchor before another takes its place: what it sees grows old.
-const ANCHORED: Duration = Duration::from_millis(10);
+/// When another connection replaces the anchor, whose state grows old.
+const MAX_ANCHOR_AGE: Duration = Duration::from_millis(10);
 
-/// How long there is an anchor when nobody reads any more, and at most twice as long.
+/// How long the anchor stays after the last read; at most twice as long.
 const LINGER: Duration = Duration::from_millis(20);
 
 /// Connections to read with, opened when they are needed.
@@ -54,29 +55,32 @@ pub(super) struct Readers {
 #[derive(Default)]
 struct Idle {
     connections: Vec<Connection>,
-    /// The anchor, and since when.
+    /// The anchor, and since when it is one.
     anchor: Option<(Connection, Instant)>,
     /// When a read ended last.
-    last: Option<Instant>,
-    somebody_writes: bool,
-    /// How often somebody has begun or ended to write: who began to read before sees what was before.
+    last_read: Option<Instant>,
+    /// Whether a batch is open for writing.
+    is_writing: bool,
+    /// Counts the beginnings and ends of batches. A reader that began at an earlier count may see an
+    /// earlier state.
     writes: u64,
     is_closed: bool,
-    /// Whether somebody sees to it that the anchor does not stay.
+    /// Whether a task runs that ends the anchor after the last read.
     is_watched: bool,
 }
 
 impl Idle {
-    /// Takes a connection back that is in its transaction still, with the count of writes when that
-    /// began. Answers the one whose transaction is to be ended: itself, unless it becomes the anchor.
+    /// Takes back a connection that is still in its transaction, with the count of writes at its
+    /// beginning. Answers the connection whose transaction must be ended: this one, or the old anchor if
+    /// this one replaces it, or none.
     fn take_back(&mut self, connection: Connection, writes: u64) -> Option<Connection> {
         let now = Instant::now();
-        let last = self.last.replace(now);
-        let is_wanted = match &self.anchor {
-            Some((_, since)) => now - *since >= ANCHORED,
-            None => last.is_some_and(|last| now - last < SOON),
+        let last_read = self.last_read.replace(now);
+        let needs_anchor = match &self.anchor {
+            Some((_, since)) => now - *since >= MAX_ANCHOR_AGE,
+            None => last_read.is_some_and(|last_read| now - last_read < CLOSE),
         };
-        if !is_wanted || self.somebody_writes || self.writes != writes || self.is_closed {
+        if !needs_anchor || self.is_writing || self.writes != writes || self.is_closed {
             return Some(connection);
         }
         let old = self.anchor.replace((connection, now));
@@ -98,16 +102,16 @@ impl Readers {
         }
     }
 
-    /// A connection in a transaction that sees one state from its first read on: its own, or that in
-    /// which the request has read before.
+    /// A reader whose transaction sees one state from its first read on: that of the request's snapshot
+    /// if an earlier read has kept its transaction there, or else the newest.
     pub async fn take(self: &Arc<Self>, snapshot: &SharedSnapshot) -> Result<Reader> {
         let kept = snapshot.take::<ReadGuard>();
-        let loan = match kept.filter(|loan| Arc::ptr_eq(&loan.readers, self)) {
-            Some(loan) => loan,
+        let guard = match kept.filter(|guard| Arc::ptr_eq(&guard.readers, self)) {
+            Some(guard) => guard,
             None => self.begin().await?,
         };
         Ok(Reader {
-            loan: Some(loan),
+            guard: Some(guard),
             snapshot: snapshot.clone(),
             has_read: false,
             scan: None,
@@ -137,12 +141,11 @@ impl Readers {
         })
     }
 
-    /// One more connection.
     fn open(&self) -> rusqlite::Result<Connection> {
         connect(self.health.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    /// Takes a connection back that is in its transaction still.
+    /// Takes back a connection that is still in its transaction.
     fn take_back(self: &Arc<Self>, connection: Connection, writes: u64) {
         let (ended, is_watched) = {
             let mut idle = self.lock();
@@ -151,27 +154,28 @@ impl Readers {
             (ended, is_watched)
         };
         if !is_watched {
-            let watch = Watch(Arc::downgrade(self));
+            // Without a runtime it is dropped at once, which ends the anchor.
+            let watcher = AnchorWatcher(Arc::downgrade(self));
             if let Ok(runtime) = Handle::try_current() {
-                runtime.spawn(watch.until_nobody_reads());
+                runtime.spawn(watcher.run());
             }
         }
         self.end(ended);
     }
 
-    /// Ends a connection's transaction, and keeps it for the next.
+    /// Ends a connection's transaction, and keeps the connection for the next reader.
     fn end(&self, connection: Option<Connection>) {
         if let Some(connection) = connection
             && run(&connection, "ROLLBACK", []).is_ok()
         {
             let mut idle = self.lock();
-            if idle.connections.len() < KEPT_READERS && !idle.is_closed {
+            if idle.connections.len() < MAX_IDLE && !idle.is_closed {
                 idle.connections.push(connection);
             }
         }
     }
 
-    /// Closes what nobody reads with, and keeps nothing any more.
+    /// Closes the idle connections and the anchor. From now on a connection that is given back is closed.
     pub fn close(&self) {
         let _closed = {
             let mut idle = self.lock();
@@ -180,11 +184,12 @@ impl Readers {
         };
     }
 
-    /// From here on, until the answer is dropped, somebody writes: the one who can.
-    pub fn make_way(self: &Arc<Self>) -> WriteGuard {
+    /// Ends the anchor; there is none until the answer is dropped. Only one connection writes, so there is
+    /// one guard at a time.
+    pub fn begin_write(self: &Arc<Self>) -> WriteGuard {
         let anchor = {
             let mut idle = self.lock();
-            idle.somebody_writes = true;
+            idle.is_writing = true;
             idle.writes += 1;
             idle.take_anchor()
         };
@@ -204,38 +209,39 @@ async fn wait_for(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
         .map_err(|_| Error::Unavailable("the storage is closed".into()))
 }
 
-/// For the one who writes: no anchor is in their way.
+/// While it exists a batch is open for writing, and there is no anchor.
 pub(super) struct WriteGuard(Arc<Readers>);
 
 impl Drop for WriteGuard {
     fn drop(&mut self) {
         let mut idle = self.0.lock();
-        idle.somebody_writes = false;
+        idle.is_writing = false;
         idle.writes += 1;
     }
 }
 
-/// Ends the anchor when nobody has read for a while; at once when it is dropped.
-struct Watch(Weak<Readers>);
+/// Ends the anchor when it is dropped.
+struct AnchorWatcher(Weak<Readers>);
 
-impl Watch {
-    async fn until_nobody_reads(self) {
-        while self.is_read() {
+impl AnchorWatcher {
+    /// Waits until no read has ended for a while.
+    async fn run(self) {
+        while self.is_needed() {
             sleep(LINGER).await;
         }
     }
 
-    fn is_read(&self) -> bool {
-        let is_recent = |last: Instant| last.elapsed() < LINGER;
+    fn is_needed(&self) -> bool {
+        let is_recent = |read: Instant| read.elapsed() < LINGER;
         let readers = self.0.upgrade();
         readers.is_some_and(|readers| {
             let idle = readers.lock();
-            idle.anchor.is_some() && idle.last.is_some_and(is_recent)
+            idle.anchor.is_some() && idle.last_read.is_some_and(is_recent)
         })
     }
 }
 
-impl Drop for Watch {
+impl Drop for AnchorWatcher {
     fn drop(&mut self) {
         if let Some(readers) = self.0.upgrade() {
             let anchor = {
@@ -250,39 +256,39 @@ impl Drop for Watch {
 
 /// What one transaction reads with.
 pub(super) struct Reader {
-    /// None once it has failed.
-    loan: Option<ReadGuard>,
+    /// None once a statement has failed.
+    guard: Option<ReadGuard>,
     snapshot: SharedSnapshot,
-    /// Whether this transaction has read with it, and so needs the state that it sees.
+    /// Whether this transaction has read, and so must go on in the state that it has seen.
     has_read: bool,
-    /// Its place among those that go through many records.
+    /// Held from its first scan on.
     scan: Option<OwnedSemaphorePermit>,
 }
 
 impl Reader {
-    /// The connection, for a statement of this transaction.
+    /// The connection, to read with; none once a statement has failed.
     pub fn read(&mut self) -> Option<&Connection> {
         self.has_read = true;
         self.connection()
     }
 
-    /// Waits for a place among those that go through many records. A reader that has read nothing yet
-    /// gives its connection back while it waits, so that look-ups find one.
+    /// Waits for a permit to scan. A reader that has read nothing yet gives its connection back while it
+    /// waits, which leaves it to look-ups.
     pub async fn begin_scan(&mut self) -> Result<()> {
-        let readers = match &self.loan {
+        let readers = match &self.guard {
             Some(_) if self.scan.is_some() => return Ok(()),
-            Some(loan) => loan.readers.clone(),
+            Some(guard) => guard.readers.clone(),
             None => return Err(failed_before()),
         };
         let permit = match readers.scans.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
                 if !self.has_read {
-                    self.loan = None;
+                    self.guard = None;
                 }
                 let permit = wait_for(&readers.scans).await?;
-                if self.loan.is_none() {
-                    self.loan = Some(readers.begin().await?);
+                if self.guard.is_none() {
+                    self.guard = Some(readers.begin().await?);
                 }
                 permit
             }
@@ -292,47 +298,47 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the request's snapshot out of it: what is dropped without one is kept for no later read.
-    pub fn leave_snapshot(&mut self) -> SharedSnapshot {
+    /// Takes the request's snapshot out. A reader that is dropped without it keeps nothing for later
+    /// reads.
+    pub fn take_snapshot(&mut self) -> SharedSnapshot {
         take(&mut self.snapshot)
     }
 
-    /// Puts the request's snapshot back.
-    pub fn rejoin(&mut self, snapshot: SharedSnapshot) {
+    pub fn restore_snapshot(&mut self, snapshot: SharedSnapshot) {
         self.snapshot = snapshot;
     }
 
-    /// None once it has failed.
+    /// The connection; none once a statement has failed.
     pub fn connection(&self) -> Option<&Connection> {
-        self.loan.as_ref()?.connection.as_ref()
+        self.guard.as_ref()?.connection.as_ref()
     }
 
-    /// Closes a connection that failed, and says what it means: the next reader opens another.
+    /// Translates an error of the connection and closes it.
     pub fn fail(&mut self, error: &rusqlite::Error) -> Error {
-        let Some(mut loan) = self.loan.take() else {
+        let Some(mut guard) = self.guard.take() else {
             return failed_before();
         };
-        loan.connection = None;
-        loan.readers.health.translate(error)
+        guard.connection = None;
+        guard.readers.health.translate(error)
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // Those who begin must not all have to wait for those who may not even read again.
-        if let Some(loan) = self.loan.take()
-            && loan.readers.permits.available_permits() >= MAX_READERS / 2
+        // Requests that may never read again must leave half of the connections to others.
+        if let Some(guard) = self.guard.take()
+            && guard.readers.permits.available_permits() >= MAX_READERS / 2
         {
-            self.snapshot.keep(loan);
+            self.snapshot.keep(guard);
         }
     }
 }
 
-/// A connection on loan, in a transaction.
-struct ReadGuard {
-    /// None when it is given back, or closed.
+/// A connection in a read transaction. Dropping it gives the connection back.
+pub(super) struct ReadGuard {
+    /// None once it is given back or closed.
     connection: Option<Connection>,
-    /// The count of writes when it began.
+    /// The count of writes when the transaction began.
     writes: u64,
     readers: Arc<Readers>,
     _permit: OwnedSemaphorePermit,
@@ -352,7 +358,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{create, open_file};
+    use crate::database::{create, open_file};
 
     fn readers() -> (TempDir, Connection, Arc<Readers>) {
         let directory = TempDir::new().unwrap();
@@ -363,7 +369,7 @@ mod tests {
         (directory, writing, Arc::new(readers))
     }
 
-    /// Reads once; says how many apps there are.
+    /// Reads once; answers the number of apps.
     fn read(readers: &Arc<Readers>) -> u32 {
         let reader = readers.take(&SharedSnapshot::default()).now_or_never();
         let reader = reader.expect("connections are left").unwrap();
@@ -372,7 +378,7 @@ mod tests {
         count.unwrap()
     }
 
-    /// Reads until there is an anchor: on a busy machine the next may not come soon enough.
+    /// Reads until there is an anchor: on a busy machine two reads may be too far apart.
     fn read_until_anchored(readers: &Arc<Readers>) {
         let began = Instant::now();
         while readers.lock().anchor.is_none() {
@@ -382,27 +388,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reads_that_come_soon_have_an_anchor_until_nobody_reads() {
+    async fn reads_that_follow_closely_have_an_anchor_until_a_while_after_the_last() {
         let (_directory, _writing, readers) = readers();
         read(&readers);
         assert!(readers.lock().anchor.is_none(), "it was the first");
         read_until_anchored(&readers);
-        let last = readers.lock().last.unwrap();
+        let last_read = readers.lock().last_read.unwrap();
         while readers.lock().anchor.is_some() {
-            assert!(last.elapsed() < Duration::from_secs(10), "it stays");
+            assert!(last_read.elapsed() < Duration::from_secs(10), "it stays");
             sleep(Duration::from_millis(1)).await;
         }
-        assert!(last.elapsed() >= LINGER, "it went at once");
+        assert!(last_read.elapsed() >= LINGER, "it went at once");
         read_until_anchored(&readers);
     }
 
     #[tokio::test]
-    async fn no_connection_is_the_anchor_for_long_however_seldom_others_read() {
+    async fn an_old_anchor_is_replaced_even_if_reads_are_rare() {
         let (_directory, _writing, readers) = readers();
         read_until_anchored(&readers);
         let since = readers.lock().anchor.as_ref().map(|(_, since)| *since).unwrap();
-        while since.elapsed() < ANCHORED {
-            sleep(2 * SOON).await;
+        while since.elapsed() < MAX_ANCHOR_AGE {
+            sleep(2 * CLOSE).await;
         }
         read(&readers);
         assert!(
@@ -415,20 +421,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_may_see_the_state_before_a_write_is_no_anchor() {
+    async fn a_reader_that_began_before_or_during_a_write_does_not_become_the_anchor() {
         let (_directory, _writing, readers) = readers();
         read_until_anchored(&readers);
         let before = readers.take(&SharedSnapshot::default()).await.unwrap();
-        let way = readers.make_way();
+        let write = readers.begin_write();
         let meanwhile = readers.take(&SharedSnapshot::default()).await.unwrap();
-        drop(way);
+        drop(write);
         drop(before);
         drop(meanwhile);
         assert!(readers.lock().anchor.is_none());
     }
 
     #[tokio::test]
-    async fn what_is_closed_keeps_no_connection() {
+    async fn after_closing_no_connection_is_kept() {
         let (_directory, _writing, readers) = readers();
         read_until_anchored(&readers);
         let taken = readers.take(&SharedSnapshot::default()).await.unwrap();
@@ -439,10 +445,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn while_somebody_writes_there_is_no_anchor() {
+    async fn there_is_no_anchor_during_a_write() {
         let (_directory, writing, readers) = readers();
         read_until_anchored(&readers);
-        let way = readers.make_way();
+        let write = readers.begin_write();
         for _ in 0..100 {
             read(&readers);
             assert!(readers.lock().anchor.is_none());
@@ -453,14 +459,14 @@ mod tests {
             [],
         )
         .unwrap();
-        drop(way);
+        drop(write);
         assert_eq!(read(&readers), 1);
         read_until_anchored(&readers);
         assert_eq!(read(&readers), 1);
     }
 
     #[test]
-    fn where_nothing_would_end_it_there_is_no_anchor() {
+    fn without_a_runtime_to_end_it_there_is_no_anchor() {
         let (_directory, _writing, readers) = readers();
         for _ in 0..100 {
             read(&readers);

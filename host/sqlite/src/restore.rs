@@ -1,9 +1,9 @@
-//! A copy put in the place of a database.
+//! Puts a copy in the place of a database.
 //!
 //! Invariants:
-//! - Whatever interrupts this, `portico.db` is the database of before or all of the new one.
-//! - The log of the old database is never beside the new one, which it would spoil: it is written
-//!   into the old one first.
+//! - At every moment `portico.db` is the old database or all of the new one.
+//! - The log of the old database is never beside the new one, which SQLite would damage with it: it is
+//!   written into the old database first.
 //! - The old database is kept under another name.
 
 use std::fs::File;
@@ -13,36 +13,37 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use rusqlite::{ErrorCode, OpenFlags};
 
-use super::audit;
 use super::backup::{Contents, Origin, Step, copy_into, is_ours};
-use super::{
-    connect, connect_to_foreign, create_empty, explain, open_file, put_in_place, remove_if_there,
-    remove_with_companions, schema, sync_folder_of, with_suffix,
+use super::connection::{become_one_file, connect, connect_to_foreign};
+use super::database::open_file;
+use super::files::{
+    create_empty, put_in_place, remove_if_there, remove_with_companions, sync_folder_of, with_suffix,
 };
+use super::health::explain;
+use super::{audit, schema};
 use portico_model::time::{Clock, SystemClock};
 use portico_storage::{AuditEntry, Authentication};
 
-/// What every database of SQLite begins with.
+/// The first bytes of every database of SQLite.
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
 
-/// What came of it.
+/// The result of a restore.
 #[derive(Debug)]
 pub struct Restored {
     /// What the new database holds.
     pub contents: Contents,
-    /// How many sessions the copy held, which have ended.
+    /// How many sessions the copy held. They are ended.
     pub sessions: u64,
     /// Where the old database is now; none if there was none.
     pub kept: Option<PathBuf>,
 }
 
-/// Puts a copy of this file in the place of a database. The caller sees to it that no host works
-/// on that.
+/// Puts a copy of this file in the place of a database. The caller makes sure that no host uses that.
 ///
-/// The file may come from anyone: one whose schema is not exactly that of its version is refused
-/// (`schema.rs`). It may be older than this binary: its tables are brought to the newest version. All its
-/// sessions end. An old database is touched only where `replace` says so, and kept with this
-/// moment in its name. `go_on` hears how far it is, until nothing can be undone any more.
+/// The file may come from anyone: it is refused if its schema is not exactly that of its version
+/// (`schema.rs`). If it is older than this binary, its tables are brought to the newest version. All its
+/// sessions end. An existing database is touched only if `replace` is true, and is kept with `moment` in
+/// its name. `go_on` gets the progress and may stop it, until the database is touched.
 pub fn restore(
     file: &Path,
     database: &Path,
@@ -67,13 +68,13 @@ pub fn restore(
 
     let new = with_suffix(database, ".restoring");
     let (contents, sessions) = prepare(&file, &new, go_on).map_err(|error| {
-        // What is left over is in nobody's way; the next restore begins anew.
+        // If this fails, the next restore removes what is left.
         let _ = remove_with_companions(&new);
         schema::explain_interruption(error).context(format!("cannot restore {shown}"))
     })?;
     let kept = set_aside(database, moment)
         .with_context(|| format!("cannot set aside the database {}", database.display()))?;
-    // One of a database that is damaged or gone: SQLite would play it back into the new one.
+    // A journal of a database that is damaged or gone: SQLite would play it back into the new one.
     remove_if_there(&with_suffix(database, "-journal"))?;
     put_in_place(&new, database)?;
     Ok(Restored {
@@ -84,7 +85,7 @@ pub fn restore(
 }
 
 fn looks_right(file: &Path) -> anyhow::Result<()> {
-    // Opening a pipe would wait for somebody who writes to it.
+    // Opening a pipe would wait for a writer.
     ensure!(
         std::fs::metadata(file)?.is_file(),
         "it is a folder or a device, no regular file: give the file of a backup"
@@ -104,7 +105,8 @@ fn begins_as_database(file: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// A checked copy, of the newest version and without sessions.
+/// Makes a checked copy, with the newest tables and without sessions. Answers its contents and the number
+/// of sessions that it held.
 fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyhow::Result<(Contents, u64)> {
     create_empty(new)?;
     let source = connect_to_foreign(file).map_err(explain)?;
@@ -112,22 +114,21 @@ fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyh
     let contents = copy_into(&source, new, Origin::Anyone, go_on)?;
     let copy = open_file(new)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
-    audit::insert(&copy, &restored())?;
-    let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
-    ensure!(mode == "delete", "the copy does not become one file");
+    audit::insert(&copy, &audit_entry())?;
+    ensure!(become_one_file(&copy)?, "the copy does not become one file");
     copy.close().map_err(|(_, error)| explain(error))?;
     Ok((contents, sessions))
 }
 
-/// What the log of the database says from now on.
-fn restored() -> AuditEntry {
+/// The row about this restore, in the audit log of the new database.
+fn audit_entry() -> AuditEntry {
     AuditEntry {
         time: SystemClock.now(),
         ..AuditEntry::new("restore", "command-line").by(None, &Authentication::Operator)
     }
 }
 
-/// Keeps a copy of the old database under another name, and takes its log away.
+/// Keeps a copy of the old database under another name, and removes its log. Answers that name.
 fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
     let log = with_suffix(database, "-wal");
     if !database.try_exists()? {
@@ -143,7 +144,7 @@ fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
     let is_one_file = merge_log(database)?;
     keep_copy(database, database, &kept)?;
     if !is_one_file {
-        // It is damaged: as it was, with its log, for whoever wants to save something from it.
+        // It is damaged. It is kept as it was, with its log, so that its data may still be rescued.
         if log.try_exists()? {
             keep_copy(&log, database, &with_suffix(&kept, "-wal"))?;
         }
@@ -155,18 +156,18 @@ fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(kept))
 }
 
-/// Writes the log of a database into it and ends it. No if the database is damaged.
+/// Writes the log of a database into it and removes the log. False if the database is damaged.
 fn merge_log(database: &Path) -> anyhow::Result<bool> {
-    // SQLite throws the log of a file away that is too short to be a database.
+    // SQLite deletes the log beside a file that is too short to be a database.
     if !begins_as_database(database)? {
         return Ok(false);
     }
     let merge = || {
         let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // Possible only for the one who alone has it open.
-        let mode: String = connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+        // This needs to be the only connection to the file.
+        let is_one_file = become_one_file(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
-        Ok(mode == "delete")
+        Ok(is_one_file)
     };
     match merge().map_err(|error: rusqlite::Error| (error.sqlite_error_code(), error)) {
         Ok(true) => Ok(true),
@@ -178,8 +179,8 @@ fn merge_log(database: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// A second name would be cheaper. But an interruption would leave one database with two names,
-/// and each name has a log of its own.
+/// Keeps a copy under this name. A hard link would be cheaper, but an interruption would leave one database
+/// with two names, each with a log of its own.
 fn keep_copy(file: &Path, database: &Path, name: &Path) -> anyhow::Result<()> {
     let copy = with_suffix(database, ".setting-aside");
     std::fs::copy(file, &copy)?;

@@ -1,50 +1,44 @@
-//! Whether a file from elsewhere consists of what Portico made, and of nothing else.
+//! Checks that a file from elsewhere consists of what Portico made, and of nothing else.
 //!
 //! Invariants:
 //! - A file is accepted only if its `sqlite_schema` has exactly the entries (tables, indexes, views and
-//!   triggers) that the migrations up to its version leave, letter by letter. So no code runs that
-//!   came with the file: no trigger, no view, no CHECK, no generated column.
-//! - Before that is known, only the schema is read, and only for a while: a file can be made such that
-//!   reading its schema never ends.
+//!   triggers) that the migrations up to its version leave, letter by letter. So no code that came with
+//!   the file runs: no trigger, no view, no CHECK, no generated column.
+//! - Until then only the schema is read, within a time limit: a file can be made so that reading its
+//!   schema never ends.
 
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use rusqlite::{Connection, ErrorCode};
 
+use super::interrupts::end_at;
 use super::migrations;
 
-/// How long it may take to read a schema, which takes milliseconds.
+/// The limit for reading a schema, which usually takes milliseconds.
 const SCHEMA_TIME: Duration = Duration::from_secs(5);
-/// How long everything else may take: a minute, and one second more for each 256 KiB of the file.
-const LEAST_TIME: Duration = Duration::from_secs(60);
-const BYTES_IN_A_SECOND: u64 = 256 << 10;
+/// The limit for everything else: a minute, and one second more for each 256 KiB of the file.
+const CONTENT_TIME: Duration = Duration::from_secs(60);
+const BYTES_PER_SECOND: u64 = 256 << 10;
 
-/// Steps of a statement between two looks at the time.
-const STEPS: i32 = 1000;
 /// More entries than any version has.
-const MOST_ENTRIES: i64 = 1000;
-/// Differences that are named, and how much of each name is shown.
-const NAMED: usize = 3;
-const LONGEST_NAME: usize = 60;
+const MAX_ENTRIES: i64 = 1000;
+/// How many differences the error names, and how many characters of each name it shows.
+const MAX_DIFFERENCES: usize = 3;
+const MAX_NAME: usize = 60;
 
-/// Interrupts every statement of this connection that runs at the deadline or later.
-fn end_at(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
-    connection.progress_handler(STEPS, Some(move || Instant::now() >= deadline))
-}
-
-/// Bounds the time in which the schema is read.
+/// Limits the time for reading the schema.
 pub(super) fn limit_for_schema(connection: &mut Connection) -> rusqlite::Result<()> {
     end_at(connection, Instant::now() + SCHEMA_TIME)
 }
 
-/// Bounds the time in which all of a file is read that is so many bytes long.
+/// Limits the time for reading everything in a file of this length.
 pub(super) fn limit_for_content(connection: &mut Connection, bytes: u64) -> rusqlite::Result<()> {
-    let more = Duration::from_secs(bytes / BYTES_IN_A_SECOND);
-    end_at(connection, Instant::now() + LEAST_TIME + more)
+    let more = Duration::from_secs(bytes / BYTES_PER_SECOND);
+    end_at(connection, Instant::now() + CONTENT_TIME + more)
 }
 
-/// Says what it means that a statement was interrupted.
+/// Explains an error if it is that a statement was interrupted.
 pub(super) fn explain_interruption(error: anyhow::Error) -> anyhow::Error {
     let code = error.downcast_ref::<rusqlite::Error>();
     match code.and_then(rusqlite::Error::sqlite_error_code) {
@@ -55,7 +49,7 @@ pub(super) fn explain_interruption(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// One entry of `sqlite_schema`. Where its pages are is no part of what it says.
+/// One entry of `sqlite_schema`, without the number of its first page.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     kind: String,
@@ -65,19 +59,19 @@ struct Entry {
 }
 
 impl Entry {
-    fn shown(&self) -> String {
-        let name: String = self.name.chars().take(LONGEST_NAME).collect();
+    fn describe(&self) -> String {
+        let name: String = self.name.chars().take(MAX_NAME).collect();
         format!("the {} {name:?}", self.kind)
     }
 
-    fn is_named_as(&self, other: &Self) -> bool {
+    fn has_name_of(&self, other: &Self) -> bool {
         (&self.kind, &self.name) == (&other.kind, &other.name)
     }
 }
 
 fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
     let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?1")?;
-    let entries = statement.query_map([MOST_ENTRIES], |row| {
+    let entries = statement.query_map([MAX_ENTRIES], |row| {
         Ok(Entry {
             kind: row.get(0)?,
             name: row.get(1)?,
@@ -90,31 +84,31 @@ fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Refuses a database that does not consist of exactly what its version consists of.
+/// Refuses a database whose schema is not exactly that of its version.
 pub(super) fn check(connection: &Connection) -> anyhow::Result<()> {
     let version = migrations::version(connection)?;
-    let wanted = entries(&migrations::build(version)?)?;
+    let expected = entries(&migrations::build(version)?)?;
     let found = entries(connection)?;
-    if version > 0 && found == wanted {
+    if version > 0 && found == expected {
         return Ok(());
     }
-    let is_in = |entry: &Entry, others: &[Entry]| others.iter().any(|other| other.is_named_as(entry));
+    let is_in = |entry: &Entry, others: &[Entry]| others.iter().any(|other| other.has_name_of(entry));
     let mut differences = Vec::new();
     for entry in &found {
-        if !is_in(entry, &wanted) {
-            differences.push(format!("{} is not one of Portico's", entry.shown()));
-        } else if !wanted.contains(entry) {
-            differences.push(format!("{} is defined differently", entry.shown()));
+        if !is_in(entry, &expected) {
+            differences.push(format!("{} is not one of Portico's", entry.describe()));
+        } else if !expected.contains(entry) {
+            differences.push(format!("{} is defined differently", entry.describe()));
         }
     }
-    for entry in wanted.iter().filter(|entry| !is_in(entry, &found)) {
-        differences.push(format!("{} is missing", entry.shown()));
+    for entry in expected.iter().filter(|entry| !is_in(entry, &found)) {
+        differences.push(format!("{} is missing", entry.describe()));
     }
-    let more = match differences.len().saturating_sub(NAMED) {
+    let more = match differences.len().saturating_sub(MAX_DIFFERENCES) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    differences.truncate(NAMED);
+    differences.truncate(MAX_DIFFERENCES);
     bail!(
         "its tables are not those of version {version}, so another program changed it: give a file that `portico \
          backup` wrote ({}{more})",
@@ -126,7 +120,7 @@ pub(super) fn check(connection: &Connection) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    /// Sums of what the first versions consist of.
+    /// Checksums of the schemas of the released versions, from the first.
     const RECORDED: [u32; 6] = [
         0xd2b4_02d6,
         0x493a_c24d,
@@ -136,9 +130,8 @@ mod tests {
         0xc9f3_7a76,
     ];
 
-    /// Where this fails, backups from before would be refused: a migration that was released has changed, or
-    /// another SQLite puts ALTER TABLE or an index of words into other letters. Then `check` has to
-    /// take both.
+    /// If this fails, backups made before would be refused: a released migration has changed, or another
+    /// SQLite writes ALTER TABLE or a full-text index differently. `check` must then accept both.
     #[test]
     fn what_a_released_version_consists_of_never_changes() {
         let sum = |version| {

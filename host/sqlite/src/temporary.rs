@@ -1,9 +1,9 @@
-//! Files that are written under another name and get their own when they are whole.
+//! Files that are written under a temporary name and get their own when they are complete.
 //!
 //! Invariants:
-//! - A file that has its own name is whole and on the disk.
-//! - A process holds a lock on its temporary file until that has its own name or is removed. One that
-//!   was killed leaves a file without a lock, which the next run removes.
+//! - A file under its own name is complete and on the disk.
+//! - A process locks its temporary file until the file has its own name or is removed. A killed process
+//!   leaves a file without a lock, which the next run removes.
 
 use std::{
     fs::{self, File, OpenOptions, Permissions, TryLockError},
@@ -14,26 +14,23 @@ use std::{
 
 use tempfile::{Builder, TempPath};
 
-use super::with_suffix;
+use super::files::{COMPANIONS, sync_folder_of, with_suffix};
 
-/// How many letters and digits follow the prefix of a name.
+/// How many random letters and digits follow the prefix of a name.
 const RANDOM: usize = 6;
-/// Other runs may remove a file before it is locked: so often another one is made.
+/// How often a file is made: another run may remove it before it is locked.
 const TRIES: usize = 16;
 
-/// What SQLite adds to the name of a database for the files beside it.
-const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
-
-/// A file under a temporary name; dropping it removes it.
+/// A file under a temporary name. Dropping it removes it.
 pub struct Temporary {
-    // Before the file, which holds the lock: it is removed while it is locked.
+    // Dropped before the file, which holds the lock: so the file is removed while it is locked.
     path: TempPath,
     file: File,
 }
 
 impl Temporary {
-    /// Makes a file in this folder, with these permissions as far as the umask allows them. Removes
-    /// the files with this prefix that killed processes have left there.
+    /// Creates a file in this folder, with these permissions as far as the umask allows. First removes the
+    /// files with this prefix that killed processes have left there.
     pub fn create(folder: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
         remove_left_over(folder, prefix);
         for _ in 0..TRIES {
@@ -43,7 +40,7 @@ impl Temporary {
                 .permissions(Permissions::from_mode(mode))
                 .tempfile_in(folder)?;
             let (file, path) = made.into_parts();
-            // Where the file system has no locks, no other run can lock the file to remove it.
+            // Without locks in the file system no other run can lock the file, and so none removes it.
             let is_locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if is_locked && is_same(&file, &path) {
                 return Ok(Self { path, file });
@@ -52,18 +49,18 @@ impl Temporary {
         Err(io::Error::other("other runs keep removing the temporary file"))
     }
 
-    /// Where it is.
+    /// Its temporary path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// To write to it.
+    /// The file, to write to.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Brings it to the disk and gives it its name, in the same folder. A file that has that name is
-    /// replaced only where `overwrite` says so.
+    /// Writes it to the disk and gives it its own name, in the same folder. An existing file of that name is
+    /// replaced only if `overwrite` is true.
     pub fn place(self, name: &Path, overwrite: bool) -> io::Result<()> {
         self.file.sync_all()?;
         let placed = if overwrite {
@@ -72,46 +69,43 @@ impl Temporary {
             self.path.persist_noclobber(name)
         };
         placed.map_err(|error| error.error)?;
-        match name.parent() {
-            Some(folder) => File::open(folder)?.sync_all(),
-            None => Ok(()),
-        }
+        sync_folder_of(name)
     }
 }
 
-/// Whether the file has this name still.
+/// Whether this path still leads to the file.
 fn is_same(file: &File, path: &Path) -> bool {
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let here = fs::symlink_metadata(path).map(id);
     here.is_ok_and(|here| file.metadata().map(id).is_ok_and(|of_file| of_file == here))
 }
 
-/// Removes the files of this user that have such a name and that no process has locked. What
-/// cannot be removed stays; it does no harm.
+/// Removes this user's temporary files that no process has locked. A file that cannot be removed stays and
+/// does no harm.
 fn remove_left_over(folder: &Path, prefix: &str) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let random = name.to_str().and_then(|name| name.strip_prefix(prefix));
-        // What SQLite puts beside a file goes with it.
+        // A companion is removed once its database is gone.
         let companion = COMPANIONS
             .into_iter()
             .find_map(|suffix| random?.strip_suffix(suffix));
-        let is_named_so = random.is_some_and(is_random);
-        // Of the entry itself, not of what a link points to.
+        let is_temporary = random.is_some_and(is_random);
+        // The metadata of the entry itself, not of what a link points to.
         let is_ours = || {
             let metadata = entry.metadata();
             metadata.is_ok_and(|metadata| metadata.is_file() && metadata.uid() == user)
         };
         let path = entry.path();
         if let Some(random) = companion {
-            let whose = folder.join(format!("{prefix}{random}"));
-            if is_random(random) && is_ours() && !whose.exists() {
+            let database = folder.join(format!("{prefix}{random}"));
+            if is_random(random) && is_ours() && !database.exists() {
                 let _ = fs::remove_file(path);
             }
             continue;
         }
-        if !is_named_so || !is_ours() {
+        if !is_temporary || !is_ours() {
             continue;
         }
         if let Ok(file) = OpenOptions::new().read(true).write(true).open(&path)

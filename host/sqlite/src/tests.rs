@@ -1,5 +1,7 @@
-//! What goes wrong below the driver: commits that fail, disks that are full, connections that
-//! break. It needs the connections themselves; all other tests are in `tests/storage`.
+//! What goes wrong below the driver: commits that fail, disks that are full, connections that break.
+//! These tests need the connections themselves; all others are in `tests/storage`.
+
+mod blocking;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +13,8 @@ use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 
 use super::batch::BlindWrite;
+use super::connection::BUSY_TIMEOUT;
+use super::database::open_file;
 use super::query::run;
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
@@ -48,12 +52,12 @@ fn context() -> CallContext {
     }
 }
 
-fn insert(turn: &WritePermit, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
+fn insert(permit: &WritePermit, id: &str, icon_url: &str) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, ?1, ?1, ?2)";
-    run(turn.connection().unwrap(), sql, [id, icon_url])
+    run(permit.connection().unwrap(), sql, [id, icon_url])
 }
 
-/// Somebody who wrote and waits for the batch's commit, and somebody who has the turn in it.
+/// A transaction that has written and waits for the batch's commit, and another that holds the permit.
 async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, WritePermit) {
     let first = writer.begin().await.unwrap();
     insert(&first, "first", "icon").unwrap();
@@ -64,7 +68,7 @@ async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, 
     (first, second.await.unwrap())
 }
 
-/// What a transaction does that only inserts an app.
+/// The writes of a transaction that only inserts an app.
 fn inserting(id: &'static str) -> Vec<BlindWrite> {
     let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, '', '', '')";
     vec![Box::new(move |db| run(db, sql, [id]).map(drop))]
@@ -84,11 +88,11 @@ fn is_unavailable(result: &Result<()>) -> bool {
     matches!(result, Err(Error::Unavailable(_)))
 }
 
-/// The next transaction is as good as any.
+/// The next transaction succeeds.
 async fn assert_works(store: &Store) {
-    let turn = store.storage.writer.begin().await.unwrap();
-    insert(&turn, "after", "icon").unwrap();
-    turn.commit().await.unwrap();
+    let permit = store.storage.writer.begin().await.unwrap();
+    insert(&permit, "after", "icon").unwrap();
+    permit.commit().await.unwrap();
     assert_eq!(apps(store), ["after"]);
 }
 
@@ -116,7 +120,7 @@ async fn a_commit_that_fails_fails_every_member_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
+async fn a_full_disk_fails_the_batch_that_sqlite_rolled_back_and_nothing_else() {
     let store = store();
     let writer = &store.storage.writer;
     let (first, second) = batch_of_two(writer).await;
@@ -132,13 +136,13 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
     assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
     assert!(
         db.is_autocommit(),
-        "SQLite gave up the whole batch: what this test is about"
+        "SQLite rolled back the whole batch: what this test is about"
     );
     db.query_row("PRAGMA max_page_count = 1000000", [], |_| Ok(()))
         .unwrap();
     drop(second);
 
-    // The first is told at once, although somebody waits to whom the batch could be left.
+    // The first is answered at once, although a caller waits that could take over the batch.
     let first = tokio::time::timeout(Duration::from_secs(5), first).await.unwrap();
     assert!(is_unavailable(&first), "{first:?}");
     drop(third.await.unwrap());
@@ -147,7 +151,7 @@ async fn a_full_disk_fails_the_batch_that_sqlite_gave_up_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
+async fn queued_transactions_are_no_part_of_a_batch_that_sqlite_rolled_back() {
     let store = store();
     let writer = &store.storage.writer;
     let (first, second) = batch_of_two(writer).await;
@@ -166,16 +170,17 @@ async fn what_is_queued_has_no_part_in_a_batch_that_sqlite_gave_up() {
 async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     let store = store();
     let set_limit = async |pages: i64| {
-        let turn = store.storage.writer.begin().await.unwrap();
+        let permit = store.storage.writer.begin().await.unwrap();
         let sql = format!("PRAGMA max_page_count = {pages}");
-        turn.connection()
+        permit
+            .connection()
             .unwrap()
             .query_row(&sql, [], |_| Ok(()))
             .unwrap();
     };
     let context = context();
 
-    // Below what there is: SQLite takes what there is.
+    // Below the present size: SQLite takes the present size.
     set_limit(1).await;
     let begin = store.storage.begin_dashboard(Access::Write, &context);
     let mut writer = begin.await.unwrap();
@@ -196,7 +201,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     assert_works(&store).await;
 }
 
-/// A writer on this connection, whose turn nobody waits for longer than 50 ms.
+/// A writer on this connection whose permit is waited for 50 ms at most.
 fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
     let health = Arc::new(Health::new(path));
     let readers = Arc::new(readers::Readers::new(health.clone()));
@@ -205,34 +210,34 @@ fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
 }
 
 #[tokio::test]
-async fn a_turn_that_does_not_come_is_given_up() {
+async fn waiting_for_the_permit_ends_after_a_while() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("any.db");
     let writer = impatient(Connection::open(&path).unwrap(), path);
-    let turn = writer.begin().await.unwrap();
+    let permit = writer.begin().await.unwrap();
     let began = Instant::now();
     let late = writer.begin().await.map(drop);
     assert!(is_unavailable(&late), "{late:?}");
     assert!(began.elapsed() >= Duration::from_millis(50));
-    drop(turn);
+    drop(permit);
     writer.begin().await.unwrap().commit().await.unwrap();
 }
 
 #[tokio::test]
-async fn what_is_queued_for_too_long_is_given_up_and_not_done_later() {
+async fn a_transaction_that_is_queued_for_too_long_is_refused_and_does_not_run_later() {
     let store = store();
     let path = store.directory.path().join("portico.db");
-    let writer = impatient(super::open_file(&path).unwrap(), path);
-    let turn = writer.begin().await.unwrap();
+    let writer = impatient(open_file(&path).unwrap(), path);
+    let permit = writer.begin().await.unwrap();
     let late = writer.write(inserting("late")).await;
     assert!(is_unavailable(&late), "{late:?}");
-    drop(turn);
+    drop(permit);
     writer.write(inserting("in time")).await.unwrap();
     assert_eq!(apps(&store), ["in time"]);
 }
 
 #[tokio::test]
-async fn a_lock_of_another_process_is_waited_for_once_by_all_who_are_queued() {
+async fn all_queued_transactions_wait_once_for_a_lock_of_another_process() {
     let store = store();
     let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -241,14 +246,14 @@ async fn a_lock_of_another_process_is_waited_for_once_by_all_who_are_queued() {
     for refused in futures_util::future::join_all(writers).await {
         assert!(matches!(refused, Err(Error::Retry)), "{refused:?}");
     }
-    // The first may have gone alone.
-    assert!(began.elapsed() < super::BUSY_TIMEOUT * 3, "{:?}", began.elapsed());
+    // The first may have run alone.
+    assert!(began.elapsed() < BUSY_TIMEOUT * 3, "{:?}", began.elapsed());
     other.execute_batch("ROLLBACK").unwrap();
     assert_works(&store).await;
 }
 
 #[tokio::test]
-async fn a_lock_of_another_process_is_a_reason_to_try_again() {
+async fn a_lock_of_another_process_answers_retry() {
     let store = store();
     let other = Connection::open(store.directory.path().join("portico.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -269,7 +274,7 @@ async fn more_readers_than_connections_wait_for_one() {
     }
     let mut next = Box::pin(readers.take(&none));
     assert!(poll!(&mut next).is_pending());
-    // One that broke makes room for another as well as one that is given back.
+    // A broken connection makes room for another, as one that is given back does.
     let mut broken = taken.remove(0);
     broken.fail(&rusqlite::Error::InvalidQuery);
     drop(broken);
@@ -284,7 +289,7 @@ async fn more_readers_than_connections_wait_for_one() {
 }
 
 #[tokio::test]
-async fn what_a_request_has_read_with_is_kept_for_it_alone() {
+async fn the_read_transaction_that_a_request_keeps_is_used_by_no_other() {
     let store = store();
     let readers = &store.storage.readers;
     let snapshot = Snapshot::default();
@@ -294,21 +299,21 @@ async fn what_a_request_has_read_with_is_kept_for_it_alone() {
         count.unwrap()
     };
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
-    let turn = store.storage.writer.begin().await.unwrap();
-    insert(&turn, "meanwhile", "icon").unwrap();
-    turn.commit().await.unwrap();
+    let permit = store.storage.writer.begin().await.unwrap();
+    insert(&permit, "meanwhile", "icon").unwrap();
+    permit.commit().await.unwrap();
 
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
     let another = Snapshot::default();
     assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
     assert_eq!(count(&store.reader().await), 1);
-    // Once it is let go the newest state counts.
+    // After let_go the request sees the newest state.
     snapshot.share().let_go();
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
 }
 
 #[tokio::test]
-async fn a_request_reads_what_it_wrote_itself() {
+async fn a_request_reads_its_own_writes() {
     let store = store();
     let snapshot = Snapshot::default();
     let context = context().within(snapshot.share());
@@ -332,7 +337,7 @@ async fn a_request_reads_what_it_wrote_itself() {
 }
 
 #[tokio::test]
-async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
+async fn the_log_starts_over_while_reads_never_pause() {
     let store = store();
     let log = store.directory.path().join("portico.db-wal");
     let icon_url = "i".repeat(60_000);
@@ -346,13 +351,13 @@ async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
     };
     const APPS: u32 = 400;
     for written in 0..APPS {
-        // Soon after each other: the log stays locked in between.
+        // Close together, so that an anchor keeps the log locked in between.
         for _ in 0..3 {
             assert_eq!(read().await, written);
         }
-        let turn = store.storage.writer.begin().await.unwrap();
-        insert(&turn, &format!("app {written}"), &icon_url).unwrap();
-        turn.commit().await.unwrap();
+        let permit = store.storage.writer.begin().await.unwrap();
+        insert(&permit, &format!("app {written}"), &icon_url).unwrap();
+        permit.commit().await.unwrap();
     }
     let length = std::fs::metadata(&log).unwrap().len();
     let all = u64::from(APPS) * 60_000;
@@ -360,7 +365,7 @@ async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
     read().await;
     read().await;
     drop(store.storage);
-    // Whoever made the last COMMIT may have the connection a moment longer.
+    // The thread that made the last COMMIT may hold the connection a moment longer.
     let began = Instant::now();
     while log.exists() {
         assert!(began.elapsed() < Duration::from_secs(10), "a log is left");
@@ -369,7 +374,7 @@ async fn the_log_begins_anew_beside_reads_that_come_all_the_time() {
 }
 
 #[tokio::test]
-async fn a_reader_that_failed_is_not_kept() {
+async fn a_failed_reader_is_not_kept() {
     let store = store();
     let readers = &store.storage.readers;
     let snapshot = Snapshot::default();
@@ -381,10 +386,10 @@ async fn a_reader_that_failed_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_snapshot_that_is_over_holds_no_connection() {
+async fn a_handle_of_a_dropped_snapshot_holds_no_connection() {
     let store = store();
     let readers = &store.storage.readers;
-    // As instances that are kept warm have them.
+    // Warm instances hold such handles.
     let mut shared = Vec::new();
     for _ in 0..=readers::MAX_READERS {
         let snapshot = Snapshot::default();
@@ -399,7 +404,7 @@ async fn a_snapshot_that_is_over_holds_no_connection() {
 }
 
 #[tokio::test]
-async fn requests_that_may_read_again_leave_connections_to_those_who_begin() {
+async fn requests_that_may_read_again_leave_connections_to_new_ones() {
     let store = store();
     let readers = &store.storage.readers;
     let snapshots: Vec<_> = (0..readers::MAX_READERS).map(|_| Snapshot::default()).collect();
@@ -434,9 +439,9 @@ async fn the_statements_that_requests_run_are_compiled_once() {
 #[tokio::test]
 async fn the_connection_is_set_up_for_durability() {
     let store = store();
-    let turn = store.storage.writer.begin().await.unwrap();
+    let permit = store.storage.writer.begin().await.unwrap();
     let reader = store.reader().await;
-    for db in [turn.connection().unwrap(), reader.connection().unwrap()] {
+    for db in [permit.connection().unwrap(), reader.connection().unwrap()] {
         let number = |pragma: &str| {
             db.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0))
                 .unwrap()

@@ -35,7 +35,7 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
 }
 
 pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    // Whose email is given can be found by it alone.
+    // In a form that lets SQLite use the index on email if one is given.
     let by_email = match filter.email {
         Some(_) => "email = ?3",
         None => "?3 IS NULL",

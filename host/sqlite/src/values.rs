@@ -1,11 +1,11 @@
-//! How the contract's values are written in columns.
+//! How the contract's values are stored in columns.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Error, Result};
 
 use portico_model::{ColorScheme, Provider, Timestamp};
 
-/// One of a few words in a column.
+/// An enumeration, stored as a word.
 pub(super) struct Word<T>(pub T);
 
 impl ToSql for Word<Provider> {
@@ -50,7 +50,7 @@ impl FromSql for Word<ColorScheme> {
     }
 }
 
-/// A moment in a column. SQLite's integers have a sign; a moment that does not fit is an error.
+/// A moment, stored as an integer. SQLite's integers have a sign: a moment that does not fit is an error.
 pub(super) struct Moment(pub Timestamp);
 
 impl ToSql for Moment {

@@ -1,18 +1,17 @@
-//! The one connection that writes, and whose turn it is.
+//! The one connection that writes, and the permit to use it.
 //!
-//! A commit costs a write to the disk and little else, so transactions that come at the same time
-//! share one (`batch.rs`). A transaction that has to see what is there takes the turn and is
-//! carried out where it runs. One that does not (`BlindWrite`) is queued as a whole when it
-//! commits: whoever ends a batch runs all that are queued, one after the other, without passing
-//! the turn on between them.
+//! A commit costs a write to the disk and little else, so transactions that come at the same time share
+//! one (`batch.rs`). A transaction that reads takes the permit and runs on its caller's thread. One that
+//! reads nothing (`BlindWrite`) is queued as a whole when it commits: the holder of the permit that ends
+//! a batch runs everything in the queue, one after the other, without passing the permit on in between.
 //!
 //! Invariants:
-//! - Whoever holds the turn, and nobody else, touches the connection. Turns are fair.
+//! - Only the holder of the permit uses the connection. The permit is passed on in order.
 //! - `commit` and `write` answer only after the outer COMMIT.
-//! - An open batch is somebody's: of the holder of the turn, or of somebody who waits for it; and
-//!   so is the queue. A holder leaves them only to somebody who waits, and looks again after
-//!   letting go; who stops waiting or queues something looks too. So one of them sees that nobody
-//!   is left, and finishes the batch.
+//! - Someone is responsible for an open batch, and for what is queued: the holder of the permit, or a
+//!   caller that waits for it. A holder leaves them only if a caller waits, and checks again after
+//!   releasing the permit. A caller that stops waiting, and one that queues something, checks too. So one
+//!   of them sees that no other is left, and finishes the batch.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -24,23 +23,25 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::batch::{Batch, Blind, BlindWrite, Undo};
+use super::batch::{Batch, Blind, BlindWrite, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Error, Result};
 
-/// Queued transactions that are run in one go, without a look at who waits for the turn.
+/// How many queued transactions run before callers that wait for the permit get it.
 const MAX_QUEUED: usize = 64;
 
-/// As long as COMMITs take no longer than this, whoever ends a batch waits for the disk on the
-/// spot: to wake another thread for it, and from there those who are told, would take as long again.
-/// A disk that was quick and stalls holds up one thread once: the next COMMIT is made elsewhere.
+/// If the last COMMIT took less than this, the next one runs on the thread that ends the batch. Waking
+/// another thread for it, which then wakes the callers, would take as long again. A fast disk that stalls
+/// blocks one thread once: the COMMIT after that runs on a blocking thread.
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Gives turns to write.
+/// Owns the connection that writes, and gives out the permit.
 pub(super) struct Writer {
-    turn: Arc<Mutex<Batch>>,
+    /// Locked by the holder of the permit.
+    batch: Arc<Mutex<Batch>>,
+    /// How many callers wait for the permit.
     waiting: AtomicUsize,
     queue: std::sync::Mutex<VecDeque<Blind>>,
     numbers: AtomicU64,
@@ -56,7 +57,7 @@ impl Writer {
         patience: Duration,
     ) -> Self {
         Self {
-            turn: Arc::new(Mutex::new(Batch::new(connection, health.clone(), readers))),
+            batch: Arc::new(Mutex::new(Batch::new(connection, health.clone(), readers))),
             waiting: AtomicUsize::new(0),
             queue: std::sync::Mutex::default(),
             numbers: AtomicU64::new(0),
@@ -65,29 +66,29 @@ impl Writer {
         }
     }
 
-    /// Waits for the turn, and begins a transaction in the batch.
+    /// Waits for the permit and begins a transaction in the batch.
     pub async fn begin(self: &Arc<Self>) -> Result<WritePermit> {
-        let mut batch = match self.turn.clone().try_lock_owned() {
+        let mut batch = match self.batch.clone().try_lock_owned() {
             Ok(batch) => batch,
             Err(_) => {
-                // Declared first: whatever ends this block lets go of the lock before the count.
+                // Declared first, so that it is dropped last: the lock is released before the count falls.
                 let _waiting = Waiting::new(self);
-                let locked = timeout(self.patience, self.turn.clone().lock_owned()).await;
+                let locked = timeout(self.patience, self.batch.clone().lock_owned()).await;
                 locked.map_err(|_| waited_too_long())?
             }
         };
         let begun = batch.begin().map_err(|error| self.health.translate(&error));
-        let turn = WritePermit {
+        let permit = WritePermit {
             writer: self.clone(),
             batch: Some(batch),
             undo: begun.as_ref().ok().copied(),
         };
-        begun.map(|_| turn)
+        begun.map(|_| permit)
     }
 
-    /// Carries out a transaction that needs to see nothing, as a whole; done when it is durable.
+    /// Runs all of a blind transaction; returns when it is durable.
     pub async fn write(self: &Arc<Self>, writes: Vec<BlindWrite>) -> Result<()> {
-        let (member, mut answer) = oneshot::channel();
+        let (member, mut committed) = oneshot::channel();
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let blind = Blind {
             writes,
@@ -96,11 +97,11 @@ impl Writer {
         };
         self.queue().push_back(blind);
         self.finish_if_orphaned();
-        match timeout(self.patience, &mut answer).await {
-            Ok(answer) => answer.unwrap_or_else(|_| Err(gone())),
+        match timeout(self.patience, &mut committed).await {
+            Ok(result) => result.unwrap_or_else(|_| Err(gone())),
             Err(_) if self.withdraw(number) => Err(waited_too_long()),
-            // It is being carried out.
-            Err(_) => answer.await.unwrap_or_else(|_| Err(gone())),
+            // It runs already.
+            Err(_) => committed.await.unwrap_or_else(|_| Err(gone())),
         }
     }
 
@@ -113,19 +114,20 @@ impl Writer {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// Finishes a batch that nobody holds and nobody waits for. Called by whoever let go of it.
+    /// Finishes the batch if no caller holds the permit or waits for it. To be called after releasing the
+    /// permit, after ceasing to wait, and after queuing something.
     fn finish_if_orphaned(self: &Arc<Self>) {
-        // What was written before (the lock let go, the count, the queue) is visible before we look:
-        // of two who do this at the same time, one at least sees what the other did.
+        // The caller's own step (lock, count or queue) comes before this check. So of two callers that
+        // check at the same time, at least one sees the other's step.
         fence(Ordering::SeqCst);
         if !self.is_awaited()
-            && let Ok(batch) = self.turn.clone().try_lock_owned()
+            && let Ok(batch) = self.batch.clone().try_lock_owned()
         {
             self.finish(batch);
         }
     }
 
-    /// Ends a batch and lets go of the turn; where the disk is slow, not on this thread.
+    /// Ends the batch and releases the permit; if the disk is slow, on a blocking thread.
     fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
         let has_work = batch.has_members() || self.has_queued();
         let is_short = batch.last_commit() < SHORT;
@@ -137,34 +139,32 @@ impl Writer {
             && let Ok(runtime) = Handle::try_current()
             && !(is_short && runtime.metrics().num_workers() > 1)
         {
-            // A runtime that shuts down drops the closure without running it; that finishes it, too.
+            // A runtime that shuts down drops the closure without running it, which ends the batch, too.
             runtime.spawn_blocking(move || drop(finish));
         }
     }
 
-    /// Ends a batch, with all that is queued, on this thread; and lets go of the turn.
+    /// Runs what is queued, ends the batch and releases the permit, on this thread.
     fn end(&self, mut batch: OwnedMutexGuard<Batch>) {
-        // What SQLite gave up ends by itself: what is queued shall not be told the same.
-        let given_up = (!batch.is_sound()).then(|| batch.end());
+        // A batch that SQLite has rolled back ends alone, so that the queued transactions do not fail with it.
+        let rolled_back = (!batch.is_sound()).then(|| batch.end());
         batch.run(self.next_queued());
         let ended = batch.end();
-        // Before the answers: whoever hears that it is done finds the turn free.
+        // Before the answers: a caller that gets one finds the permit free.
         drop(batch);
-        for (members, result) in given_up.into_iter().chain([ended]) {
-            for member in members {
-                // A member whose caller is gone needs no answer.
-                let _ = member.send(result.clone());
-            }
+        for (members, result) in rolled_back.into_iter().chain([ended]) {
+            answer(members, &result);
         }
     }
 
-    /// The turn, if something is queued that nobody else will carry out.
+    /// The batch, if something is queued and no other caller will run it.
     fn orphaned_queue(&self) -> Option<OwnedMutexGuard<Batch>> {
         let is_orphaned = self.has_queued() && !self.is_awaited();
-        is_orphaned.then(|| self.turn.clone().try_lock_owned().ok())?
+        is_orphaned.then(|| self.batch.clone().try_lock_owned().ok())?
     }
 
-    /// Whether something is queued, as of now: also for who let go of the turn just before.
+    /// Whether something is queued. Ordered after the caller's previous step, like
+    /// [`Writer::finish_if_orphaned`].
     fn has_queued(&self) -> bool {
         fence(Ordering::SeqCst);
         !self.queue().is_empty()
@@ -174,7 +174,7 @@ impl Writer {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a transaction out of the queue; whether it was there still.
+    /// Removes a transaction from the queue; false if it was no longer there.
     fn withdraw(&self, number: u64) -> bool {
         let mut queue = self.queue();
         let count = queue.len();
@@ -182,7 +182,7 @@ impl Writer {
         queue.len() < count
     }
 
-    /// The next that are queued.
+    /// Removes the next ones from the queue.
     fn next_queued(&self) -> Vec<Blind> {
         let mut queue = self.queue();
         let count = queue.len().min(MAX_QUEUED);
@@ -194,7 +194,7 @@ fn gone() -> Error {
     Error::Unavailable("the writer is gone".into())
 }
 
-/// Counts somebody who waits for the turn.
+/// Counts a caller that waits for the permit.
 struct Waiting<'a>(&'a Arc<Writer>);
 
 impl<'a> Waiting<'a> {
@@ -211,11 +211,13 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The turn to write: one transaction, rolled back unless it is committed.
+/// The permit to write, with one transaction. Dropping it rolls the transaction back unless it was
+/// committed.
 pub(super) struct WritePermit {
     writer: Arc<Writer>,
     /// None only while it is dropped.
     batch: Option<OwnedMutexGuard<Batch>>,
+    /// None once there is nothing to roll back.
     undo: Option<Undo>,
 }
 
@@ -230,13 +232,13 @@ impl WritePermit {
         &self.writer.health
     }
 
-    /// Whether the batch has only this transaction's writes, so that it can be rolled back as a whole.
+    /// Whether the batch holds only this transaction's writes, so that rolling it back undoes no other.
     pub fn is_alone(&self) -> bool {
         matches!(self.undo, Some(Undo::Batch))
     }
 
-    /// Commits the batch that others have written in and begins another. Only for a transaction that has
-    /// written nothing; what it has read stays true, because it keeps the turn throughout.
+    /// Commits what others have written in this batch and begins another. Only for a transaction that has
+    /// written nothing. What it has read stays true, because it keeps the permit.
     pub fn stand_alone(&mut self) -> Result<()> {
         let (Some(batch), Some(Undo::Savepoint)) = (&mut self.batch, self.undo) else {
             return Ok(());
@@ -244,11 +246,8 @@ impl WritePermit {
         self.undo = None;
         batch.undo(Undo::Savepoint);
         let (members, result) = batch.end();
-        for member in members {
-            // A member whose caller is gone needs no answer.
-            let _ = member.send(result.clone());
-        }
-        // They may have read what is not there now.
+        answer(members, &result);
+        // If it failed, this transaction may have read what the others wrote, which is gone.
         result.map_err(|_| Error::Retry)?;
         let begun = batch
             .begin()
@@ -257,17 +256,17 @@ impl WritePermit {
         Ok(())
     }
 
-    /// Makes the transaction durable, together with others if there are.
+    /// Makes the transaction durable, together with the others in its batch.
     pub async fn commit(mut self) -> Result<()> {
         let joined = self.join();
-        // Dropped before waiting, also if it failed: that passes the turn on.
+        // Dropped before waiting, and also if it failed: this passes the permit on.
         drop(self);
         joined?.await.unwrap_or_else(|_| Err(gone()))
     }
 
     fn join(&mut self) -> Result<oneshot::Receiver<Result<()>>> {
         let (Some(batch), Some(undo)) = (&mut self.batch, self.undo) else {
-            return Err(Error::Unavailable("no turn".into()));
+            return Err(Error::Unavailable("no permit to write".into()));
         };
         let kept = batch.keep(undo);
         kept.map_err(|error| self.writer.health.translate(&error))?;
@@ -286,7 +285,7 @@ impl Drop for WritePermit {
         if let Some(undo) = self.undo {
             batch.undo(undo);
         }
-        // Those who are queued get their share, too.
+        // A full queue ends the batch, so that it does not wait behind callers that keep coming.
         let may_go_on = batch.has_room() && self.writer.queue().len() < MAX_QUEUED;
         if may_go_on && self.writer.is_awaited() {
             drop(batch);
@@ -311,7 +310,7 @@ impl Drop for Finish {
         }
         if self.writer.has_queued() {
             let rest = Rest(self.writer.clone());
-            // Not on this thread, which has answers to pass on.
+            // Not on this thread, whose answers would wait.
             if let Ok(runtime) = Handle::try_current() {
                 runtime.spawn_blocking(move || drop(rest));
             }
@@ -319,7 +318,7 @@ impl Drop for Finish {
     }
 }
 
-/// Carries out what is queued, until nothing is, when it is dropped.
+/// Runs what is queued when it is dropped, until the queue is empty.
 struct Rest(Arc<Writer>);
 
 impl Drop for Rest {

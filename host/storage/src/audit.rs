@@ -1,13 +1,11 @@
-//! The audit log: what a row says, and how a write transaction comes to have one.
+//! The audit log: what a row says, and the call that a write transaction records.
 //!
 //! Invariants:
-//! - The row of a call that changes something is written by the transaction that changes it, as the
-//!   last thing before its commit: both are there, or neither is.
-//! - A row is never changed. It goes only by [`DashboardTransaction::prune_audit`].
-//! - It holds ids and words of our own, and no other text of an input. Ids are bounded and hold no
+//! - The transaction that changes something writes its call's row as its last statement before the
+//!   commit: both are durable, or neither is.
+//! - A row never changes. Only `DashboardTransaction::prune_audit` removes rows.
+//! - A row holds ids and words of our own, and no other text of an input. Ids are bounded and hold no
 //!   control characters.
-//!
-//! [`DashboardTransaction::prune_audit`]: super::DashboardTransaction::prune_audit
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::{Authentication, CallContext, Session};
+use crate::authentication::Authentication;
+use crate::dashboard_records::Session;
 use portico_model::time::{self, Clock};
 use portico_model::{Provider, Timestamp};
 
-/// The outcome of what was done.
+/// The outcome of a call that succeeded.
 pub const DONE: &str = "OK";
 
-/// Characters of an id, or of another text in a row. Those of our own ids are 36 at most.
+/// The most characters of a text in a row. Our own ids have at most 36.
 const LONGEST: usize = 128;
 
 /// What a row says.
@@ -32,69 +31,69 @@ pub struct AuditEntry {
     /// When it was done or refused.
     #[serde(serialize_with = "time::serialize")]
     pub time: Timestamp,
-    /// The user who did it; none for nobody, and for the operator, who is no user.
+    /// The id of the user who called; none for an anonymous caller, and for the operator, who is no user.
     pub actor_id: Option<String>,
-    /// How they proved it: one of [`Authentication::name`].
+    /// How they proved it: a name from [`Authentication::name`].
     pub authentication: &'static str,
-    /// The id of the key or the session.
+    /// The id of the key or the session that they used.
     pub credential_id: Option<String>,
-    /// From where.
+    /// The address that the call came from.
     pub address: Option<IpAddr>,
-    /// The request, as the log and error messages name it.
+    /// The id of the request, which the log and error messages show.
     pub request_id: String,
-    /// What was called.
+    /// The procedure that was called.
     pub procedure: String,
-    /// Of a sign-in: who vouches for the user.
+    /// The identity provider of a sign-in.
     pub provider: Option<Provider>,
-    /// The id of the record that it is about: the first one that was created, or the one that was
-    /// named. Of `state.apply` how much changed.
+    /// The id of the record that the call is about: the first one that it created, or the one that its
+    /// input names. For `state.apply` a summary of the changes.
     pub target: Option<String>,
     /// How many records were created.
     pub created: u64,
     /// [`DONE`], or the code of the error.
     pub outcome: String,
-    /// How often: identical refusals may share a row.
+    /// How often this happened: identical refusals may share a row.
     pub times: u64,
 }
 
-/// A row.
+/// A row of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AuditRow {
-    /// Later rows have larger ones.
+    /// The number of the row; later rows have larger numbers.
     pub number: u64,
     /// What it says.
     #[serde(flatten)]
     pub entry: AuditEntry,
 }
 
-/// Which rows, newest first: of those that fit everything that is there.
+/// Which rows to list: those that match every condition that is set.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
-    /// Done by this user.
+    /// By this user.
     pub actor_id: Option<String>,
     /// Of this procedure.
     pub procedure: Option<String>,
     /// With this outcome.
     pub outcome: Option<String>,
-    /// From this moment on.
+    /// At this moment or later.
     pub from: Option<Timestamp>,
     /// Before this moment.
     pub until: Option<Timestamp>,
 }
 
-/// Which rows go, the oldest first.
+/// Which rows to remove, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditPrune {
-    /// Those of before this moment.
+    /// Rows older than this moment.
     Before(Timestamp),
-    /// Refusals.
+    /// Rows of refusals.
     Refusals,
-    /// Any.
+    /// Any rows.
     Any,
 }
 
 impl AuditEntry {
-    /// Something that was done, by nobody and from nowhere yet.
+    /// The entry of a successful call, still without a caller and an address.
     pub fn new(procedure: &str, request_id: &str) -> Self {
         Self {
             time: 0,
@@ -112,7 +111,7 @@ impl AuditEntry {
         }
     }
 
-    /// The same, done by this user, who proved it like this.
+    /// With this caller.
     pub fn by(self, actor_id: Option<&str>, authentication: &Authentication) -> Self {
         let credential_id = match authentication {
             Authentication::Key(id) | Authentication::Session(id) => Some(plain(id)),
@@ -127,43 +126,22 @@ impl AuditEntry {
     }
 }
 
-impl Authentication {
-    const NAMES: [&str; 5] = ["none", "session", "key", "operator", "host"];
-
-    /// What rows call it: `none`, `session`, `key`, `operator` or `host`.
-    pub fn name(&self) -> &'static str {
-        Self::NAMES[match self {
-            Self::None => 0,
-            Self::Session(_) => 1,
-            Self::Key(_) => 2,
-            Self::Operator => 3,
-            Self::Host => 4,
-        }]
-    }
-
-    /// One of the names, as it was kept.
-    pub fn named(text: &str) -> Option<&'static str> {
-        Self::NAMES.into_iter().find(|name| *name == text)
-    }
-}
-
-/// One call whose success is recorded by the transaction that commits it.
+/// A call whose success is recorded by the transaction that commits it.
 pub struct AuditedCall {
     context: Mutex<AuditContext>,
     clock: Arc<dyn Clock>,
     written: AtomicBool,
 }
 
-/// What is to be said of a call, as far as it is known.
-#[derive(Clone)]
+/// What is known of a call before it has ended.
 struct AuditContext {
     entry: AuditEntry,
-    /// Whether it is for the transaction to say what it is about.
+    /// Whether the target is the first record that the transaction creates or changes.
     is_open: bool,
 }
 
 impl AuditedCall {
-    /// A call that this is to be said of; when, is for the clock to say.
+    /// A call that is recorded with this entry. The clock gives the time at its end.
     pub fn new(entry: AuditEntry, clock: Arc<dyn Clock>) -> Self {
         Self {
             context: Mutex::new(AuditContext { entry, is_open: true }),
@@ -172,14 +150,14 @@ impl AuditedCall {
         }
     }
 
-    /// Says in words of our own what it does, whatever else its transaction creates.
+    /// Sets the target to a summary, whatever records the transaction creates.
     pub fn summarise(&self, what: String) {
         let mut context = self.context();
         context.entry.target = Some(what);
         context.is_open = false;
     }
 
-    /// Says which session begins with it, and so who acts.
+    /// Notes that this session begins, and so who the caller is.
     pub fn signed_in(&self, session: &Session) {
         let mut context = self.context();
         let authentication = Authentication::Session(session.id.clone());
@@ -190,12 +168,12 @@ impl AuditedCall {
         context.is_open = false;
     }
 
-    /// Whether there is a row.
+    /// Whether a transaction has written the row.
     pub fn is_written(&self) -> bool {
         self.written.load(Ordering::Acquire)
     }
 
-    /// The row if it ended with this outcome, and no transaction wrote it.
+    /// The entry of the call if it ends now with this outcome.
     pub fn ended(&self, outcome: &str) -> AuditEntry {
         AuditEntry {
             time: self.clock.now(),
@@ -204,66 +182,37 @@ impl AuditedCall {
         }
     }
 
+    /// The entry of the call if a transaction commits it now, after it has created or changed these records.
+    pub(crate) fn committing(
+        &self,
+        created: u64,
+        first_created: Option<&str>,
+        changed: Option<&str>,
+    ) -> AuditEntry {
+        let is_open = self.context().is_open;
+        let mut entry = AuditEntry {
+            created,
+            ..self.ended(DONE)
+        };
+        if is_open {
+            let target = first_created.map(plain).or(entry.target);
+            entry.target = target.or_else(|| changed.map(plain));
+        }
+        entry
+    }
+
+    /// A transaction has committed the row.
+    pub(crate) fn committed(&self) {
+        self.written.store(true, Ordering::Release);
+    }
+
     fn context(&self) -> MutexGuard<'_, AuditContext> {
         self.context.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a write transaction notes for its row.
-#[derive(Default)]
-pub struct Trail {
-    call: Option<Arc<AuditedCall>>,
-    first_created: Option<String>,
-    created: u64,
-    changed: Option<String>,
-}
-
-impl Trail {
-    /// Of the call that the transaction is part of.
-    pub fn of(context: &CallContext) -> Self {
-        Self {
-            call: context.audit.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// A record was created.
-    pub fn created(&mut self, id: &str) {
-        self.created += 1;
-        if self.call.is_some() && self.first_created.is_none() {
-            self.first_created = Some(plain(id));
-        }
-    }
-
-    /// A record was changed that the input may not have named.
-    pub fn changed(&mut self, id: &str) {
-        if self.call.is_some() && self.changed.is_none() {
-            self.changed = Some(plain(id));
-        }
-    }
-
-    /// The row to write before the commit.
-    pub fn row(&self) -> Option<AuditEntry> {
-        let call = self.call.as_ref()?;
-        let mut entry = call.ended(DONE);
-        entry.created = self.created;
-        if call.context().is_open {
-            let target = self.first_created.clone().or(entry.target);
-            entry.target = target.or_else(|| self.changed.clone());
-        }
-        Some(entry)
-    }
-
-    /// The row is there.
-    pub fn committed(&self) {
-        if let Some(call) = &self.call {
-            call.written.store(true, Ordering::Release);
-        }
-    }
-}
-
-/// A text as a row holds it: at most [`LONGEST`] characters, and none that a terminal or a reader of
-/// logs would take for something else than itself.
+/// A text as a row holds it: at most [`LONGEST`] characters, with control and layout characters escaped,
+/// which a terminal or a log reader would interpret.
 fn plain(text: &str) -> String {
     let is_plain = |character: char| !character.is_control() && !is_layout(character);
     if text.len() <= LONGEST && text.chars().all(is_plain) {
@@ -277,7 +226,7 @@ fn plain(text: &str) -> String {
     escaped.take(LONGEST).collect()
 }
 
-/// Line and paragraph separators, and what turns the direction of text around.
+/// Line and paragraph separators, and characters that change the direction of text.
 fn is_layout(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -299,28 +248,5 @@ mod tests {
             assert!(!plain.contains('\n'));
         }
         assert_eq!(plain(&"é".repeat(128)), "é".repeat(128));
-    }
-
-    #[test]
-    fn every_way_to_prove_who_one_is_has_a_name_that_reads_back() {
-        let id = || "id".to_owned();
-        for authentication in [
-            Authentication::None,
-            Authentication::Session(id()),
-            Authentication::Key(id()),
-            Authentication::Operator,
-            Authentication::Host,
-        ] {
-            let name = authentication.name();
-            assert_eq!(
-                name,
-                format!("{authentication:?}")
-                    .split('(')
-                    .next()
-                    .unwrap()
-                    .to_lowercase()
-            );
-            assert_eq!(Authentication::named(name), Some(name));
-        }
     }
 }

@@ -1,21 +1,31 @@
-//! What drivers have in common: rules of the dashboard side, and the errors of a transaction.
+//! What drivers of the dashboard side share: its rules, and the errors of a transaction.
+//!
+//! Invariants of a transaction that sets a password:
+//! - The user's sessions end, except the one that the call came with.
+//! - If another caller sets the password, the user's API keys end too: the caller cannot know what else the
+//!   old password was used for.
+//! - If the session that stays came by a cookie, it has a new token when the transaction is committed, and
+//!   the old token is worth nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Error;
-pub use crate::audit::Trail;
-pub use crate::new_password::Setter;
+use crate::audit::{AuditEntry, AuditedCall};
+use crate::context::CallContext;
+use crate::dashboard_records::SecretHash;
+use crate::new_password::NewToken;
+use crate::records::Error;
 
-/// A permission that begins with this lets its holder view every board.
+/// A permission with this prefix lets its holder view every board.
 pub const BOARD_PERMISSIONS: &str = "board-";
 
 /// The group (its name is its name-key) that `grant_admin` makes users members of.
 pub const ADMIN_GROUP: &str = "admins";
 
-/// How long a transaction waits for its turn.
+/// How long a transaction waits until it can begin.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The answer to a transaction that waited longer than [`PATIENCE`].
+/// The error of a transaction that waited longer than [`PATIENCE`].
 pub fn waited_too_long() -> Error {
     Error::Unavailable(format!(
         "no turn for a transaction within {} seconds",
@@ -23,12 +33,108 @@ pub fn waited_too_long() -> Error {
     ))
 }
 
-/// The answer to a write in a transaction that only reads.
+/// The error of a write in a read transaction.
 pub fn only_reads() -> Error {
     Error::Unavailable("a write in a read transaction".into())
 }
 
-/// The answer to a write or a commit after a call that failed.
+/// The error of a write or a commit after a call of the transaction has failed.
 pub fn failed_before() -> Error {
     Error::Unavailable("a call in this transaction failed before".into())
+}
+
+/// Who sets a password, as far as it decides what ends with the old one.
+#[derive(Clone, Default)]
+pub struct Setter {
+    user_id: Option<String>,
+    /// The id of the session that the call came with.
+    pub session_id: Option<String>,
+    new_token: Option<Arc<NewToken>>,
+    renewed: bool,
+}
+
+impl Setter {
+    /// The caller.
+    pub fn of(context: &CallContext) -> Self {
+        Self {
+            user_id: context.user_id.clone(),
+            session_id: context.session_id(),
+            new_token: context.new_token.clone(),
+            renewed: false,
+        }
+    }
+
+    /// Whether it is this user.
+    pub fn is(&self, user_id: &str) -> bool {
+        self.user_id.as_deref() == Some(user_id)
+    }
+
+    /// The id of the session that gets a new token if this user's password is set, and the token's hash.
+    pub fn renewal(&self, user_id: &str) -> Option<(&str, SecretHash)> {
+        let token = self.new_token.as_ref().filter(|_| self.is(user_id))?;
+        Some((self.session_id.as_deref()?, token.hash()))
+    }
+
+    /// The transaction has given the session its new token.
+    pub fn renewed(&mut self) {
+        self.renewed = true;
+    }
+
+    /// The transaction is committed.
+    pub fn committed(&self) {
+        if let Some(token) = self.new_token.as_ref().filter(|_| self.renewed) {
+            token.committed();
+        }
+    }
+}
+
+/// What a write transaction notes for its row in the audit log.
+#[derive(Default)]
+pub struct Trail {
+    call: Option<Arc<AuditedCall>>,
+    first_created: Option<String>,
+    created: u64,
+    changed: Option<String>,
+}
+
+impl Trail {
+    /// For a transaction of this call.
+    pub fn of(context: &CallContext) -> Self {
+        Self {
+            call: context.audit.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// A record was created.
+    pub fn created(&mut self, id: &str) {
+        self.created += 1;
+        if self.call.is_some() && self.first_created.is_none() {
+            self.first_created = Some(id.to_owned());
+        }
+    }
+
+    /// A record was changed that the input may not have named.
+    pub fn changed(&mut self, id: &str) {
+        if self.call.is_some() && self.changed.is_none() {
+            self.changed = Some(id.to_owned());
+        }
+    }
+
+    /// The row to write before the commit; none if the call is not recorded.
+    pub fn row(&self) -> Option<AuditEntry> {
+        let call = self.call.as_ref()?;
+        Some(call.committing(
+            self.created,
+            self.first_created.as_deref(),
+            self.changed.as_deref(),
+        ))
+    }
+
+    /// The row is committed.
+    pub fn committed(&self) {
+        if let Some(call) = &self.call {
+            call.committed();
+        }
+    }
 }

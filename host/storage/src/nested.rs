@@ -1,11 +1,12 @@
-//! Transactions of the component inside one of the host's.
+//! Transactions of the component inside a transaction of the host.
 //!
-//! The host opens a write transaction and hands the component a [`Storage`] whose `begin` gives a
-//! part of it. Invariants:
-//! - One part at a time, and the host waits meanwhile: whoever has the lock has the transaction.
-//! - `commit` of a part keeps its writes in the transaction, which alone makes them durable.
-//! - A part cannot be undone by itself. Where one failed, or ends without `commit` after it wrote,
-//!   the whole transaction takes no more and cannot be committed.
+//! The host opens a write transaction and gives the component a [`Storage`] whose `begin` opens a part of
+//! that transaction. Invariants:
+//! - One part is open at a time, and the host waits until it ends: a lock guards the transaction.
+//! - `commit` of a part keeps its writes in the host's transaction. Only that one's commit makes them
+//!   durable.
+//! - A part cannot be undone alone. If a part fails, or ends without `commit` after it has written, the
+//!   host's transaction takes no more parts and cannot be committed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -13,14 +14,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
-use super::{
-    Access, Account, AccountKey, AppFilter, CallContext, DashboardTransaction, Error, NewUser, Result,
-    Storage, StoredApp, Transaction, UserChange, UserFilter,
-};
+use crate::context::CallContext;
+use crate::dashboard::DashboardTransaction;
 use crate::driver::{failed_before, only_reads};
+use crate::records::{
+    Access, Account, AccountKey, AppFilter, Error, NewUser, Result, StoredApp, UserChange, UserFilter,
+};
+use crate::storage::{Storage, Transaction};
 use portico_model::{App, Provider, Timestamp, User, UserSummary};
 
-/// A write transaction that parts may be taken of.
+/// A write transaction that can have parts.
 pub struct Enclosing(Arc<Mutex<State>>);
 
 struct State {
@@ -29,23 +32,23 @@ struct State {
 }
 
 impl Enclosing {
-    /// Takes a transaction that has begun.
+    /// From a write transaction that has begun.
     pub fn new(transaction: Box<dyn DashboardTransaction>) -> Self {
         let broken = false;
         Self(Arc::new(Mutex::new(State { transaction, broken })))
     }
 
-    /// The transaction itself, while no part of it is open.
+    /// The transaction itself. Waits until no part is open.
     pub async fn transaction(&self) -> Held<'_> {
         Held(self.0.lock().await)
     }
 
-    /// Storage whose transactions are parts of this one. Let go of it before `commit`.
+    /// Storage whose transactions are parts of this one. Drop it before `commit`.
     pub fn storage(&self) -> Arc<dyn Storage> {
         Arc::new(Parts(self.0.clone()))
     }
 
-    /// Makes all of it durable.
+    /// Makes the whole transaction durable.
     pub async fn commit(self) -> Result<()> {
         let state = Arc::into_inner(self.0).map(Mutex::into_inner);
         match state {
@@ -58,7 +61,7 @@ impl Enclosing {
     }
 }
 
-/// The transaction, as long as no part of it is open.
+/// The transaction. No part can begin until this is dropped.
 pub struct Held<'a>(MutexGuard<'a, State>);
 
 impl Deref for Held<'_> {
@@ -105,20 +108,21 @@ struct Part {
 }
 
 impl Part {
-    fn read(&self) -> Result<()> {
+    fn check_read(&self) -> Result<()> {
         if self.failed { Err(failed_before()) } else { Ok(()) }
     }
 
-    fn write(&mut self) -> Result<()> {
+    fn check_write(&mut self) -> Result<()> {
         if matches!(self.access, Access::Read) {
             return Err(only_reads());
         }
-        self.read()?;
+        self.check_read()?;
         self.wrote = true;
         Ok(())
     }
 
-    fn heard<T>(&mut self, answer: Result<T>) -> Result<T> {
+    /// Notes whether a call failed.
+    fn note<T>(&mut self, answer: Result<T>) -> Result<T> {
         self.failed |= answer.is_err();
         answer
     }
@@ -132,49 +136,49 @@ impl Drop for Part {
     }
 }
 
-/// Hands every function over to the enclosing transaction.
-macro_rules! handed_over {
-    ($($access:ident $function:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+/// Forwards every function to the enclosing transaction, after this check.
+macro_rules! forward {
+    ($($check:ident $function:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
         #[async_trait]
         impl Transaction for Part {
             async fn commit(mut self: Box<Self>) -> Result<()> {
-                self.read()?;
+                self.check_read()?;
                 self.committed = true;
                 Ok(())
             }
 
             $(async fn $function(&mut self, $($argument: $type),*) -> Result<$answer> {
-                self.$access()?;
+                self.$check()?;
                 let answer = self.state.transaction.$function($($argument),*).await;
-                self.heard(answer)
+                self.note(answer)
             })+
         }
     };
 }
 
-handed_over! {
-    read has_users() -> bool;
-    read get_user(id: &str) -> Option<User>;
-    read list_users(filter: &UserFilter) -> Vec<UserSummary>;
-    read find_account(key: &AccountKey) -> Option<Account>;
-    write insert_user(user: &NewUser) -> ();
-    write insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
-    write update_user(id: &str, change: &UserChange) -> bool;
-    write set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
-    write rehash_password_if(id: &str, old: &str, new: &str) -> bool;
-    write delete_user(id: &str) -> bool;
-    read another_admin_exists(except: &str) -> bool;
-    write grant_admin(id: &str) -> ();
-    write add_to_group(user_id: &str, group_id: &str) -> bool;
-    read has_invite(id: &str, token: &str, now: Timestamp) -> bool;
-    write take_invite(id: &str, token: &str, now: Timestamp) -> bool;
-    read can_view_board(user_id: &str, board_id: &str) -> bool;
-    read has_search_engine(id: &str) -> bool;
-    read get_app(id: &str) -> Option<App>;
-    read get_apps(ids: &[String]) -> Vec<App>;
-    read list_apps(filter: &AppFilter) -> Vec<App>;
-    read count_apps(name_contains: &str) -> u32;
-    write insert_apps(apps: &[StoredApp]) -> ();
-    write update_app(app: &StoredApp) -> bool;
-    write delete_app(id: &str) -> bool;
+forward! {
+    check_read has_users() -> bool;
+    check_read get_user(id: &str) -> Option<User>;
+    check_read list_users(filter: &UserFilter) -> Vec<UserSummary>;
+    check_read find_account(key: &AccountKey) -> Option<Account>;
+    check_write insert_user(user: &NewUser) -> ();
+    check_write insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
+    check_write update_user(id: &str, change: &UserChange) -> bool;
+    check_write set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
+    check_write rehash_password_if(id: &str, old: &str, new: &str) -> bool;
+    check_write delete_user(id: &str) -> bool;
+    check_read another_admin_exists(except: &str) -> bool;
+    check_write grant_admin(id: &str) -> ();
+    check_write add_to_group(user_id: &str, group_id: &str) -> bool;
+    check_read has_invite(id: &str, token: &str, now: Timestamp) -> bool;
+    check_write take_invite(id: &str, token: &str, now: Timestamp) -> bool;
+    check_read can_view_board(user_id: &str, board_id: &str) -> bool;
+    check_read has_search_engine(id: &str) -> bool;
+    check_read get_app(id: &str) -> Option<App>;
+    check_read get_apps(ids: &[String]) -> Vec<App>;
+    check_read list_apps(filter: &AppFilter) -> Vec<App>;
+    check_read count_apps(name_contains: &str) -> u32;
+    check_write insert_apps(apps: &[StoredApp]) -> ();
+    check_write update_app(app: &StoredApp) -> bool;
+    check_write delete_app(id: &str) -> bool;
 }

@@ -1,14 +1,13 @@
-//! Threads whose work can wait for a processor.
+//! Threads of low priority.
 
-/// A thread that is so much nicer gets a third as much of a processor as another that wants it, and all
-/// of one that nobody wants.
+/// Added to the niceness of a thread: with 5 more it gets a third of the processor time of a thread that
+/// competes with it, and all of a processor that is idle.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 
-/// Lets other threads have the processor first, from here to the end of this thread: a thread that
-/// has given way may not take its place back.
+/// Lowers the priority of this thread. It cannot be raised again.
 pub fn give_way() {
-    // Elsewhere it would be the whole process. An error means that it does not give way, no more.
+    // Only on Linux: elsewhere this would lower the whole process. If it fails the priority just stays.
     #[cfg(target_os = "linux")]
     if let Ok(so_far) = rustix::process::getpriority_process(None) {
         let _ = rustix::process::setpriority_process(None, (so_far + NICENESS).min(19));

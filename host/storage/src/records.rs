@@ -6,6 +6,12 @@
 use portico_model::error::{self, Code, Collided};
 use portico_model::{App, ColorScheme, HomeBoards, Id, Provider, SearchPreferences, Timestamp, User};
 
+/// What storage answers.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The permission that implies all others.
+pub const ADMIN: &str = "admin";
+
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -13,7 +19,7 @@ pub enum Access {
     Write,
 }
 
-/// A rule that storage itself holds.
+/// A rule that storage itself enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     UserName,
@@ -29,7 +35,7 @@ pub enum Error {
     Unavailable(String),
 }
 
-/// A user to insert.
+/// A new user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewUser {
     pub user: User,
@@ -38,7 +44,7 @@ pub struct NewUser {
     pub password_hash: Option<String>,
 }
 
-/// How to find an account.
+/// How an account is found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AccountKey {
     Id(Id),
@@ -46,7 +52,7 @@ pub enum AccountKey {
     Subject((Provider, String)),
 }
 
-/// What signing in needs to know of a user.
+/// What signing in needs of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
     pub id: Id,
@@ -55,7 +61,7 @@ pub struct Account {
     pub password_hash: Option<String>,
 }
 
-/// Name and email of a user.
+/// The name and email of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     pub name: String,
@@ -64,7 +70,7 @@ pub struct Profile {
     pub email_verified: Option<Timestamp>,
 }
 
-/// One change of a user.
+/// A change of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserChange {
     Profile(Profile),
@@ -93,7 +99,7 @@ pub struct AppFilter {
     pub limit: Option<u32>,
 }
 
-/// An app to store.
+/// An app with its name-key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredApp {
     pub app: App,

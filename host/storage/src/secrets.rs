@@ -1,15 +1,15 @@
-//! Secrets that Portico hands out: API keys, session tokens, invite tokens.
+//! Secrets that Portico issues: API keys, session tokens, invite tokens.
 //!
-//! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32
-//!   characters of base 62 (190 random bits) and 6 of checksum (CRC-32 of all that stands before
-//!   it), so that a mistyped or made-up one is refused without a look into storage, and a scanner of source code
-//!   knows one when it sees one: `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
-//! - The prefix of keys that are out there never changes.
-//! - Only the SHA-256 is kept. A secret of 190 bits needs no slow hash.
+//! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32 characters of
+//!   base 62 (190 random bits) and 6 characters of checksum (the CRC-32 of everything before them). So a
+//!   mistyped or invented secret is refused without asking storage, and a scanner of source code
+//!   recognises one: `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
+//! - The prefixes never change: keys with them are in use.
+//! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
 
 use std::sync::Arc;
 
-use crate::{CredentialKey, SecretHash, hash_secret};
+use crate::dashboard_records::{CredentialKey, SecretHash, hash_secret};
 
 const KEY_PREFIX: &str = "portico_";
 const SESSION_PREFIX: &str = "portico_session_";
@@ -18,9 +18,9 @@ const SECRET_LENGTH: usize = 32;
 const CHECKSUM_LENGTH: usize = 6;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Where random bytes come from. Tests put one here whose bytes they know.
+/// A source of random bytes. Tests use one whose bytes they know.
 pub trait Random: Send + Sync + 'static {
-    /// Fills the buffer with bytes that nobody can guess.
+    /// Fills the buffer with unpredictable bytes.
     fn fill(&self, buffer: &mut [u8]);
 }
 
@@ -29,7 +29,7 @@ pub struct SystemRandom;
 
 impl Random for SystemRandom {
     fn fill(&self, buffer: &mut [u8]) {
-        // Without random numbers no secret can be made: there is nothing sensible left to do.
+        // No secret can be made without random numbers, so there is no way to go on.
         getrandom::fill(buffer).expect("the operating system gives random numbers");
     }
 }
@@ -40,18 +40,18 @@ pub struct Secrets {
     random: Arc<dyn Random>,
 }
 
-/// A secret to show once, and what is kept of it.
+/// A new secret, to show once, and its hash, to store.
 pub struct Issued {
-    /// What the record is found by.
+    /// The id of its record.
     pub id: String,
-    /// What its owner gets to see, once.
+    /// The secret as its owner sees it.
     pub text: String,
-    /// What is kept.
+    /// The hash that is stored.
     pub hash: SecretHash,
 }
 
 impl Secrets {
-    /// Makes them from this source.
+    /// Makes them of these random bytes.
     pub fn new(random: Arc<dyn Random>) -> Self {
         Self { random }
     }
@@ -64,7 +64,7 @@ impl Secrets {
         Issued { id, text, hash }
     }
 
-    /// A new session token; the session's id is no part of it.
+    /// A new token for the session with this id, which is no part of the token.
     pub fn session(&self, id: String) -> Issued {
         let text = with_checksum(format!("{SESSION_PREFIX}{}", self.base62(SECRET_LENGTH)));
         let hash = hash_secret(&text);
@@ -78,12 +78,12 @@ impl Secrets {
         Issued { id, text, hash }
     }
 
-    /// A new password, for somebody who lost theirs.
+    /// A new password, for a user who has lost theirs.
     pub fn password(&self) -> String {
         self.base62(20)
     }
 
-    /// A new text that nobody guesses, for use between programs: 256 random bits.
+    /// A new unpredictable text for use between programs: 256 random bits.
     pub fn one_time(&self) -> String {
         self.base62(43)
     }
@@ -102,7 +102,7 @@ impl Secrets {
         let mut bytes = [0; 64];
         while text.len() < length {
             self.random.fill(&mut bytes);
-            // 248 is the largest multiple of 62 in a byte: beyond it some characters would be likelier.
+            // 248 is the largest multiple of 62 in a byte. Larger bytes would make some characters likelier.
             let fair = bytes.iter().filter(|byte| **byte < 248);
             text.extend(
                 fair.take(length - text.len())
@@ -113,8 +113,8 @@ impl Secrets {
     }
 }
 
-/// What a request shows, if it can be a key or a session token at all: how to find it, and the
-/// hash that must be found there.
+/// Parses a key or a session token: how its record is found, and the hash that the record must have. None
+/// if it has not the form of either.
 pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     if text.len() > 128 || !text.is_ascii() {
         return None;
@@ -134,15 +134,15 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     well_formed.then(|| (CredentialKey::Key(id.to_owned()), hash_secret(secret)))
 }
 
-/// Whether a text has the form of an id that Portico makes: of a key, or of another record. No secret
-/// has it.
+/// Whether a text has the form of an id that Portico makes, of a key or of another record. No secret has
+/// this form.
 pub fn is_id(text: &str) -> bool {
     let is_of_key = |id: &str| is_base62(id, ID_LENGTH);
     text.strip_prefix(KEY_PREFIX).is_some_and(is_of_key)
         || (text.len() == 36 && uuid::Uuid::try_parse(text).is_ok())
 }
 
-/// Whether two hashes are the same, in the same time whether they are or not.
+/// Compares two hashes in constant time.
 pub fn same(left: &SecretHash, right: &SecretHash) -> bool {
     left.iter()
         .zip(right)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_recognised_and_found_by_its_id() {
+    fn a_key_is_parsed_and_found_by_its_id() {
         let key = secrets().api_key();
         assert_eq!(
             parse(&key.text),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_have_a_form_and_secrets_have_another() {
+    fn ids_and_secrets_have_different_forms() {
         let (secrets, key) = (secrets(), secrets().api_key());
         assert!(is_id(&secrets.id(1)) && is_id(&key.id));
         let others = [
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_token_is_recognised() {
+    fn a_session_token_is_parsed() {
         let token = secrets().session("id".into());
         assert_eq!(
             parse(&token.text),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_to_the_letter_a_secret_is_none() {
+    fn a_text_that_is_not_exactly_a_secret_is_refused() {
         let key = secrets().api_key().text;
         let mut changed = key.clone();
         changed.replace_range(12..13, if &key[12..13] == "a" { "b" } else { "a" });

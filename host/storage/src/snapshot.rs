@@ -1,26 +1,26 @@
-//! What the reads of one request have in common.
+//! One state of the storage for all reads of a request.
 //!
-//! Whoever answers a request that only reads has a [`Snapshot`] for so long, and hands out
-//! [`SharedSnapshot`]s of it in the contexts of its transactions. A driver may keep in it what it
-//! has read with, for the next read: that one need not begin anew, and sees the same state. It may
-//! as well keep nothing. Invariants:
-//! - What is kept is used by one transaction at a time, and only by those of this request.
-//! - Nothing is kept while the request waits for what others hold, nor when it begins to write, nor
-//!   after its snapshot was dropped, wherever shared ones still lie about.
+//! The host makes a [`Snapshot`] for a request that only reads, and puts a [`SharedSnapshot`] of it
+//! into the context of each transaction. A driver may keep its open read transaction in there: the
+//! next read of the request then goes on in it and sees the same state. A driver may also ignore it.
+//! Invariants:
+//! - At most one transaction uses what is kept, and only transactions of this request do.
+//! - The host empties the snapshot before the request waits for something that others hold, and
+//!   before it writes. Once the `Snapshot` is dropped its copies keep nothing.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What one request has in common, for as long as it is there.
+/// Lives as long as the request; dropping it drops what is kept.
 pub struct Snapshot(Arc<Mutex<Slot>>);
 
 struct Slot {
     kept: Option<Box<dyn Any + Send>>,
-    takes_more: bool,
+    is_open: bool,
 }
 
 impl Snapshot {
-    /// What goes into the contexts of the request's transactions.
+    /// The handle for the contexts of the request's transactions.
     pub fn share(&self) -> SharedSnapshot {
         SharedSnapshot(Some(self.0.clone()))
     }
@@ -30,7 +30,7 @@ impl Default for Snapshot {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(Slot {
             kept: None,
-            takes_more: true,
+            is_open: true,
         })))
     }
 }
@@ -43,49 +43,45 @@ impl Drop for Snapshot {
     }
 }
 
-/// A request's snapshot as its transactions have it; by default there is none, and each begins anew.
+/// A handle to the snapshot of a request. The default is a handle to none: every read then sees the
+/// newest state.
 #[derive(Clone, Default)]
 pub struct SharedSnapshot(Option<Arc<Mutex<Slot>>>);
 
 impl SharedSnapshot {
-    /// That of a request that may have one.
+    /// A handle to this snapshot, or to none.
     pub fn of(snapshot: Option<&Snapshot>) -> Self {
         snapshot.map(Snapshot::share).unwrap_or_default()
     }
 
-    /// What the transaction before has read with, for a driver that keeps this type.
+    /// For drivers: takes what the previous read kept. A value of another type is dropped.
     pub fn take<T: Send + 'static>(&self) -> Option<T> {
         let kept = self.slot()?.kept.take();
         kept?.downcast().ok().map(|kept| *kept)
     }
 
-    /// Keeps it for the next transaction, if there may be one and nothing else is kept; drops it
-    /// otherwise.
+    /// For drivers: keeps this for the next read. Drops it if there is no next read, or if something
+    /// is kept already.
     pub fn keep<T: Send + 'static>(&self, kept: T) {
         if let Some(mut slot) = self.slot()
-            && slot.takes_more
+            && slot.is_open
             && slot.kept.is_none()
         {
             slot.kept = Some(Box::new(kept));
         }
     }
 
-    /// Whether something is kept for the next transaction.
-    pub fn keeps(&self) -> bool {
-        self.slot().is_some_and(|slot| slot.kept.is_some())
-    }
-
-    /// The next transaction is the last that may use what is kept.
+    /// The next read is the last: it may use what is kept, and keeps nothing itself.
     pub fn keep_no_more(&self) {
         if let Some(mut slot) = self.slot() {
-            slot.takes_more = false;
+            slot.is_open = false;
         }
     }
 
-    /// Lets go of what is kept: the next transaction begins anew, and sees what was written meanwhile.
-    /// Before every wait for what others may hold, and before every write.
+    /// Drops what is kept: the next read sees the newest state. To be called before the request waits
+    /// for something that others may hold, and before it writes.
     pub fn let_go(&self) {
-        // Others should not wait for the lock until it is dropped.
+        // Dropped after the lock is released: ending a read takes time.
         let _kept = self.slot().and_then(|mut slot| slot.kept.take());
     }
 
@@ -99,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_there_once() {
+    fn what_is_kept_can_be_taken_once() {
         let snapshot = Snapshot::default();
         snapshot.share().keep(1_u8);
         assert_eq!(snapshot.share().take::<u8>(), Some(1));
@@ -107,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn another_drivers_is_nothing_to_this_one() {
+    fn a_value_of_another_type_is_not_taken() {
         let snapshot = Snapshot::default();
         snapshot.share().keep(1_u8);
         assert_eq!(snapshot.share().take::<u16>(), None);
     }
 
     #[test]
-    fn nothing_is_kept_in_none_nor_after_the_end() {
+    fn a_handle_to_none_and_a_handle_of_a_dropped_snapshot_keep_nothing() {
         let kept = Arc::new(());
         SharedSnapshot::default().keep(kept.clone());
         let snapshot = Snapshot::default();
@@ -128,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_that_is_kept_may_still_be_taken() {
+    fn after_keep_no_more_what_is_kept_can_still_be_taken() {
         let snapshot = Snapshot::default();
         let shared = snapshot.share();
         shared.keep(1_u8);
@@ -139,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_let_go_makes_room_for_the_next() {
+    fn after_let_go_another_value_can_be_kept() {
         let (first, second) = (Arc::new(()), Arc::new(()));
         let snapshot = Snapshot::default();
         let shared = snapshot.share();

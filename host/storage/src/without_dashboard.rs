@@ -1,15 +1,15 @@
-//! Storage of a dashboard that keeps its keys, sessions and boards itself.
+//! Storage of an embedding dashboard, which stores its keys, sessions and boards itself.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Result, Storage, Transaction,
-};
+use crate::context::CallContext;
+use crate::dashboard::{DashboardStorage, DashboardTransaction};
+use crate::records::{Access, Error, Result};
+use crate::storage::{Storage, Transaction};
 
-/// Users and apps, and nothing else. The procedures that need more are not in the table then, nor
-/// are the routes.
+/// Storage of users and apps only. The host then offers no procedure and no route that needs more.
 pub struct WithoutDashboard(pub Arc<dyn Storage>);
 
 #[async_trait]

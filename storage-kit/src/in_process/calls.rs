@@ -30,7 +30,7 @@ impl From<AccessForm> for Access {
     }
 }
 
-/// Each function but `begin`, `commit` and the end without it.
+/// Each function except `begin`, `commit` and dropping.
 #[derive(Deserialize)]
 #[serde(
     tag = "call",

@@ -5,7 +5,7 @@ use portico_storage::{self as storage, Account, Constraint, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A record of the contract that has the same fields here, under the names of WIT.
+/// Records of the contract with the same fields, under their names in WIT.
 macro_rules! records {
     ($($name:ident = $of:path { $($field:ident: $type:ty),* $(,)? })+) => {
         $(
@@ -24,7 +24,7 @@ macro_rules! records {
     };
 }
 
-/// The same for one that is answered as well.
+/// For records that are also answered.
 macro_rules! answered {
     ($($name:ident = $of:path { $($field:ident),* $(,)? })+) => {
         $(impl From<$of> for $name {

@@ -1,7 +1,7 @@
 //! An implementation in Rust, in this process.
 //!
-//! Invariant: each transaction is a task of its own, which takes one call after the other; so one
-//! that waits holds up nobody else.
+//! Invariant: each transaction is a task of its own, which takes one call after the other. So one that waits
+//! does not block the others.
 
 mod calls;
 mod json;
@@ -20,7 +20,7 @@ use self::calls::{Begin, Call};
 use crate::bridge::{Bridge, BridgeCall, BridgeError};
 use crate::protocol::{Answer, Broken, Request, Target};
 
-/// An implementation of [`Storage`], and a bridge to what is around it.
+/// An implementation of [`Storage`] in this process, with its bridge.
 pub struct InProcess {
     runtime: Runtime,
     storage: Arc<dyn Storage>,
@@ -31,11 +31,11 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Drives this storage, on a runtime of its own.
+    /// Runs this storage on a runtime of its own.
     ///
     /// # Panics
     ///
-    /// If the machine has no threads left for a runtime.
+    /// If no threads can be started for the runtime.
     pub fn new(storage: Arc<dyn Storage>, bridge: impl Bridge) -> Self {
         let (sender, answers) = mpsc::channel();
         Self {
@@ -67,7 +67,7 @@ impl Target for InProcess {
             self.runtime.spawn(async move {
                 let mut transaction = None;
                 while let Some(request) = requests.recv().await {
-                    let answer = take(&*storage, &mut transaction, &request).await;
+                    let answer = call(&*storage, &mut transaction, &request).await;
                     let _ = answers.send((request.id, answer));
                 }
             });
@@ -83,7 +83,7 @@ impl Target for InProcess {
     }
 
     fn receive(&mut self, within: Duration) -> Result<Option<(u64, Answer)>, Broken> {
-        // This holds a sender itself, so the channel is never closed.
+        // The channel is never closed: this holds a sender itself.
         Ok(self.answers.recv_timeout(within).ok())
     }
 }
@@ -101,8 +101,8 @@ async fn ask(bridge: &dyn Bridge, request: &Request) -> Answer {
     }
 }
 
-/// Takes a call of a transaction.
-async fn take(
+/// Answers a call of a transaction.
+async fn call(
     storage: &dyn Storage,
     transaction: &mut Option<Box<dyn Transaction>>,
     request: &Request,

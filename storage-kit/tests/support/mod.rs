@@ -1,4 +1,4 @@
-//! Portico's own drivers as implementations to test, and the bridge to what else is in them.
+//! Portico's own drivers as implementations to test, and their bridge.
 #![allow(dead_code, reason = "not every test uses everything")]
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub fn sqlite(directory: &TempDir) -> Arc<dyn DashboardStorage> {
 /// The bridge to one of Portico's own drivers.
 pub struct Dashboard {
     storage: Arc<dyn DashboardStorage>,
-    /// How often the user's password had been set when this sign-in began.
+    /// For each sign-in that has begun: how often the user's password had been set.
     sign_ins: Mutex<HashMap<String, Option<u32>>>,
 }
 
@@ -92,7 +92,7 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
         BridgeCall::Hello {} => Ok(json!({"name": "a driver of Portico's"})),
         BridgeCall::PutGroup(group) => {
             let (id, name) = (&group.id[..], &group.name[..]);
-            // Replaced as a whole, but so that what refers to it stays.
+            // Replaced as a whole, without deleting it: references to it stay.
             if !dashboard.update_group(id, name, name).await.map_err(refused)? {
                 done(dashboard.insert_group(id, name, name).await.map_err(refused)?)?;
             }

@@ -1,5 +1,4 @@
-//! The audit log: rows that write transactions write for themselves, and those that are read and
-//! removed.
+//! The audit log: the rows that write transactions add, and how rows are listed and removed.
 
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ async fn rows(store: &Store, filter: AuditFilter) -> Vec<AuditRow> {
     rows
 }
 
-pub async fn a_commit_writes_its_row_and_what_was_created_is_its_target(store: &Store) {
+pub async fn a_commit_writes_its_row_with_the_created_record_as_target(store: &Store) {
     let (context, call) = audited(call());
     let started = SystemClock.now();
     let mut writer = store.storage.begin(Access::Write, &context).await.unwrap();
@@ -54,7 +53,7 @@ pub async fn a_commit_writes_its_row_and_what_was_created_is_its_target(store: &
     assert_eq!(entry, expected);
 }
 
-pub async fn what_is_not_committed_has_no_row(store: &Store) {
+pub async fn a_transaction_that_is_not_committed_has_no_row(store: &Store) {
     let (context, call) = audited(call());
     let mut dropped = store.storage.begin(Access::Write, &context).await.unwrap();
     dropped.insert_apps(&[app("a", "a")]).await.unwrap();
@@ -69,7 +68,7 @@ pub async fn what_is_not_committed_has_no_row(store: &Store) {
     assert_eq!(rows(store, AuditFilter::default()).await, []);
 }
 
-pub async fn what_is_changed_without_a_name_is_the_target(store: &Store) {
+pub async fn a_changed_record_that_the_input_does_not_name_is_the_target(store: &Store) {
     let mut writer = store.write().await;
     writer.insert_user(&user("u", "ann")).await.unwrap();
     writer.commit().await.unwrap();

@@ -1,4 +1,4 @@
-//! What goes when a record goes, and what stays.
+//! What is deleted with a record, and what stays.
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
 use portico_storage::{AccountKey, ApiKey, BoardItem, CredentialKey, NewInvite, UserChange, hash_secret};
@@ -110,7 +110,7 @@ async fn fill(store: &Store) {
     writer.commit().await.unwrap();
 }
 
-pub async fn a_deleted_user_takes_everything_that_is_theirs(store: &Store) {
+pub async fn deleting_a_user_deletes_everything_that_is_theirs(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     assert!(writer.delete_user("ann").await.unwrap());
@@ -148,7 +148,7 @@ pub async fn a_deleted_user_takes_everything_that_is_theirs(store: &Store) {
             .collect::<Vec<_>>(),
         ["bob"]
     );
-    // The board stays, with what it shows and whom it is shared with; it has no creator now.
+    // The board stays, with its items and shares, but without a creator.
     let board = reader.get_board("board of ann").await.unwrap().unwrap();
     assert_eq!((board.board.creator_id, board.items.len()), (None, 4));
     assert_eq!(
@@ -174,7 +174,7 @@ pub async fn a_deleted_user_takes_everything_that_is_theirs(store: &Store) {
     );
 }
 
-pub async fn a_deleted_app_leaves_every_board(store: &Store) {
+pub async fn deleting_an_app_removes_it_from_every_board(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     assert!(writer.delete_app("app-1").await.unwrap());
@@ -192,7 +192,7 @@ pub async fn a_deleted_app_leaves_every_board(store: &Store) {
     }
 }
 
-pub async fn a_deleted_board_is_nobodys_home(store: &Store) {
+pub async fn deleting_a_board_clears_it_as_home_board(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     assert!(writer.delete_board("board of ann").await.unwrap());
@@ -209,7 +209,7 @@ pub async fn a_deleted_board_is_nobodys_home(store: &Store) {
     assert_eq!(reader.count_apps("").await.unwrap(), 2);
 }
 
-pub async fn a_deleted_group_takes_its_rights_away(store: &Store) {
+pub async fn deleting_a_group_takes_its_permissions_away(store: &Store) {
     fill(store).await;
     assert!(store.read().await.another_admin_exists("ann").await.unwrap());
     let mut writer = store.write().await;
@@ -232,7 +232,7 @@ pub async fn a_deleted_group_takes_its_rights_away(store: &Store) {
     );
 }
 
-pub async fn a_deleted_search_engine_is_nobodys_default(store: &Store) {
+pub async fn deleting_a_search_engine_clears_it_as_default(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     assert!(writer.has_search_engine("engine").await.unwrap());

@@ -133,7 +133,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
     assert!(reader.find_credential(&by_token).await.unwrap().is_none());
 }
 
-pub async fn a_session_that_is_used_expires_later_and_ends_when_it_did(store: &Store) {
+pub async fn using_a_session_moves_its_expiry_and_not_its_end(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     writer.insert_user(&user("w", "will")).await.unwrap();
@@ -252,7 +252,7 @@ pub async fn a_board_reads_back_with_its_items_in_order(store: &Store) {
         },
         item("x"),
     ];
-    // More than ten: their order is that of numbers, not of digits.
+    // More than ten, to see that they are ordered as numbers and not as texts.
     items.extend((0..10).map(|number| item(if number % 3 == 0 { "x" } else { "y" })));
     let whole = board("b0", Some("u"), items);
     assert!(writer.insert_board(&whole, "zz").await.unwrap());
@@ -310,7 +310,7 @@ pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Sto
     after.board.name = "New name".into();
     after.board.is_public = true;
     assert!(writer.update_board(&after, "zz").await.unwrap());
-    // The name of another, and a board that is not there.
+    // The name of another board, and a board that does not exist.
     assert!(!writer.update_board(&before, "b1").await.unwrap());
     assert!(
         !writer
@@ -342,7 +342,7 @@ pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Sto
     );
 }
 
-pub async fn a_search_engine_is_replaced_unless_its_name_or_short_is_anothers(store: &Store) {
+pub async fn a_search_engine_is_replaced_unless_another_has_its_name_or_short(store: &Store) {
     let mut writer = store.write().await;
     let one = engine("1", "One", "o");
     assert!(writer.insert_search_engine(&one, "one", "o").await.unwrap());
@@ -361,12 +361,12 @@ pub async fn a_search_engine_is_replaced_unless_its_name_or_short_is_anothers(st
             .await
             .unwrap()
     );
-    // What was let go is free.
+    // The previous name and short are free.
     assert!(writer.update_search_engine(&two, "two", "o").await.unwrap());
     assert_eq!(writer.list_search_engines().await.unwrap(), [changed, two]);
 }
 
-pub async fn a_groups_name_is_written_differently_unless_it_is_anothers(store: &Store) {
+pub async fn a_group_is_renamed_unless_another_has_the_name(store: &Store) {
     let mut writer = store.write().await;
     assert!(writer.insert_group("1", "one", "one").await.unwrap());
     assert!(writer.insert_group("2", "two", "two").await.unwrap());

@@ -48,7 +48,7 @@ pub async fn a_reader_sees_one_state_from_its_first_read_on(store: &Store) {
     assert_eq!(store.read().await.count_apps("").await.unwrap(), 1);
 }
 
-pub async fn a_reader_does_not_see_what_is_not_committed(store: &Store) {
+pub async fn a_reader_does_not_see_uncommitted_changes(store: &Store) {
     let mut writer = store.write().await;
     writer.insert_apps(&[app("a", "new")]).await.unwrap();
     assert_eq!(store.read().await.count_apps("").await.unwrap(), 0);

@@ -7,7 +7,7 @@ use portico_storage::{AppFilter, Constraint, Error, NewUser, UserFilter};
 
 use crate::store::{Store, app, board, engine, user};
 
-/// Names as people write them, each with an id, in an order that is none.
+/// Names as people write them, each with an id, unordered.
 const NAMES: [(&str, &str); 14] = [
     ("10", "Zeta"),
     ("11", "alpha"),
@@ -31,7 +31,7 @@ async fn fill(store: &Store) {
     writer.insert_apps(&apps).await.unwrap();
     for (index, (id, name)) in NAMES.iter().enumerate() {
         let mut user = user(id, name);
-        // Two of one name: they need two providers.
+        // Two users of the same name need two providers.
         user.user.provider = if index % 2 == 0 {
             Provider::Credentials
         } else {
@@ -135,8 +135,8 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
     );
 }
 
-/// Apps come one by one, and go; the newest ones may be found in another way than the others.
-pub async fn a_name_is_found_as_soon_as_it_is_there_and_no_longer(store: &Store) {
+/// Apps are inserted one by one and deleted. A driver may search the newest names in a different way.
+pub async fn a_name_is_found_from_its_creation_to_its_deletion(store: &Store) {
     let mut names = BTreeMap::new();
     for number in 0..300 {
         let newest = format!("{number:03}");
@@ -173,7 +173,7 @@ pub async fn a_name_is_found_as_soon_as_it_is_there_and_no_longer(store: &Store)
             assert_eq!(count as usize, there.len(), "{contains} after {number}");
         }
     }
-    // All of the newest go, and their places are taken again.
+    // The newest apps are deleted, and their numbers are used again.
     let mut writer = store.write().await;
     let newest: Vec<_> = names.keys().skip(20).cloned().collect();
     for id in &newest {
@@ -189,8 +189,8 @@ pub async fn a_name_is_found_as_soon_as_it_is_there_and_no_longer(store: &Store)
     }
 }
 
-/// What is in few names may be found in another way than what is in many.
-pub async fn what_is_in_few_names_and_what_is_in_many_is_found_alike(store: &Store) {
+/// A driver may search for a rare text in a different way than for a common one.
+pub async fn texts_in_few_names_and_in_many_are_found_alike(store: &Store) {
     let names = (0..900).map(|number| {
         let rare = if number % 7 == 0 { " \"ra*re\" " } else { "" };
         (
@@ -203,7 +203,7 @@ pub async fn what_is_in_few_names_and_what_is_in_many_is_found_alike(store: &Sto
     let stored: Vec<_> = names.iter().map(|(id, name)| app(id, name)).collect();
     writer.insert_apps(&stored).await.unwrap();
     writer.commit().await.unwrap();
-    // What is renamed and what is deleted is found as it is now.
+    // Searches see renames and deletions.
     let mut writer = store.write().await;
     names.retain(|(id, _)| !id.ends_with('3'));
     for (id, name) in &mut names {
@@ -453,7 +453,7 @@ pub async fn group_board_and_engine_names_are_taken_once(store: &Store) {
             .await
             .unwrap()
     );
-    // A name that was taken is no failure: the rest is committed.
+    // A taken name does not fail the transaction: the rest is committed.
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
     assert_eq!(reader.list_groups().await.unwrap().len(), 1);

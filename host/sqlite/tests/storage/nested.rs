@@ -1,5 +1,4 @@
-//! Transactions inside a transaction: what the component does becomes durable with all the rest, or
-//! not at all.
+//! Transactions inside a transaction: the component's writes are durable with the whole, or not at all.
 
 use portico_storage::nested::Enclosing;
 use portico_storage::{Access, Authentication, Constraint, Error, Transaction};
@@ -18,7 +17,7 @@ async fn apps(store: &Store) -> u32 {
     store.read().await.count_apps("").await.unwrap()
 }
 
-pub async fn what_parts_commit_is_durable_with_the_whole(store: &Store) {
+pub async fn the_writes_of_parts_are_durable_with_the_whole(store: &Store) {
     let enclosing = Enclosing::new(store.write().await);
     let mut first = part(&enclosing, Access::Write).await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
@@ -32,7 +31,7 @@ pub async fn what_parts_commit_is_durable_with_the_whole(store: &Store) {
     assert!(second.get_app("a").await.unwrap().is_some());
     second.insert_apps(&[app("b", "second")]).await.unwrap();
     second.commit().await.unwrap();
-    // Reading leaves nothing behind, however it ends.
+    // A part that only reads may end either way.
     drop(part(&enclosing, Access::Read).await);
     drop(part(&enclosing, Access::Write).await);
     enclosing.commit().await.unwrap();
@@ -40,14 +39,14 @@ pub async fn what_parts_commit_is_durable_with_the_whole(store: &Store) {
     assert_eq!(store.read().await.list_groups().await.unwrap().len(), 1);
 }
 
-pub async fn a_whole_that_is_dropped_leaves_nothing_of_its_parts(store: &Store) {
+pub async fn dropping_the_whole_undoes_its_parts(store: &Store) {
     let enclosing = Enclosing::new(store.write().await);
     let mut first = part(&enclosing, Access::Write).await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
     first.commit().await.unwrap();
     drop(enclosing);
     assert_eq!(apps(store).await, 0);
-    // The turn to write is free again.
+    // The permit to write is free again.
     store.write().await.commit().await.unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Many at the same time: what only one may get, one gets.
+//! Concurrent transactions: exactly one gets what only one may get.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub async fn one_of_fifty_that_take_an_invite_gets_it(store: &Store) {
     assert_eq!(reader.list_users(&filter).await.unwrap().len(), 1);
 }
 
-pub async fn one_of_fifty_that_insert_a_name_does(store: &Store) {
+pub async fn one_of_fifty_that_insert_a_name_succeeds(store: &Store) {
     let results: Vec<Result<()>> = all(store, |storage, number| async move {
         let mut writer = begin(&*storage).await;
         writer.insert_user(&user(&number.to_string(), "ann")).await?;
@@ -95,7 +95,7 @@ pub async fn one_of_fifty_that_insert_a_name_does(store: &Store) {
     assert_eq!(results.iter().filter(taken).count(), TASKS - 1, "{results:?}");
 }
 
-pub async fn one_of_fifty_that_replace_a_password_does(store: &Store) {
+pub async fn one_of_fifty_that_replace_a_password_succeeds(store: &Store) {
     let mut writer = store.write().await;
     let mut ann = user("u", "ann");
     ann.password_hash = Some("old".into());
@@ -119,7 +119,7 @@ pub async fn one_of_fifty_that_replace_a_password_does(store: &Store) {
     assert_eq!(account.password_hash, Some(format!("new {}", winners[0])));
 }
 
-pub async fn nothing_that_was_committed_in_parallel_is_lost(store: &Store) {
+pub async fn no_parallel_commit_is_lost(store: &Store) {
     let rounds = 10;
     all(store, move |storage, number| async move {
         for round in 0..rounds {
@@ -128,7 +128,7 @@ pub async fn nothing_that_was_committed_in_parallel_is_lost(store: &Store) {
             let id = format!("{number}-{round}");
             writer.insert_apps(&[app(&id, &id)]).await.unwrap();
             assert_eq!(writer.count_apps("").await.unwrap(), before + 1);
-            // Every third gives up: nothing of it may stay.
+            // Every third is dropped, and must leave nothing.
             if (number + round) % 3 == 0 {
                 drop(writer);
             } else {

@@ -206,7 +206,7 @@ pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
     writer.commit().await.unwrap();
     assert_eq!(alive().await, ["s1", "s3"]);
 
-    // With somebody else's session, and with none at all; a first password, too.
+    // With another user's session, without a session, and for a first password.
     let mut writer = store.write_as(Authentication::Session("s1".into())).await;
     assert!(writer.set_password_if("v", None, "first").await.unwrap());
     writer.commit().await.unwrap();
@@ -217,7 +217,7 @@ pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
     assert_eq!(alive().await, Vec::<String>::new());
 }
 
-pub async fn another_hash_of_the_same_password_ends_no_session(store: &Store) {
+pub async fn rehashing_a_password_ends_no_session(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     let session = session("s", "u", 9);

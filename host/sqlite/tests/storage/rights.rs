@@ -1,10 +1,10 @@
-//! Who may do what, as storage knows it.
+//! Permissions, as far as storage decides them.
 
 use portico_storage::{Constraint, Error, Named};
 
 use crate::store::{Store, board, texts, user};
 
-/// Users and groups by name; everyone in a group is in exactly that one.
+/// Users and groups by name. Each user is in one group at most.
 async fn fill(store: &Store, groups: &[(&str, &[&str], &[&str])], others: &[&str]) {
     let mut writer = store.write().await;
     for (group, permissions, members) in groups {
@@ -96,7 +96,7 @@ pub async fn who_may_view_a_board(store: &Store) {
     }
     drop(reader);
 
-    // Sharing replaces whom it was shared with before.
+    // Sharing replaces the previous shares.
     let mut writer = store.write().await;
     assert!(
         writer

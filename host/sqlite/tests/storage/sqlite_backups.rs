@@ -1,104 +1,20 @@
-//! Copies of the database, and putting them in its place: one state, whole, and never at the cost
-//! of what was there.
+//! Copies of the database: each is one state and complete, and replaces a file only if told to.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portico_sqlite::{Contents, Restored, SqliteStorage, Step, backup, restore};
+use portico_sqlite::{Step, backup};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::sqlite_files::make_first_version;
-use crate::store::{Store, app, user};
-
-fn back_up(database: &Path, file: &Path) -> anyhow::Result<Contents> {
-    backup(database, file, false, &mut |_| true)
-}
-
-fn put_back(file: &Path, database: &Path, replace: bool) -> anyhow::Result<Restored> {
-    restore(file, database, replace, "MOMENT", &mut |_| true)
-}
-
-/// Why it was refused.
-#[track_caller]
-fn refused<T>(outcome: anyhow::Result<T>, words: &[&str]) {
-    let error = outcome.err().expect("a refusal");
-    let message = format!("{error:#}");
-    for word in words {
-        assert!(message.contains(word), "{word} is not in: {message}");
-    }
-}
-
-/// Puts back a file that may have been made to read without end.
-#[track_caller]
-fn put_back_what_may_be_endless(file: &Path, database: &Path) -> anyhow::Result<Restored> {
-    let (sender, done) = mpsc::channel();
-    let (file, database) = (file.to_owned(), database.to_owned());
-    thread::spawn(move || sender.send(put_back(&file, &database, true)));
-    let done = done.recv_timeout(Duration::from_secs(60));
-    done.expect("it ends")
-}
-
-/// Every file in a folder with what is in it.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    files
-        .map(|file| {
-            (
-                file.file_name().into_string().unwrap(),
-                fs::read(file.path()).unwrap(),
-            )
-        })
-        .collect()
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    files(folder).into_keys().collect()
-}
-
-fn apps(database: &Path) -> i64 {
-    let database = Connection::open(database).unwrap();
-    let check: String = database
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(check, "ok");
-    database
-        .query_row("SELECT count(*) FROM app", [], |row| row.get(0))
-        .unwrap()
-}
-
-/// A closed database with so many apps, and one user with a session.
-async fn database(count: usize) -> (TempDir, PathBuf) {
-    let store = Store::sqlite();
-    add(&store, "a", count).await;
-    let mut writer = store.write().await;
-    writer.insert_user(&user("u", "ann")).await.unwrap();
-    writer.commit().await.unwrap();
-    let folder = store.close();
-    let path = folder.path().join("portico.db");
-    let session = "
-        INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
-        VALUES ('s', x'00', 'u', 0, 9999999999999)";
-    Connection::open(&path).unwrap().execute(session, []).unwrap();
-    (folder, path)
-}
-
-async fn add(store: &Store, prefix: &str, count: usize) {
-    let apps: Vec<_> = (0..count)
-        .map(|number| app(&format!("{prefix}{number}"), "name"))
-        .collect();
-    let mut writer = store.write().await;
-    writer.insert_apps(&apps).await.unwrap();
-    writer.commit().await.unwrap();
-}
+use crate::copies::{add, apps, back_up, database, files, names, refused};
+use crate::store::Store;
 
 #[tokio::test]
-async fn a_copy_is_one_state_although_others_write_while_it_is_made() {
+async fn a_copy_is_one_state_while_others_write() {
     let store = Store::sqlite();
     add(&store, "a", 30_000).await;
     let other = Connection::open(store.path()).unwrap();
@@ -107,7 +23,7 @@ async fn a_copy_is_one_state_although_others_write_while_it_is_made() {
     let mut steps = 0;
     let contents = backup(&store.path(), &file, false, &mut |step| {
         if matches!(step, Step::Copying(..)) {
-            // At the front of the database, which is copied, and at its end, which is not.
+            // At the front of the database, which is copied already, and at its end, which is not.
             let change = "BEGIN; DELETE FROM app WHERE id IN (SELECT id FROM app ORDER BY rowid LIMIT 10);
                           UPDATE app SET description = 'later' WHERE rowid > 29000; COMMIT";
             other.execute_batch(change).unwrap();
@@ -145,16 +61,16 @@ async fn a_copy_is_one_file_for_its_owner_and_the_database_is_as_before() {
     assert_eq!(contents.bytes, fs::metadata(&file).unwrap().len());
     assert_eq!(names(folder.path()), ["copy.db"]);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    // The numbers at 18 and 19 say whether a file wants a log beside it.
+    // Bytes 18 and 19 say whether the file uses a write-ahead log.
     assert_eq!(fs::read(&file).unwrap()[18..20], [1, 1]);
     assert!(files(home.path()) == before, "{:?}", names(home.path()));
 }
 
 #[tokio::test]
-async fn a_copy_takes_what_is_still_in_the_log_of_a_host_that_was_killed() {
+async fn a_copy_includes_the_log_of_a_killed_host() {
     let store = Store::sqlite();
     add(&store, "a", 10).await;
-    // What a kill leaves: the file and its log.
+    // As a killed host leaves it: the file and its log.
     let killed = TempDir::new().unwrap();
     for (name, bytes) in files(store.path().parent().unwrap()) {
         if !name.ends_with("-shm") {
@@ -170,13 +86,13 @@ async fn a_copy_takes_what_is_still_in_the_log_of_a_host_that_was_killed() {
 }
 
 #[tokio::test]
-async fn a_copy_never_replaces_anything_unasked() {
+async fn a_copy_replaces_no_file_without_overwrite() {
     let (home, path) = database(10).await;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
     fs::write(&file, "precious").unwrap();
     refused(back_up(&path, &file), &["copy.db is there already", "--force"]);
-    // Somebody else makes the file while the copy is made.
+    // Another process creates the file while the copy is made.
     fs::remove_file(&file).unwrap();
     let late = backup(&path, &file, false, &mut |_| {
         fs::write(&file, "precious").unwrap();
@@ -215,395 +131,4 @@ async fn a_copy_that_is_interrupted_leaves_nothing() {
         refused(outcome, &["interrupted"]);
         assert_eq!(names(folder.path()), [""; 0]);
     }
-}
-
-#[tokio::test]
-async fn what_is_no_sound_database_of_portico_is_neither_copied_nor_restored() {
-    let (home, path) = database(2000).await;
-    let folder = TempDir::new().unwrap();
-    let bad = folder.path().join("bad.db");
-    let sound = fs::read(&path).unwrap();
-    let target = home.path().join("portico.db");
-    let both = |words: &[&str]| {
-        refused(back_up(&bad, &folder.path().join("copy.db")), words);
-        refused(put_back(&bad, &target, true), words);
-        assert!(!folder.path().join("copy.db").exists());
-        assert!(fs::read(&target).unwrap() == sound, "the database was touched");
-        assert_eq!(names(home.path()), ["portico.db"]);
-    };
-    Connection::open(&bad)
-        .unwrap()
-        .execute_batch("CREATE TABLE user (id TEXT)")
-        .unwrap();
-    both(&["no database of Portico"]);
-
-    let mut damaged = sound.clone();
-    let middle = damaged.len() / 2 / 4096 * 4096;
-    damaged[middle..middle + 4096].fill(0xA5);
-    fs::write(&bad, &damaged).unwrap();
-    both(&["damaged"]);
-    fs::write(&bad, &sound[..sound.len() / 2]).unwrap();
-    both(&["damaged"]);
-
-    fs::write(&bad, &sound).unwrap();
-    let torn = Connection::open(&bad).unwrap();
-    torn.execute_batch("PRAGMA foreign_keys = OFF; INSERT INTO board_user VALUES ('b', 'u')")
-        .unwrap();
-    torn.close().unwrap();
-    both(&["damaged", "board_user refers to what is not in board"]);
-
-    for text in [
-        "",
-        "SQLite format 3",
-        "some text that is long enough to be something",
-    ] {
-        fs::write(&bad, text).unwrap();
-        refused(put_back(&bad, &target, true), &["bad.db", "no database"]);
-    }
-    refused(put_back(folder.path(), &target, true), &["folder"]);
-    refused(
-        put_back(&folder.path().join("none.db"), &target, true),
-        &["none.db", "No such file"],
-    );
-    refused(put_back(&target, &target, true), &["the database itself"]);
-    assert!(fs::read(&target).unwrap() == sound);
-}
-
-#[tokio::test]
-async fn a_copy_of_a_newer_version_is_not_restored() {
-    let (home, path) = database(10).await;
-    let folder = TempDir::new().unwrap();
-    let newer = folder.path().join("newer.db");
-    fs::copy(&path, &newer).unwrap();
-    Connection::open(&newer)
-        .unwrap()
-        .pragma_update(None, "user_version", 1000)
-        .unwrap();
-    // Copied it can be: that is no matter of what this binary knows.
-    let copy = folder.path().join("copy.db");
-    assert_eq!(back_up(&newer, &copy).unwrap().version, 1000);
-    refused(put_back(&copy, &path, true), &["version 1000", "newer portico"]);
-    assert_eq!(names(home.path()), ["portico.db"]);
-}
-
-#[tokio::test]
-async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
-    let folder = TempDir::new().unwrap();
-    let first = folder.path().join("first.db");
-    make_first_version(&first);
-    // As it is: a copy may be made to go back to the older portico.
-    let copy = folder.path().join("copy.db");
-    assert_eq!(back_up(&first, &copy).unwrap().version, 1);
-
-    let home = TempDir::new().unwrap();
-    let target = home.path().join("portico.db");
-    assert_eq!(put_back(&copy, &target, false).unwrap().contents.apps, 2);
-    let version: i64 = Connection::open(&target)
-        .unwrap()
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .unwrap();
-    assert!(version > 1);
-    assert_eq!(apps(&target), 2);
-    SqliteStorage::open(&target).unwrap();
-}
-
-/// The migrations, in their order.
-fn migrations() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
-    let migrations = files(&folder).into_values();
-    migrations.map(|sql| String::from_utf8(sql).unwrap()).collect()
-}
-
-#[tokio::test]
-async fn a_copy_of_every_version_is_restored_and_so_is_what_becomes_of_it() {
-    let migrations = migrations();
-    for version in 1..=migrations.len() {
-        let folder = TempDir::new().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let old = Connection::open(path("old.db")).unwrap();
-        for migration in &migrations[..version] {
-            old.execute_batch(migration).unwrap();
-        }
-        old.pragma_update(None, "user_version", version as i64).unwrap();
-        old.close().unwrap();
-        put_back(&path("old.db"), &path("portico.db"), false).unwrap();
-        back_up(&path("portico.db"), &path("new.db")).unwrap();
-        let again = put_back(&path("new.db"), &path("portico.db"), true).unwrap();
-        assert_eq!(again.contents.version, migrations.len() as i64);
-    }
-}
-
-const ENDLESS: &str = "SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
-    SELECT x FROM n)";
-
-#[tokio::test]
-async fn a_copy_that_another_program_changed_is_not_restored() {
-    let (home, path) = database(10).await;
-    let folder = TempDir::new().unwrap();
-    let copy = folder.path().join("copy.db");
-    let before = fs::read(&path).unwrap();
-    let endless_trigger =
-        |event: &str| format!("CREATE TRIGGER evil {event} BEGIN SELECT 1 WHERE ({ENDLESS}) > 0; END");
-    let check = "PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = replace(sql, 'outcome        TEXT NOT NULL',
-            'outcome        TEXT NOT NULL CHECK (length(hex(zeroblob(40000000))) > 0)') WHERE name = 'audit'";
-    for (change, words) in [
-        ("DROP INDEX app_by_name", ["\"app_by_name\" is missing", "backup"]),
-        ("DROP TABLE audit", ["is missing", "; and "]),
-        (
-            "DROP TRIGGER audit_is_append_only",
-            ["\"audit_is_append_only\" is missing", "trigger"],
-        ),
-        (
-            "CREATE TRIGGER evil AFTER INSERT ON user BEGIN
-                 INSERT INTO group_member (user_id, group_id) SELECT new.id, id FROM user_group; END",
-            ["the trigger \"evil\" is not one of Portico's", "another program"],
-        ),
-        (
-            &endless_trigger("AFTER DELETE ON session"),
-            ["\"evil\"", "trigger"],
-        ),
-        (
-            &endless_trigger("BEFORE INSERT ON audit"),
-            ["\"evil\"", "trigger"],
-        ),
-        (
-            &format!("CREATE VIEW evil AS {ENDLESS}"),
-            ["the view \"evil\"", "not one of Portico's"],
-        ),
-        (
-            &format!(
-                "DROP VIEW app_indexed; CREATE VIEW app_indexed (number, name_key) AS SELECT 1, ({ENDLESS})"
-            ),
-            ["\"app_indexed\" is defined differently", "view"],
-        ),
-        (
-            "ALTER TABLE app ADD COLUMN more TEXT AS (hex(zeroblob(40000000)))",
-            ["the table \"app\" is defined differently", "backup"],
-        ),
-        (check, ["the table \"audit\" is defined differently", "backup"]),
-        (
-            "CREATE UNIQUE INDEX evil ON app (name, id)",
-            ["the index \"evil\"", "not one of Portico's"],
-        ),
-        (
-            "CREATE TABLE \"a\u{1b}[2J\" (x)",
-            ["\"a\\u{1b}[2J\"", "not one of Portico's"],
-        ),
-        ("PRAGMA user_version = 3", ["not those of version 3", "backup"]),
-        ("PRAGMA user_version = 0", ["not those of version 0", "backup"]),
-        ("PRAGMA user_version = -1", ["negative", "version"]),
-    ] {
-        fs::write(&copy, &before).unwrap();
-        Connection::open(&copy).unwrap().execute_batch(change).unwrap();
-        refused(put_back_what_may_be_endless(&copy, &path), &words);
-        // The operator hears of it when the copy is made, and not when it is needed.
-        if change.starts_with("DROP INDEX") || change.contains("group_member") {
-            let again = folder.path().join("again.db");
-            let refused = backup(&copy, &again, true, &mut |_| true).unwrap().refused;
-            assert!(refused.unwrap().contains(words[0]), "{change}");
-        }
-        assert!(
-            fs::read(&path).unwrap() == before,
-            "{change}: the database was touched"
-        );
-        assert_eq!(names(home.path()), ["portico.db"], "{change}");
-    }
-}
-
-/// Makes a file whose schema has no end: each page of its tree names the next sixty times.
-fn make_endless_schema(file: &Path) {
-    const PAGE: usize = 512;
-    const LEVELS: u32 = 8;
-    let database = Connection::open(file).unwrap();
-    database
-        .execute_batch(
-            "PRAGMA page_size = 512; PRAGMA application_id = 0x50727463; PRAGMA user_version = 1;
-             CREATE TABLE t (a TEXT UNIQUE)",
-        )
-        .unwrap();
-    database.close().unwrap();
-    let mut bytes = fs::read(file).unwrap();
-    // The table, its root and that of its index.
-    assert_eq!(bytes.len(), 3 * PAGE);
-    let schema = bytes[..PAGE].to_vec();
-    // A leaf with one of the two entries of the schema.
-    let leaf = |pointer: &[u8]| {
-        let mut page = schema.clone();
-        page[..8].copy_from_slice(&[13, 0, 0, 0, 1, schema[105], schema[106], 0]);
-        page[8..10].copy_from_slice(pointer);
-        page
-    };
-    let inner = |children: &[u32], at: usize| {
-        let mut page = vec![0; PAGE];
-        let (last, others) = children.split_last().unwrap();
-        let start = PAGE - 5 * others.len();
-        page[at] = 5;
-        page[at + 3..at + 5].copy_from_slice(&(others.len() as u16).to_be_bytes());
-        page[at + 5..at + 7].copy_from_slice(&(start as u16).to_be_bytes());
-        page[at + 8..at + 12].copy_from_slice(&last.to_be_bytes());
-        for (number, child) in others.iter().enumerate() {
-            let cell = start + 5 * number;
-            page[at + 12 + 2 * number..][..2].copy_from_slice(&(cell as u16).to_be_bytes());
-            page[cell..cell + 4].copy_from_slice(&child.to_be_bytes());
-            page[cell + 4] = 1;
-        }
-        page
-    };
-    // Page 4 has the table, page 5 its index; from page 6 on each leads to the next, the last to page 5.
-    bytes.extend(leaf(&schema[108..110]));
-    bytes.extend(leaf(&schema[110..112]));
-    for level in 0..LEVELS {
-        let next = if level + 1 < LEVELS { 7 + level } else { 5 };
-        bytes.extend(inner(&[next; 60], 0));
-    }
-    bytes[100..PAGE].copy_from_slice(&inner(&[4, 6], 100)[100..]);
-    let pages = (bytes.len() / PAGE) as u32;
-    bytes[28..32].copy_from_slice(&pages.to_be_bytes());
-    fs::write(file, bytes).unwrap();
-}
-
-#[tokio::test]
-async fn a_file_whose_schema_has_no_end_is_refused_after_a_while() {
-    let (home, path) = database(1).await;
-    let folder = TempDir::new().unwrap();
-    let endless = folder.path().join("endless.db");
-    make_endless_schema(&endless);
-    refused(
-        put_back_what_may_be_endless(&endless, &path),
-        &["endless.db", "takes too long"],
-    );
-    assert_eq!(names(home.path()), ["portico.db"]);
-}
-
-#[tokio::test]
-async fn what_is_restored_is_the_copy_without_its_sessions() {
-    let (_home, path) = database(100).await;
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("copy.db");
-    back_up(&path, &file).unwrap();
-    let home = TempDir::new().unwrap();
-    let target = home.path().join("portico.db");
-    let restored = put_back(&file, &target, false).unwrap();
-    assert_eq!((restored.contents.apps, restored.sessions), (100, 1));
-    assert_eq!(restored.kept, None);
-    assert_eq!(names(home.path()), ["portico.db"]);
-    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(apps(&target), 100);
-    let sessions = Connection::open(&target)
-        .unwrap()
-        .query_row("SELECT count(*) FROM session", [], |row| row.get(0));
-    assert_eq!(sessions, Ok(0));
-    SqliteStorage::open(&target).unwrap();
-}
-
-#[tokio::test]
-async fn a_database_is_replaced_only_when_asked_and_kept_with_what_is_in_its_log() {
-    let (_home, path) = database(5).await;
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("copy.db");
-    back_up(&path, &file).unwrap();
-
-    let store = Store::sqlite();
-    add(&store, "old", 70).await;
-    // As a killed host leaves it.
-    let home = TempDir::new().unwrap();
-    for (name, bytes) in files(store.path().parent().unwrap()) {
-        fs::write(home.path().join(name), bytes).unwrap();
-    }
-    let target = home.path().join("portico.db");
-    let before = files(home.path());
-    assert!(before["portico.db-wal"].len() > 4096);
-    refused(
-        put_back(&file, &target, false),
-        &["there is a database", "--data", "--force"],
-    );
-    assert!(files(home.path()) == before);
-
-    let kept = put_back(&file, &target, true).unwrap().kept.unwrap();
-    assert_eq!(
-        names(home.path()),
-        ["portico.db", "portico.db.before-restore-MOMENT"]
-    );
-    assert_eq!((apps(&target), apps(&kept)), (5, 70));
-    // Once more in the same moment: nothing that was kept is lost.
-    let second = put_back(&file, &target, true).unwrap().kept.unwrap();
-    assert_eq!((apps(&target), apps(&kept), apps(&second)), (5, 70, 5));
-    // And back.
-    put_back(&kept, &target, true).unwrap();
-    assert_eq!(apps(&target), 70);
-}
-
-#[tokio::test]
-async fn a_damaged_database_and_its_log_are_kept_as_they_are() {
-    let (_home, path) = database(5).await;
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("copy.db");
-    back_up(&path, &file).unwrap();
-    for database in [Some("no database any more"), None] {
-        let home = TempDir::new().unwrap();
-        let target = home.path().join("portico.db");
-        if let Some(text) = database {
-            fs::write(&target, text).unwrap();
-        }
-        fs::write(home.path().join("portico.db-wal"), "a log").unwrap();
-        fs::write(home.path().join("portico.db-journal"), "another kind of log").unwrap();
-        refused(put_back(&file, &target, false), &["--force"]);
-        put_back(&file, &target, true).unwrap();
-        let after = files(home.path());
-        assert_eq!(after["portico.db.before-restore-MOMENT-wal"], b"a log");
-        let kept = after
-            .get("portico.db.before-restore-MOMENT")
-            .map(|bytes| &bytes[..]);
-        assert_eq!(kept, database.map(str::as_bytes));
-        for log in ["portico.db-wal", "portico.db-journal"] {
-            assert!(!after.contains_key(log), "{:?}", names(home.path()));
-        }
-        assert_eq!(apps(&target), 5);
-    }
-}
-
-#[tokio::test]
-async fn a_database_that_another_program_has_open_is_not_replaced() {
-    let (_home, path) = database(5).await;
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("copy.db");
-    back_up(&path, &file).unwrap();
-    let store = Store::sqlite();
-    add(&store, "old", 7).await;
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 7);
-    refused(
-        put_back(&file, &store.path(), true),
-        &["another program has it open"],
-    );
-    add(&store, "more", 1).await;
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 8);
-    let folder = store.close();
-    assert_eq!(apps(&folder.path().join("portico.db")), 8);
-}
-
-/// What an interruption leaves is in nobody's way.
-#[tokio::test]
-async fn a_restore_that_is_interrupted_changes_nothing_and_can_be_begun_anew() {
-    let (home, path) = database(5).await;
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("copy.db");
-    back_up(&path, &file).unwrap();
-    let before = files(home.path());
-    let stopped = restore(&file, &path, true, "MOMENT", &mut |_| false);
-    refused(stopped, &["interrupted"]);
-    assert!(files(home.path()) == before);
-    for left_over in [
-        "portico.db.restoring",
-        "portico.db.restoring-wal",
-        "portico.db.setting-aside",
-    ] {
-        fs::write(home.path().join(left_over), "half a database").unwrap();
-    }
-    put_back(&file, &path, true).unwrap();
-    assert_eq!(
-        names(home.path()),
-        ["portico.db", "portico.db.before-restore-MOMENT"]
-    );
-    assert_eq!(apps(&path), 5);
 }

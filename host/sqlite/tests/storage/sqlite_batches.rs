@@ -1,5 +1,5 @@
-//! Group commit: who shares a commit, who answers for it, and what becomes of it when callers
-//! go away.
+//! Group commit: which transactions share a commit, who finishes a batch, and what happens when callers are
+//! dropped.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -15,13 +15,13 @@ use crate::store::{Store, app, context};
 
 const SOON: Duration = Duration::from_secs(5);
 
-/// Whether another process could write now: no transaction was left open.
+/// Asserts that another process could write now: no transaction was left open.
 fn assert_free(store: &Store) {
     let other = rusqlite::Connection::open(store.path()).unwrap();
     other.busy_timeout(Duration::ZERO).unwrap();
     other
         .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
-        .expect("nobody holds the database");
+        .expect("the database is free");
 }
 
 async fn wait_until_free(store: &Store) {
@@ -43,7 +43,7 @@ async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
     let mut second = Box::pin(store.write());
     assert!(poll!(&mut second).is_pending());
 
-    // Somebody waits, so the commit is left to them.
+    // A writer waits, so the commit is left to it.
     let mut committed = first.commit();
     assert!(poll!(&mut committed).is_pending());
     let mut second = second.await;
@@ -66,7 +66,7 @@ async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
 }
 
 #[tokio::test]
-async fn a_member_that_rolls_back_takes_nobody_with_it() {
+async fn a_member_that_rolls_back_undoes_no_other() {
     let store = Store::sqlite();
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
@@ -90,43 +90,43 @@ async fn a_member_that_rolls_back_takes_nobody_with_it() {
 }
 
 #[tokio::test]
-async fn a_batch_whose_heir_goes_away_is_finished() {
+async fn a_batch_is_finished_when_the_waiting_writer_is_dropped() {
     let store = Store::sqlite();
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
-    let mut heir = Box::pin(store.write());
-    assert!(poll!(&mut heir).is_pending());
+    let mut next = Box::pin(store.write());
+    assert!(poll!(&mut next).is_pending());
     let mut committed = first.commit();
     assert!(poll!(&mut committed).is_pending());
-    drop(heir);
+    drop(next);
     timeout(SOON, committed)
         .await
-        .expect("the batch is nobody's")
+        .expect("no one finishes the batch")
         .unwrap();
     assert!(store.read().await.get_app("a").await.unwrap().is_some());
     assert_free(&store);
 }
 
 #[tokio::test]
-async fn a_batch_passes_over_heirs_that_go_away() {
+async fn a_batch_passes_over_waiting_writers_that_are_dropped() {
     let store = Store::sqlite();
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
-    let mut heirs: Vec<_> = (0..3).map(|_| Box::pin(store.write())).collect();
-    for heir in &mut heirs {
-        assert!(poll!(heir).is_pending());
+    let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(store.write())).collect();
+    for next in &mut waiting {
+        assert!(poll!(next).is_pending());
     }
     let mut committed = first.commit();
     assert!(poll!(&mut committed).is_pending());
-    // The one who has the turn already, and one in the middle of the queue.
-    drop(heirs.remove(1));
-    drop(heirs.remove(0));
+    // The one that has the permit already, and one in the middle of the queue.
+    drop(waiting.remove(1));
+    drop(waiting.remove(0));
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert!(poll!(&mut committed).is_pending(), "the last one has it");
-    drop(timeout(SOON, heirs.remove(0)).await.expect("the turn was lost"));
+    drop(timeout(SOON, waiting.remove(0)).await.expect("the permit was lost"));
     timeout(SOON, committed)
         .await
-        .expect("the batch is nobody's")
+        .expect("no one finishes the batch")
         .unwrap();
     assert_free(&store);
 }
@@ -146,7 +146,7 @@ async fn a_batch_does_not_grow_without_end() {
         members.push(committed);
         writer = timeout(SOON, next).await.unwrap();
     }
-    // The next one writes still, and the members are answered.
+    // The next one can still write, and the members are answered.
     for member in members {
         timeout(SOON, member).await.expect("the batch goes on").unwrap();
     }
@@ -154,7 +154,7 @@ async fn a_batch_does_not_grow_without_end() {
 }
 
 #[tokio::test]
-async fn a_commit_that_nobody_waits_for_any_more_still_happens() {
+async fn a_commit_whose_caller_is_gone_still_happens() {
     let store = Store::sqlite();
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
@@ -166,7 +166,7 @@ async fn a_commit_that_nobody_waits_for_any_more_still_happens() {
 }
 
 #[tokio::test]
-async fn a_commit_that_was_never_begun_does_not_happen() {
+async fn a_commit_that_is_never_polled_does_not_happen() {
     let store = Store::sqlite();
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
@@ -183,14 +183,14 @@ async fn queued(store: &Store, ids: &[&str]) -> Vec<BoxFuture<'static, Result<()
         writer.insert_apps(&[app(id, id)]).await.unwrap();
         assert!(writer.waits_for_turn());
         let mut committed = writer.commit();
-        assert!(poll!(&mut committed).is_pending(), "somebody else has the turn");
+        assert!(poll!(&mut committed).is_pending(), "another holds the permit");
         queued.push(committed);
     }
     queued
 }
 
 #[tokio::test]
-async fn what_only_writes_is_carried_out_by_whoever_has_the_turn() {
+async fn blind_transactions_are_run_by_the_holder_of_the_permit() {
     let store = Store::sqlite();
     let mut holder = store.write().await;
     let queued = queued(&store, &["a", "b", "c"]).await;
@@ -208,7 +208,7 @@ async fn what_only_writes_is_carried_out_by_whoever_has_the_turn() {
 }
 
 #[tokio::test]
-async fn what_only_writes_is_carried_out_after_a_rollback_too() {
+async fn blind_transactions_are_run_after_a_rollback_too() {
     let store = Store::sqlite();
     let mut holder = store.write().await;
     holder.insert_apps(&[app("a", "rolled back")]).await.unwrap();
@@ -223,13 +223,13 @@ async fn what_only_writes_is_carried_out_after_a_rollback_too() {
 }
 
 #[tokio::test]
-async fn one_that_fails_in_the_queue_takes_nobody_with_it() {
+async fn a_queued_transaction_that_fails_undoes_no_other() {
     let store = Store::sqlite();
     for is_alone in [true, false] {
         let holder = store.write().await;
         let ids = match is_alone {
             true => vec!["a", "taken", "taken", "b"],
-            // The batch is open: with somebody in it who is not to be undone.
+            // The batch is open, with a member that must not be undone.
             false => vec!["taken", "c"],
         };
         let queued = queued(&store, &ids).await;
@@ -256,7 +256,7 @@ async fn one_that_fails_in_the_queue_takes_nobody_with_it() {
 }
 
 #[tokio::test]
-async fn what_nobody_waits_for_any_more_is_not_taken_out_of_the_queue() {
+async fn a_queued_transaction_whose_caller_is_gone_does_not_run() {
     let store = Store::sqlite();
     let holder = store.write().await;
     let mut queued = queued(&store, &["gone", "there"]).await;
@@ -270,7 +270,7 @@ async fn what_nobody_waits_for_any_more_is_not_taken_out_of_the_queue() {
 }
 
 #[tokio::test]
-async fn who_has_to_see_something_takes_the_turn_and_sees_what_they_wrote() {
+async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     let store = Store::sqlite();
     let mut writer = store.write_as_component().await;
     writer.insert_apps(&[app("a", "a")]).await.unwrap();
@@ -282,7 +282,7 @@ async fn who_has_to_see_something_takes_the_turn_and_sees_what_they_wrote() {
     drop(writer);
     assert!(timeout(SOON, next.get_app("a")).await.unwrap().unwrap().is_none());
 
-    // Many records at once are not left to others, either.
+    // A transaction with many records takes the permit, too.
     drop(next);
     let mut writer = store.write_as_component().await;
     let many: Vec<_> = (0..100).map(|number| app(&number.to_string(), "many")).collect();
@@ -293,7 +293,7 @@ async fn who_has_to_see_something_takes_the_turn_and_sees_what_they_wrote() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_of_both_kinds_all_come_to_their_end() {
+async fn writers_of_both_kinds_all_finish() {
     let store = Store::sqlite();
     let tasks: Vec<_> = (0..400)
         .map(|number| {
@@ -306,7 +306,7 @@ async fn writers_of_both_kinds_all_come_to_their_end() {
                 let context = context(Authentication::None);
                 let mut writer = storage.begin(Access::Write, &context).await?;
                 writer.insert_apps(&[app(&id, &id)]).await?;
-                // Some go away in the middle.
+                // Some are dropped halfway.
                 match number % 7 {
                     0 => timeout(Duration::from_micros(50), writer.commit())
                         .await
@@ -389,8 +389,8 @@ fn a_runtime_that_ends_leaves_no_batch_open() {
 }
 
 #[test]
-fn where_commits_are_short_no_other_thread_is_woken_for_them() {
-    // Where there is one, a file system without a disk: commits are short.
+fn short_commits_run_on_the_callers_thread() {
+    // In memory if there is such a file system: there commits are short.
     let without_disk = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
     let store = Store::sqlite_in(without_disk.unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -409,7 +409,7 @@ fn where_commits_are_short_no_other_thread_is_woken_for_them() {
             if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
                 return drop(free);
             }
-            // The commit before was a long one.
+            // The previous commit took long.
             drop(free);
             let _ = other.await;
             committed.await.unwrap();
@@ -427,7 +427,7 @@ async fn insert(storage: Arc<dyn DashboardStorage>, id: String) -> Result<()> {
     writer.commit().await
 }
 
-/// Random enough, and the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -441,7 +441,7 @@ impl Numbers {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn under_random_cancellation_nothing_hangs_and_what_was_answered_is_there() {
+async fn under_random_cancellation_nothing_hangs_and_every_answered_commit_is_stored() {
     let store = Store::sqlite();
     let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
     let uncommitted = Arc::new(Mutex::new(BTreeSet::new()));
@@ -454,7 +454,7 @@ async fn under_random_cancellation_nothing_hangs_and_what_was_answered_is_there(
                 for round in 0..60 {
                     let id = format!("{task}-{round}");
                     let patience = Duration::from_micros(numbers.below(4_000));
-                    // Not before the transaction is about to be committed.
+                    // Dropped at the earliest when the transaction is about to be committed.
                     uncommitted.lock().unwrap().insert(id.clone());
                     let attempt = async {
                         let mut writer = storage
@@ -469,7 +469,7 @@ async fn under_random_cancellation_nothing_hangs_and_what_was_answered_is_there(
                         uncommitted.lock().unwrap().remove(&id);
                         writer.commit().await.map(|()| true)
                     };
-                    // Half of them wait for as long as it takes.
+                    // Half of them wait without a limit.
                     let outcome = if round % 2 == 0 {
                         timeout(patience, attempt).await
                     } else {
@@ -487,7 +487,7 @@ async fn under_random_cancellation_nothing_hangs_and_what_was_answered_is_there(
     for task in tasks {
         timeout(Duration::from_secs(60), task)
             .await
-            .expect("somebody hangs")
+            .expect("a writer hangs")
             .unwrap();
     }
     wait_until_free(&store).await;

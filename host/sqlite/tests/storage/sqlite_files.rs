@@ -1,5 +1,5 @@
-//! The file: kept over a restart, and refused with a clear message where it cannot be used. (The
-//! files that are no good are in the tests of the running service.)
+//! The file: kept over a restart, and refused with a clear message if it cannot be used. (The tests of the
+//! running service have more unusable files.)
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::store::{Store, app, context, places, user};
 
-/// What is said about a file that cannot be used.
+/// The error about a file that cannot be used.
 fn refusal(path: &std::path::Path) -> String {
     let error = SqliteStorage::open(path).err().expect("the file is refused");
     let message = format!("{error:#}");
@@ -33,7 +33,7 @@ async fn fill(store: &Store) {
 }
 
 #[tokio::test]
-async fn what_was_committed_is_there_after_reopening() {
+async fn committed_records_are_there_after_reopening() {
     let store = Store::sqlite();
     fill(&store).await;
     let store = store.reopened();
@@ -90,7 +90,7 @@ async fn the_database_is_durable_and_strict() {
         SELECT count(*) || '' FROM pragma_table_list
         WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND NOT strict";
     assert_eq!(text(loose), "0");
-    // A column that refers to another table without an index makes every deletion there slow.
+    // Without an index on a column that refers to another table, every deletion there is slow.
     let slow = "
         SELECT coalesce(group_concat(child.name || '.' || fk.\"from\"), '')
         FROM pragma_table_list AS child, pragma_foreign_key_list(child.name) AS fk
@@ -166,9 +166,9 @@ async fn a_directory_that_is_not_there_is_named() {
     assert!(!message.is_empty());
 }
 
-/// What a first start leaves that is killed before it is through.
+/// A killed first start leaves such files.
 #[tokio::test]
-async fn a_first_start_that_was_interrupted_is_begun_anew() {
+async fn an_interrupted_first_start_is_repeated() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("portico.db");
     for left_over in ["", "half a database"] {

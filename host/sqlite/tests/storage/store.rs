@@ -1,4 +1,4 @@
-//! A store to test, and records to put there.
+//! A store to test, and records for it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Store {
         self.write_as(Authentication::None).await
     }
 
-    /// A transaction as the component has it: it takes its turn only when it has to see something.
+    /// A write transaction as the component opens it: it takes the permit when it first reads.
     pub async fn write_as_component(&self) -> Box<dyn Transaction> {
         let context = context(Authentication::None);
         self.storage.begin(Access::Write, &context).await.unwrap()
@@ -81,8 +81,8 @@ impl Store {
             .unwrap()
     }
 
-    /// Looks into every column of every table. (In memory there is nothing that a cascade could
-    /// leave and the driver would not show.)
+    /// Asserts that no column of any table holds this text. (The driver in memory hides nothing that a
+    /// cascade could leave behind.)
     pub fn assert_nowhere(&self, text: &str) {
         if self.directory.is_none() {
             return;
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// The columns of a database in which a text stands.
+/// The columns of a database that hold this text.
 pub fn places(database: &std::path::Path, text: &str) -> Vec<String> {
     let database = rusqlite::Connection::open(database).unwrap();
     let sql = "

@@ -1,16 +1,18 @@
-//! What Portico keeps where it is the dashboard itself, in memory.
+//! What Portico stores where it is the dashboard itself, in memory.
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::MemoryTransaction;
 use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
-use crate::{
-    ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardItem, BoardSummary, Credential,
-    CredentialKey, DONE, DashboardTransaction, Error, Group, Invite, Named, NewInvite, Result, SearchEngine,
-    SecretHash, Session, SessionUser, Shares,
+use super::transaction::MemoryTransaction;
+use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
+use crate::dashboard::DashboardTransaction;
+use crate::dashboard_records::{
+    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, Group, Invite, Named, NewInvite,
+    SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
+use crate::records::{Error, Result};
 use portico_model::Timestamp;
 
 #[async_trait]
@@ -66,13 +68,11 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        let created = self.create(&key.id, |state| {
+        self.insert(&key.id, |state| {
             check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
             State::check_reference(&state.users, [&key.user_id])?;
-            insert(&mut state.keys, &key.id, (key.clone(), *secret))?;
-            Ok(true)
-        });
-        created.map(drop)
+            insert(&mut state.keys, &key.id, (key.clone(), *secret))
+        })
     }
 
     async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
@@ -130,12 +130,10 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_invite(&mut self, invite: &NewInvite, token: &SecretHash) -> Result<()> {
-        let created = self.create(&invite.id, |state| {
+        self.insert(&invite.id, |state| {
             State::check_reference(&state.users, &invite.creator_id)?;
-            insert(&mut state.invites, &invite.id, (invite.clone(), *token))?;
-            Ok(true)
-        });
-        created.map(drop)
+            insert(&mut state.invites, &invite.id, (invite.clone(), *token))
+        })
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
@@ -160,13 +158,7 @@ impl DashboardTransaction for MemoryTransaction {
             if state.groups.values().any(|group| group.name_key == name_key) {
                 return Ok(false);
             }
-            let group = GroupRow {
-                name: name.to_owned(),
-                name_key: name_key.to_owned(),
-                permissions: BTreeSet::new(),
-                members: BTreeSet::new(),
-            };
-            insert(&mut state.groups, id, group)?;
+            insert(&mut state.groups, id, GroupRow::new(name, name_key))?;
             Ok(true)
         })
     }
@@ -318,11 +310,7 @@ impl DashboardTransaction for MemoryTransaction {
             if rows.any(|row| row.name_key == name_key || row.short_key == short_key) {
                 return Ok(false);
             }
-            let row = SearchEngineRow {
-                engine: engine.clone(),
-                name_key: name_key.to_owned(),
-                short_key: short_key.to_owned(),
-            };
+            let row = SearchEngineRow::new(engine, name_key, short_key);
             insert(&mut state.search_engines, &engine.id, row)?;
             Ok(true)
         })
@@ -342,11 +330,7 @@ impl DashboardTransaction for MemoryTransaction {
             let Some(row) = state.search_engines.get_mut(&engine.id) else {
                 return Ok(false);
             };
-            *row = SearchEngineRow {
-                engine: engine.clone(),
-                name_key: name_key.to_owned(),
-                short_key: short_key.to_owned(),
-            };
+            *row = SearchEngineRow::new(engine, name_key, short_key);
             Ok(true)
         })
     }
@@ -366,7 +350,7 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-        let mut rows: Vec<_> = fitting(&self.state, filter).collect();
+        let mut rows: Vec<_> = matching(&self.state, filter).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.entry.time, row.number)));
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         Ok(rows
@@ -378,17 +362,17 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64> {
-        Ok(fitting(&self.state, filter).count() as u64)
+        Ok(matching(&self.state, filter).count() as u64)
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
         self.change(|state| {
-            let goes = |row: &AuditRow| match which {
+            let is_candidate = |row: &AuditRow| match which {
                 AuditPrune::Before(moment) => row.entry.time < moment,
                 AuditPrune::Refusals => row.entry.outcome != DONE,
                 AuditPrune::Any => true,
             };
-            let rows = state.audit.iter().filter(|row| goes(row));
+            let rows = state.audit.iter().filter(|row| is_candidate(row));
             let mut rows: Vec<_> = rows.map(|row| (row.entry.time, row.number)).collect();
             rows.sort_unstable();
             rows.truncate(most as usize);
@@ -399,8 +383,9 @@ impl DashboardTransaction for MemoryTransaction {
     }
 }
 
-fn fitting<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item = &'a AuditRow> {
-    let is = |wanted: &Option<String>, text: Option<&String>| wanted.is_none() || wanted.as_ref() == text;
+fn matching<'a>(state: &'a State, filter: &'a AuditFilter) -> impl Iterator<Item = &'a AuditRow> {
+    let is =
+        |expected: &Option<String>, text: Option<&String>| expected.is_none() || expected.as_ref() == text;
     state.audit.iter().map(|row| &**row).filter(move |row| {
         let entry = &row.entry;
         is(&filter.actor_id, entry.actor_id.as_ref())
@@ -430,7 +415,7 @@ fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
     permissions.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether no other record has this secret. Secrets are random: two alike are an error.
+/// Fails if another record has this secret. Secrets are random, so two equal ones are a fault.
 fn check_secret<'a>(mut kept: impl Iterator<Item = &'a SecretHash>, secret: &SecretHash) -> Result<()> {
     if kept.any(|kept| kept == secret) {
         return Err(Error::Unavailable(

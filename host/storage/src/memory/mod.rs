@@ -1,11 +1,12 @@
-//! A driver in memory: for tests, and the model that other drivers are compared with.
+//! A driver in memory: for tests, and as the model that other drivers are compared with.
 //!
 //! Invariants:
-//! - A committed `State` never changes; a commit puts another one in its place.
-//! - A transaction works on the state that was there when it began, a write transaction on a copy
-//!   of its own.
-//! - One write transaction at a time: it holds the turn from before it looks until it ends.
+//! - A committed `State` never changes: a commit replaces it.
+//! - A transaction works on the state that was committed when it began, a write transaction on a copy of
+//!   its own.
+//! - There is one write transaction at a time: it holds the permit from before it reads until it ends.
 
+mod contract;
 mod dashboard;
 mod state;
 mod transaction;
@@ -13,33 +14,38 @@ mod transaction;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::driver::{PATIENCE, Setter, Trail, failed_before, only_reads, waited_too_long};
-use crate::{Access, CallContext, DashboardStorage, DashboardTransaction, Ids, Result, Storage, Transaction};
+use crate::context::CallContext;
+use crate::dashboard::{DashboardStorage, DashboardTransaction};
+use crate::driver::{PATIENCE, waited_too_long};
+use crate::ids::Ids;
+use crate::records::{Access, Result};
+use crate::storage::{Storage, Transaction};
 use state::State;
+use transaction::{MemoryTransaction, Target};
 
-/// Everything in memory; gone with the process.
+/// Storage in memory. It is lost when the process ends.
 #[derive(Default)]
 pub struct MemoryStorage {
     committed: Arc<RwLock<Arc<State>>>,
-    turn: Arc<Mutex<()>>,
+    permit: Arc<Mutex<()>>,
     ids: Ids,
 }
 
 impl MemoryStorage {
-    /// Storage with nothing in it.
+    /// Empty storage.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with ids from there.
+    /// Takes the ids of the records that it creates from this source.
     pub fn with_ids(self, ids: Ids) -> Self {
         Self { ids, ..self }
     }
 
-    /// What is committed at this moment.
+    /// The state that is committed at this moment.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(self.committed())
     }
@@ -55,25 +61,19 @@ impl MemoryStorage {
         let target = match access {
             Access::Read => None,
             Access::Write => {
-                let turn = timeout(PATIENCE, self.turn.clone().lock_owned())
+                let permit = timeout(PATIENCE, self.permit.clone().lock_owned())
                     .await
                     .map_err(|_| waited_too_long())?;
                 Some(Target {
                     committed: self.committed.clone(),
-                    _turn: turn,
+                    _permit: permit,
                 })
             }
         };
-        // Only now: a write transaction has to see the commit that it waited for.
+        // Read after waiting: a write transaction must see the commit that it waited for.
         let state = self.committed();
-        Ok(Box::new(MemoryTransaction {
-            state,
-            target,
-            setter: Setter::of(context),
-            ids: self.ids.clone(),
-            trail: Trail::of(context),
-            failed: false,
-        }))
+        let transaction = MemoryTransaction::new(state, target, context, self.ids.clone());
+        Ok(Box::new(transaction))
     }
 }
 
@@ -95,69 +95,12 @@ impl DashboardStorage for MemoryStorage {
     }
 }
 
-/// Everything that was committed at a moment. It equals another if nothing was committed in
-/// between, not even the same again.
+/// A committed state. Two are equal only if there was no commit in between, not even one that changed
+/// nothing.
 pub struct Snapshot(Arc<State>);
 
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// Where a write transaction goes when it is committed.
-struct Target {
-    committed: Arc<RwLock<Arc<State>>>,
-    _turn: OwnedMutexGuard<()>,
-}
-
-struct MemoryTransaction {
-    state: Arc<State>,
-    /// None: the transaction only reads.
-    target: Option<Target>,
-    setter: Setter,
-    ids: Ids,
-    trail: Trail,
-    failed: bool,
-}
-
-impl MemoryTransaction {
-    /// Runs one change. The first one copies the state; readers keep the one that they have.
-    fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        if self.target.is_none() {
-            return Err(only_reads());
-        }
-        if self.failed {
-            return Err(failed_before());
-        }
-        let result = change(Arc::make_mut(&mut self.state));
-        self.failed = result.is_err();
-        result
-    }
-
-    /// The same, of what creates this record where it says so.
-    fn create(&mut self, id: &str, change: impl FnOnce(&mut State) -> Result<bool>) -> Result<bool> {
-        let created = self.change(change)?;
-        if created {
-            self.trail.created(id);
-        }
-        Ok(created)
-    }
-
-    fn finish(mut self) -> Result<()> {
-        if self.failed {
-            return Err(failed_before());
-        }
-        if self.target.is_some()
-            && let Some(entry) = self.trail.row()
-        {
-            self.change(|state| state.add_audit(entry))?;
-        }
-        if let Some(target) = self.target {
-            *target.committed.write().unwrap_or_else(PoisonError::into_inner) = self.state;
-            self.trail.committed();
-            self.setter.committed();
-        }
-        Ok(())
     }
 }

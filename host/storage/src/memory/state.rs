@@ -1,31 +1,30 @@
-//! What is in memory, and the rules that hold it together: names, references, cascades.
+//! The records in memory, and their rules: names, references, cascades.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::audit::{AuditEntry, AuditRow};
+use crate::dashboard_records::{ApiKey, Board, BoardItem, NewInvite, SearchEngine, SecretHash, Session};
 use crate::driver::BOARD_PERMISSIONS;
-use crate::{
-    ADMIN, ApiKey, AuditEntry, AuditRow, Board, BoardItem, Constraint, Error, NewInvite, NewUser, Result,
-    SearchEngine, SecretHash, Session, StoredApp,
-};
+use crate::records::{ADMIN, Constraint, Error, NewUser, Result, StoredApp};
 use portico_model::{App, Id, Provider};
 
 /// Every record, by its id.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub users: BTreeMap<Id, NewUser>,
-    /// The user behind each subject of a provider.
+    /// The user of each subject of a provider.
     pub identities: BTreeMap<(Provider, String), Id>,
     pub groups: BTreeMap<Id, GroupRow>,
     pub keys: BTreeMap<Id, (ApiKey, SecretHash)>,
-    /// How often each user's password was set; none: not yet.
+    /// How often each user's password was set; absent if it was not.
     pub password_versions: BTreeMap<Id, u32>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     pub boards: BTreeMap<Id, BoardRow>,
     pub search_engines: BTreeMap<Id, SearchEngineRow>,
     pub apps: BTreeMap<Id, StoredApp>,
-    /// In the order in which they came.
+    /// In the order in which they were added.
     pub audit: Vec<Arc<AuditRow>>,
 }
 
@@ -35,6 +34,18 @@ pub(super) struct GroupRow {
     pub name_key: String,
     pub permissions: BTreeSet<String>,
     pub members: BTreeSet<Id>,
+}
+
+impl GroupRow {
+    /// A group without permissions or members.
+    pub fn new(name: &str, name_key: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            name_key: name_key.to_owned(),
+            permissions: BTreeSet::new(),
+            members: BTreeSet::new(),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -52,6 +63,16 @@ pub(super) struct SearchEngineRow {
     pub short_key: String,
 }
 
+impl SearchEngineRow {
+    pub fn new(engine: &SearchEngine, name_key: &str, short_key: &str) -> Self {
+        Self {
+            engine: engine.clone(),
+            name_key: name_key.to_owned(),
+            short_key: short_key.to_owned(),
+        }
+    }
+}
+
 impl State {
     pub fn add_audit(&mut self, entry: AuditEntry) -> Result<()> {
         let number = self.audit.last().map_or(1, |row| row.number + 1);
@@ -59,7 +80,7 @@ impl State {
         Ok(())
     }
 
-    /// What a user may do, from all groups.
+    /// The permissions of a user from all groups.
     pub fn permissions(&self, user_id: &str) -> BTreeSet<&str> {
         let groups = self
             .groups
@@ -92,7 +113,7 @@ impl State {
             || by_permission()
     }
 
-    /// The apps whose name-key contains this, by name.
+    /// The apps whose name-key contains this text, by name.
     pub fn apps_by_name(&self, contains: &str) -> Vec<&App> {
         let mut rows: Vec<_> = self
             .apps
@@ -103,7 +124,7 @@ impl State {
         rows.into_iter().map(|row| &row.app).collect()
     }
 
-    /// Whether no other user of this provider has this name.
+    /// Fails if another user of this provider has this name.
     pub fn check_user_name(&self, id: &str, provider: Provider, name_key: &str) -> Result<()> {
         let mut users = self.users.values();
         let taken =
@@ -115,7 +136,7 @@ impl State {
         }
     }
 
-    /// Whether the user, the boards and so on that a record refers to are there.
+    /// Fails if a record that is referred to does not exist.
     pub fn check_reference<'a, R>(
         records: &BTreeMap<Id, R>,
         ids: impl IntoIterator<Item = &'a Id>,
@@ -180,7 +201,7 @@ impl State {
     }
 }
 
-/// Adds a record. Ids are new by contract; one that is not is an error of the caller's.
+/// Adds a record. The contract says that its id is new; if it is not, the caller is at fault.
 pub(super) fn insert<R>(records: &mut BTreeMap<Id, R>, id: &str, record: R) -> Result<()> {
     if records.contains_key(id) {
         return Err(Error::Unavailable("a new record has the id of another".into()));
@@ -189,7 +210,7 @@ pub(super) fn insert<R>(records: &mut BTreeMap<Id, R>, id: &str, record: R) -> R
     Ok(())
 }
 
-/// Forgets a reference to a record that goes away.
+/// Clears a reference to a record that is removed.
 fn clear(reference: &mut Option<Id>, id: &str) {
     if reference.as_deref() == Some(id) {
         *reference = None;

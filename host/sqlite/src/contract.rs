@@ -1,0 +1,198 @@
+//! The functions of `wit/storage.wit`: for each, its statements and where they run.
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+
+use super::transaction::{SqliteTransaction, State};
+use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
+use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_storage::driver::failed_before;
+use portico_storage::{
+    Account, AccountKey, AppFilter, NewUser, Result, StoredApp, Transaction, UserChange, UserFilter,
+};
+
+/// How many records are read or written on the thread that asks. With more, waking another thread costs
+/// less than the work.
+const FEW: usize = 16;
+
+#[async_trait]
+impl Transaction for SqliteTransaction {
+    async fn commit(mut self: Box<Self>) -> Result<()> {
+        if self.failed {
+            return Err(failed_before());
+        }
+        if let Some(entry) = self.trail.row() {
+            self.write_blind(1, &entry, audit::insert).await?;
+        }
+        let Self {
+            state, trail, setter, ..
+        } = *self;
+        match state {
+            State::Reading(_) => return Ok(()),
+            State::Blind { records: 0, .. } => {}
+            State::Blind { writer, writes, .. } => writer.write(writes).await?,
+            State::Writing(permit) => permit.commit().await?,
+            State::Lent => return Err(failed_before()),
+        }
+        trail.committed();
+        setter.committed();
+        Ok(())
+    }
+
+    fn waits_for_turn(&self) -> bool {
+        matches!(self.state, State::Blind { .. })
+    }
+
+    async fn has_users(&mut self) -> Result<bool> {
+        self.read(users::has_any).await
+    }
+
+    async fn get_user(&mut self, id: &str) -> Result<Option<User>> {
+        self.read(|db| users::get(db, id)).await
+    }
+
+    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
+        let filter = filter.clone();
+        self.scan(move |db| users::list(db, &filter)).await
+    }
+
+    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
+        self.read(|db| users::find_account(db, key)).await
+    }
+
+    async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
+        self.insert(&user.user.id, |db| users::insert(db, user)).await
+    }
+
+    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
+        self.write(|db| users::insert_identity(db, user_id, provider, subject))
+            .await
+    }
+
+    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
+        let changed = self.write(|db| users::update(db, id, change)).await?;
+        if changed {
+            self.trail.changed(id);
+        }
+        Ok(changed)
+    }
+
+    async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
+        let setter = self.setter.clone();
+        let renewal = setter.renewal(id);
+        let (replaced, renewed) = self
+            .write(|db| {
+                if !users::set_password_if(db, id, old, new)? {
+                    return Ok((false, false));
+                }
+                credentials::delete_other_sessions(db, id, setter.session_id.as_deref())?;
+                if !setter.is(id) {
+                    credentials::delete_keys(db, id)?;
+                }
+                let renewed = match renewal {
+                    Some((session_id, token)) => credentials::renew_session(db, session_id, id, &token)?,
+                    None => false,
+                };
+                Ok((true, renewed))
+            })
+            .await?;
+        if renewed {
+            self.setter.renewed();
+        }
+        Ok(replaced)
+    }
+
+    async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool> {
+        self.write(|db| users::rehash_password_if(db, id, old, new)).await
+    }
+
+    async fn delete_user(&mut self, id: &str) -> Result<bool> {
+        let id = id.to_owned();
+        self.write_blocking(move |db| users::delete(db, &id)).await
+    }
+
+    async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
+        let except = except.to_owned();
+        self.scan(move |db| groups::another_admin_exists(db, &except))
+            .await
+    }
+
+    async fn grant_admin(&mut self, id: &str) -> Result<()> {
+        let new_group_id = self.ids.next();
+        self.write(|db| groups::grant_admin(db, id, &new_group_id)).await
+    }
+
+    async fn add_to_group(&mut self, user_id: &str, group_id: &str) -> Result<bool> {
+        self.write(|db| groups::add_member(db, group_id, user_id)).await
+    }
+
+    async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+        self.read(|db| invites::is_good(db, id, token, now)).await
+    }
+
+    async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+        self.write(|db| Ok(invites::is_good(db, id, token, now)? && invites::delete(db, id)?))
+            .await
+    }
+
+    async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool> {
+        let (user_id, board_id) = (user_id.to_owned(), board_id.to_owned());
+        self.scan(move |db| boards::can_view(db, &user_id, &board_id))
+            .await
+    }
+
+    async fn has_search_engine(&mut self, id: &str) -> Result<bool> {
+        self.read(|db| search_engines::exists(db, id)).await
+    }
+
+    async fn get_app(&mut self, id: &str) -> Result<Option<App>> {
+        self.read(|db| apps::get(db, id)).await
+    }
+
+    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
+        if ids.len() <= FEW {
+            return self.read(|db| apps::get_many(db, ids)).await;
+        }
+        let ids = ids.to_owned();
+        self.scan(move |db| apps::get_many(db, &ids)).await
+    }
+
+    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
+        let (filter, first_hits) = (filter.clone(), self.first_hits.take());
+        self.scan(move |db| {
+            let page = first_hits.and_then(|hits| hits.list(db, &filter));
+            page.unwrap_or_else(|| apps::list(db, &filter))
+        })
+        .await
+    }
+
+    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
+        let name_contains = name_contains.to_owned();
+        let (count, first_hits) = self.scan(move |db| apps::count(db, &name_contains)).await?;
+        // A write in between would make them wrong.
+        self.first_hits = first_hits.filter(|_| matches!(self.state, State::Reading(_)));
+        Ok(count)
+    }
+
+    async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
+        let insert =
+            |db: &Connection, new: &[StoredApp]| new.iter().try_for_each(|app| apps::insert(db, app));
+        if apps.len() <= FEW {
+            self.write_blind(apps.len(), apps, insert).await?;
+        } else {
+            let apps = apps.to_owned();
+            self.write_blocking(move |db| insert(db, &apps)).await?;
+        }
+        apps.iter().for_each(|app| self.trail.created(&app.app.id));
+        Ok(())
+    }
+
+    async fn update_app(&mut self, app: &StoredApp) -> Result<bool> {
+        self.write(|db| apps::update(db, app)).await
+    }
+
+    async fn delete_app(&mut self, id: &str) -> Result<bool> {
+        let id = id.to_owned();
+        self.write_blocking(move |db| apps::delete(db, &id)).await
+    }
+}

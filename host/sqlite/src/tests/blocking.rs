@@ -1,0 +1,252 @@
+//! Statements on the pool: cancelled, interrupted, too long, and beside others.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::poll;
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+use super::super::pool::Pool;
+use super::super::query::{first, run};
+use super::super::readers::ReadGuard;
+use super::super::transaction::SqliteTransaction;
+use super::super::{LONGEST_STATEMENT, SqliteStorage};
+use super::{Store, context};
+use portico_storage::{DashboardTransaction, Error, Ids, Snapshot, Transaction};
+
+const ENDLESS: &str = "
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
+const ENDLESS_WRITE: &str = "
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+    INSERT INTO user_group (id, name, name_key) SELECT 'many ' || i, 'x', 'many ' || i FROM n";
+
+fn store() -> (SqliteStorage, TempDir) {
+    let Store { storage, directory } = super::store();
+    (storage, directory)
+}
+
+async fn writing(storage: &SqliteStorage) -> SqliteTransaction {
+    let permit = storage.writer.begin().await.unwrap();
+    SqliteTransaction::writing(permit, &context(), storage.pool.clone(), Ids::default())
+}
+
+fn read_endlessly(db: &Connection) -> rusqlite::Result<i64> {
+    first(db, ENDLESS, [], |row| row.get(0)).map(Option::unwrap_or_default)
+}
+
+fn write_endlessly(db: &Connection) -> rusqlite::Result<usize> {
+    run(db, ENDLESS_WRITE, [])
+}
+
+async fn groups(storage: &SqliteStorage) -> Vec<String> {
+    let mut reading = storage.read(&context()).await.unwrap();
+    let groups = reading.list_groups().await.unwrap();
+    groups.into_iter().map(|group| group.id).collect()
+}
+
+/// Waits until this many tasks run on the pool.
+async fn until_running(storage: &SqliteStorage, count: usize) {
+    let began = Instant::now();
+    while storage.pool.running() != count {
+        assert!(began.elapsed() < Duration::from_secs(10), "not {count} tasks");
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Drops this future once its statement runs on the pool.
+async fn cancel<T>(storage: &SqliteStorage, mut waiting: Pin<Box<impl Future<Output = T>>>) {
+    assert!(poll!(&mut waiting).is_pending());
+    until_running(storage, 1).await;
+    drop(waiting);
+}
+
+#[tokio::test]
+async fn a_scan_does_not_block_the_callers_thread_and_ends_with_its_call() {
+    let (storage, _directory) = store();
+    // More than there are threads and connections: none is lost.
+    for _ in 0..20 {
+        let mut reading = storage.read(&context()).await.unwrap();
+        // The test has one thread. If the scan blocked it, the timeout could not fire.
+        let late = timeout(Duration::from_millis(5), reading.scan(read_endlessly)).await;
+        assert!(late.is_err());
+        let after = reading.list_groups().await;
+        assert!(matches!(after, Err(Error::Unavailable(_))), "{after:?}");
+    }
+    until_running(&storage, 0).await;
+    assert_eq!(groups(&storage).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn look_ups_get_a_connection_while_many_scans_wait() {
+    let (mut storage, _directory) = store();
+    storage.pool = Pool::new(4, LONGEST_STATEMENT);
+    let storage = Arc::new(storage);
+    let scan = async |storage: Arc<SqliteStorage>| {
+        let mut reading = storage.read(&context()).await?;
+        reading.scan(read_endlessly).await
+    };
+    let scans: Vec<_> = (0..100).map(|_| tokio::spawn(scan(storage.clone()))).collect();
+    until_running(&storage, 4).await;
+    for _ in 0..100 {
+        let look_up = async { storage.read(&context()).await?.has_users().await };
+        let found = timeout(Duration::from_secs(5), look_up).await;
+        assert_eq!(found.expect("a look-up waits for scans"), Ok(false));
+    }
+    scans.iter().for_each(|scan| scan.abort());
+    until_running(&storage, 0).await;
+    assert_eq!(groups(&storage).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_cancelled_scan_keeps_nothing_in_the_snapshot_of_its_request() {
+    let (storage, _directory) = store();
+    let snapshot = Snapshot::default();
+    let context = context().within(snapshot.share());
+    let mut reading = storage.read(&context).await.unwrap();
+    cancel(&storage, Box::pin(reading.scan(read_endlessly))).await;
+    until_running(&storage, 0).await;
+    drop(reading);
+    assert!(
+        snapshot.share().take::<ReadGuard>().is_none(),
+        "a connection waits for a request that is over"
+    );
+}
+
+#[tokio::test]
+async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
+    let (storage, _directory) = store();
+    let count = "
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+        SELECT count(*) FROM n";
+    let count = move |db: &Connection| first(db, count, [], |row| row.get::<_, i64>(0));
+    for round in 0..200 {
+        let mut cancelled = storage.read(&context()).await.unwrap();
+        // At a different moment each time, also when it has just ended.
+        let _ = timeout(Duration::from_micros(round * 20), cancelled.scan(count)).await;
+        drop(cancelled);
+        let mut reading = storage.read(&context()).await.unwrap();
+        assert_eq!(reading.scan(count).await, Ok(Some(20_000)), "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_write_undoes_itself_and_no_other() {
+    let (storage, _directory) = store();
+    let mut first = writing(&storage).await;
+    assert!(first.insert_group("first", "first", "first").await.unwrap());
+    let mut second = Box::pin(writing(&storage));
+    assert!(poll!(&mut second).is_pending());
+    let mut committed = Box::pin(Box::new(first).commit());
+    assert!(
+        poll!(&mut committed).is_pending(),
+        "it shares its commit with the second"
+    );
+    let mut second = second.await;
+    cancel(&storage, Box::pin(second.write_blocking(write_endlessly))).await;
+    let began = Instant::now();
+    timeout(Duration::from_secs(10), committed)
+        .await
+        .unwrap()
+        .unwrap();
+    // The permit is free as soon as the statement has ended.
+    drop(second);
+    let mut third = timeout(Duration::from_secs(10), writing(&storage)).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(third.insert_group("third", "third", "third").await.unwrap());
+    Box::new(third).commit().await.unwrap();
+    assert_eq!(groups(&storage).await, ["first", "third"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_write_that_shares_its_commit_runs_to_its_end_and_is_undone_alone() {
+    let (storage, _directory) = store();
+    let mut first = writing(&storage).await;
+    assert!(first.insert_group("first", "first", "first").await.unwrap());
+    let mut second = Box::pin(writing(&storage));
+    assert!(poll!(&mut second).is_pending());
+    let mut committed = Box::pin(Box::new(first).commit());
+    assert!(poll!(&mut committed).is_pending());
+    let mut second = second.await;
+    // It has written, so it can no longer leave the batch of the first.
+    assert!(second.insert_group("second", "second", "second").await.unwrap());
+    let many = format!("{ENDLESS_WRITE} LIMIT 100000");
+    cancel(
+        &storage,
+        Box::pin(second.write_blocking(move |db| run(db, &many, []))),
+    )
+    .await;
+    timeout(Duration::from_secs(60), committed)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(groups(&storage).await, ["first"]);
+}
+
+#[tokio::test]
+async fn cancelling_a_scan_in_a_write_transaction_undoes_the_transaction() {
+    let (storage, _directory) = store();
+    let mut transaction = writing(&storage).await;
+    assert!(transaction.insert_group("a", "a", "a").await.unwrap());
+    cancel(&storage, Box::pin(transaction.scan(read_endlessly))).await;
+    let committed = Box::new(transaction).commit().await;
+    assert!(matches!(committed, Err(Error::Unavailable(_))), "{committed:?}");
+    let next = timeout(Duration::from_secs(10), writing(&storage)).await.unwrap();
+    drop(next);
+    assert_eq!(groups(&storage).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_statement_that_takes_too_long_is_ended_with_an_error_that_says_so() {
+    let (mut storage, _directory) = store();
+    storage.pool = Pool::new(1, Duration::from_millis(20));
+    let mut reading = storage.read(&context()).await.unwrap();
+    let ended = reading.scan(read_endlessly).await;
+    assert!(
+        matches!(&ended, Err(Error::Unavailable(message)) if message.contains("took too long")),
+        "{ended:?}"
+    );
+    let mut transaction = writing(&storage).await;
+    let ended = transaction.write_blocking(write_endlessly).await;
+    assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
+    drop(transaction);
+    assert_eq!(groups(&storage).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn closing_ends_running_statements_and_refuses_new_ones() {
+    let (mut storage, _directory) = store();
+    storage.pool = Pool::new(1, LONGEST_STATEMENT);
+    let storage = Arc::new(storage);
+    let mut readings = Vec::new();
+    // One runs, one is queued.
+    for _ in 0..2 {
+        let storage = storage.clone();
+        readings.push(tokio::spawn(async move {
+            let mut reading = storage.read(&context()).await?;
+            reading.scan(read_endlessly).await
+        }));
+    }
+    until_running(&storage, 1).await;
+    let began = Instant::now();
+    storage.close();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(storage.pool.running(), 0);
+    for reading in readings {
+        let ended = timeout(Duration::from_secs(10), reading).await.unwrap().unwrap();
+        assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_on_the_pool_is_an_error_for_its_caller_only() {
+    let (mut storage, _directory) = store();
+    storage.pool = Pool::new(1, LONGEST_STATEMENT);
+    let mut reading = storage.read(&context()).await.unwrap();
+    let ended = reading.scan(|_| -> rusqlite::Result<()> { panic!("as the test wants it") });
+    assert!(matches!(ended.await, Err(Error::Unavailable(_))));
+    assert_eq!(groups(&storage).await, [""; 0]);
+}

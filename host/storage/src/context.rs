@@ -1,0 +1,54 @@
+//! On whose behalf a transaction runs.
+
+use std::sync::Arc;
+
+use crate::audit::AuditedCall;
+use crate::authentication::Authentication;
+use crate::dashboard_records::Session;
+use crate::new_password::NewToken;
+use crate::snapshot::SharedSnapshot;
+
+/// On whose behalf a transaction runs, and what it does for the host besides.
+#[derive(Clone)]
+pub struct CallContext {
+    /// The id of the user who calls.
+    pub user_id: Option<String>,
+    /// How they proved it.
+    pub authentication: Authentication,
+    /// The id of the request, which the log and error messages show.
+    pub request_id: String,
+    /// The call that a write transaction records in the audit log before it commits; none if there is
+    /// nothing to record.
+    pub audit: Option<Arc<AuditedCall>>,
+    /// The token that the call's session gets when its user's password is set; none if it keeps its token.
+    pub new_token: Option<Arc<NewToken>>,
+    /// Where a driver may keep its read transaction for the next read of the request. It may be ignored.
+    pub snapshot: SharedSnapshot,
+}
+
+impl CallContext {
+    /// With this snapshot.
+    pub fn within(self, snapshot: SharedSnapshot) -> Self {
+        Self { snapshot, ..self }
+    }
+
+    /// With this call to record.
+    pub fn audited(self, call: Option<Arc<AuditedCall>>) -> Self {
+        Self { audit: call, ..self }
+    }
+
+    /// Notes in the audited call that this session begins.
+    pub fn signed_in(&self, session: &Session) {
+        if let Some(call) = &self.audit {
+            call.signed_in(session);
+        }
+    }
+
+    /// The id of the session that the call came with.
+    pub fn session_id(&self) -> Option<String> {
+        match &self.authentication {
+            Authentication::Session(id) => Some(id.clone()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The records that Portico keeps where it is the dashboard itself.
+
+use serde::{Deserialize, Serialize};
+
+use portico_model::{ColorScheme, Provider, Timestamp, time};
+
+/// The SHA-256 of a secret, which is stored instead of the secret.
+pub type SecretHash = [u8; 32];
+
+/// The credential that a request comes with, as it is looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialKey {
+    /// The id of an API key.
+    Key(String),
+    /// The hash of a session token.
+    Session(SecretHash),
+}
+
+/// A key or a session, and what its user may do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Credential {
+    /// The id of the key or the session.
+    pub id: String,
+    /// The hash of its secret.
+    pub secret: SecretHash,
+    /// The id of its user.
+    pub user_id: String,
+    /// The user's permissions from all groups, as stored; in order, each once.
+    pub permissions: Vec<String>,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When a session ends even if it is used.
+    pub ends_at: Option<Timestamp>,
+}
+
+/// An API key, without its secret.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    /// The part before the dot.
+    pub id: String,
+    /// The name that its owner gave it.
+    pub name: Option<String>,
+    /// The id of its user.
+    pub user_id: String,
+    /// When it was created.
+    #[serde(serialize_with = "time::serialize")]
+    pub created_at: Timestamp,
+    /// When it expires.
+    #[serde(serialize_with = "time::serialize_option")]
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    #[serde(serialize_with = "time::serialize_option")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A session, without its token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// The id of its user.
+    pub user_id: String,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used, to the minute.
+    pub last_used_at: Timestamp,
+    /// When it expires unless it is used before.
+    pub expires_at: Timestamp,
+    /// When it ends even if it is used.
+    pub ends_at: Timestamp,
+}
+
+/// The user of a session, as `GET /api/auth/session` shows them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the fields of `model::User`")]
+pub struct SessionUser {
+    pub id: String,
+    pub name: String,
+    pub email: Option<String>,
+    pub image: Option<String>,
+    pub provider: Provider,
+    pub color_scheme: ColorScheme,
+    /// As stored, in order, each once.
+    pub permissions: Vec<String>,
+}
+
+/// A new invite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewInvite {
+    /// Its id.
+    pub id: String,
+    /// When it expires.
+    pub expiration_date: Timestamp,
+    /// The id of the user who created it; none for the operator.
+    pub creator_id: Option<String>,
+}
+
+/// An invite, without its token.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Invite {
+    /// Its id.
+    pub id: String,
+    /// When it expires.
+    #[serde(serialize_with = "time::serialize")]
+    pub expiration_date: Timestamp,
+    /// The user who created it; none for the operator.
+    pub creator: Option<Named>,
+}
+
+/// The id and the name of a user or a group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Named {
+    pub id: String,
+    pub name: String,
+}
+
+/// A group of users, and the permissions of its members.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Group {
+    pub id: String,
+    pub name: String,
+    pub permissions: Vec<String>,
+    pub members: Vec<Named>,
+}
+
+/// A board in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardSummary {
+    /// Its id.
+    pub id: String,
+    /// Its name; unique.
+    pub name: String,
+    /// Whether everyone may view it.
+    pub is_public: bool,
+    /// The id of the user who created it; none once that user is deleted.
+    pub creator_id: Option<String>,
+}
+
+/// A board with its items.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Board {
+    /// The board.
+    #[serde(flatten)]
+    pub board: BoardSummary,
+    /// Its items, in order.
+    pub items: Vec<BoardItem>,
+}
+
+/// Whom a board is shared with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shares {
+    /// The ids of users, in order.
+    pub users: Vec<String>,
+    /// The ids of groups, in order.
+    pub groups: Vec<String>,
+}
+
+/// An item of a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum BoardItem {
+    /// One app. The item is deleted with the app.
+    App {
+        /// The app.
+        app_id: String,
+    },
+    /// A list of apps. An app that is deleted is removed from the list.
+    Bookmarks {
+        /// The apps, in order.
+        app_ids: Vec<String>,
+    },
+}
+
+/// A search engine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchEngine {
+    /// Its id.
+    pub id: String,
+    /// Its name; unique.
+    pub name: String,
+    /// What users type before a query; unique.
+    pub short: String,
+    /// The URL of a search, with `%s` for the query.
+    pub url_template: String,
+    /// Its icon.
+    pub icon_url: String,
+    /// A description.
+    pub description: Option<String>,
+}
+
+/// The SHA-256 of a secret.
+pub fn hash_secret(secret: &str) -> SecretHash {
+    use sha2::Digest;
+    sha2::Sha256::digest(secret.as_bytes()).into()
+}
