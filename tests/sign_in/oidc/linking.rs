@@ -1,0 +1,57 @@
+//! Becoming a user who is there already. Which ones: `tests/library/component/linking.rs`.
+
+use portico_tests::{Client, PASSWORD, Portico, Session};
+use serde_json::json;
+
+use super::harness::{Issuer, ada, signed_in, start, user, users};
+
+const VERIFIED: &str = "2026-01-01T00:00:00.000Z";
+
+/// A user with a password who has ada's email.
+fn with_local(more: &[(&str, &str)], verified: bool) -> (Issuer, Portico, Session, serde_json::Value) {
+    let (issuer, server, administrator) = start(more);
+    let input =
+        json!({"username": "countess", "password": PASSWORD, "email": "ada@example.com", "groupIds": []});
+    let created = administrator.post("/api/users", &input).json();
+    let verified = verified.then_some(VERIFIED);
+    let document =
+        json!({"users": [{"name": "countess", "provider": "credentials", "emailVerified": verified}]});
+    administrator.mutate("state.apply", &document).data();
+    let id = created["id"].clone();
+    (issuer, server, administrator, id)
+}
+
+#[test]
+fn nobody_is_linked_unless_the_settings_say_so() {
+    let (_issuer, server, administrator, local) = with_local(&[], true);
+    assert_ne!(user(&server, &signed_in(&server, "1"))["id"], local);
+    assert_eq!(users(&administrator), ["ada", "countess", "root"]);
+}
+
+#[test]
+fn whoever_is_linked_is_one_user_by_password_and_by_the_issuer() {
+    let (issuer, server, administrator, local) = with_local(&[("PORTICO_OIDC_LINKING", "verified")], true);
+    let linked = user(&server, &signed_in(&server, "1"));
+    assert_eq!(linked["id"], local);
+    assert_eq!(
+        (&linked["name"], &linked["provider"]),
+        (&json!("countess"), &json!("credentials"))
+    );
+    server.sign_in("countess", PASSWORD);
+
+    // Whoever has the email at the issuer later is not let in as who had it.
+    issuer.knows(json!({"2": ada()}));
+    let (_, page) = super::harness::sign_in(&server, "2");
+    page.assert_refused(403, "FORBIDDEN");
+    assert_eq!(users(&administrator), ["countess", "root"]);
+}
+
+#[test]
+fn an_email_that_somebody_only_wrote_down_here_links_nobody() {
+    let settings = [("PORTICO_OIDC_LINKING", "verified")];
+    let (_issuer, server, _, local) = with_local(&settings, false);
+    assert_ne!(user(&server, &signed_in(&server, "1"))["id"], local);
+    let settings = [("PORTICO_OIDC_LINKING", "unverified")];
+    let (_issuer, server, _, local) = with_local(&settings, false);
+    assert_eq!(user(&server, &signed_in(&server, "1"))["id"], local);
+}
