@@ -7,19 +7,19 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use portico_model::{Timestamp, time::Clock};
+use portico_model::Timestamp;
 use portico_sandbox::icons::Icons;
 use portico_server::icons::{IconSettings, IconSource, IconSources};
+use portico_tests::TestClock;
+use portico_tests::clock::{DAY, MINUTE};
 use tempfile::TempDir;
 
-const MINUTE: u64 = 60_000;
-const DAY: u64 = 24 * 60 * MINUTE;
 const DEFAULT: &str = "/icons/default.svg";
 const TREE: &str =
     r#"{"tree":[{"path":"svg/jellyfin.svg"},{"path":"png/plex.png"},{"path":"svg/a b#c.svg"}]}"#;
@@ -128,23 +128,8 @@ fn answer(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
     }
 }
 
-struct TestClock(AtomicU64);
-
-impl TestClock {
-    fn new() -> Arc<Self> {
-        Arc::new(Self(AtomicU64::new(1_800_000_000_000)))
-    }
-
-    fn advance(&self, milliseconds: u64) {
-        self.0.fetch_add(milliseconds, SeqCst);
-    }
-}
-
-impl Clock for TestClock {
-    fn now(&self) -> Timestamp {
-        self.0.load(SeqCst)
-    }
-}
+/// 2027-01-15T08:00:00Z.
+const TODAY: Timestamp = 1_800_000_000_000;
 
 fn icons(servers: &[&Server], cache: &Path, clock: &Arc<TestClock>) -> IconSources {
     let sources = servers
@@ -192,7 +177,7 @@ async fn icons_come_from_both_forms_of_an_index_in_the_order_of_the_names() {
         Server::start(Reply::Body(FLAT.into())),
     );
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&tree, &flat], cache.path(), &TestClock::new());
+    let icons = icons(&[&tree, &flat], cache.path(), &TestClock::at(TODAY));
     let found = find(
         &icons,
         &["Grafana", "nothing", "Jellyfin", "", "Plex", "A-B C", "Jellyfin"],
@@ -220,7 +205,7 @@ async fn a_source_in_the_own_network_may_redirect_within_it() {
     let there = Server::start(Reply::Body(TREE.into()));
     let here = Server::start(Reply::Redirect(there.url.replace("127.0.0.1", "localhost")));
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&here], cache.path(), &TestClock::new());
+    let icons = icons(&[&here], cache.path(), &TestClock::at(TODAY));
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
     assert_eq!((here.hits(), there.hits()), (1, 1));
 }
@@ -232,7 +217,7 @@ async fn of_equal_icons_the_one_of_the_first_source_is_taken() {
         Server::start(Reply::Body(TREE.into())),
     );
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&first, &second], cache.path(), &TestClock::new());
+    let icons = icons(&[&first, &second], cache.path(), &TestClock::at(TODAY));
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
 }
 
@@ -240,7 +225,7 @@ async fn of_equal_icons_the_one_of_the_first_source_is_taken() {
 async fn nothing_is_fetched_before_it_is_needed() {
     let server = Server::start(Reply::Body(TREE.into()));
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&server], cache.path(), &TestClock::new());
+    let icons = icons(&[&server], cache.path(), &TestClock::at(TODAY));
     assert_eq!(icons.default_icon(), DEFAULT);
     assert_eq!(find(&icons, &[]).await, []);
     assert_eq!(find(&icons, &["%%%"]).await, [None]);
@@ -253,7 +238,7 @@ async fn nothing_is_fetched_before_it_is_needed() {
 async fn many_callers_share_one_fetch() {
     let server = Server::start(Reply::Late(Duration::from_millis(300), TREE.into()));
     let cache = TempDir::new().unwrap();
-    let icons = Arc::new(icons(&[&server], cache.path(), &TestClock::new()));
+    let icons = Arc::new(icons(&[&server], cache.path(), &TestClock::at(TODAY)));
     let calls: Vec<_> = (0..50)
         .map(|_| {
             let icons = Arc::clone(&icons);
@@ -270,7 +255,7 @@ async fn many_callers_share_one_fetch() {
 #[tokio::test]
 async fn an_index_is_kept_on_disk_and_fetched_again_after_seven_days() {
     let server = Server::start(Reply::Body(TREE.into()));
-    let (folder, clock) = (TempDir::new().unwrap(), TestClock::new());
+    let (folder, clock) = (TempDir::new().unwrap(), TestClock::at(TODAY));
     let cache = folder.path().join("not/there/yet");
     assert_eq!(
         find_jellyfin(&icons(&[&server], &cache, &clock)).await,
@@ -311,7 +296,7 @@ async fn an_index_is_kept_on_disk_and_fetched_again_after_seven_days() {
 #[tokio::test]
 async fn an_old_copy_is_used_while_the_source_fails() {
     let server = Server::start(Reply::Body(TREE.into()));
-    let (cache, clock) = (TempDir::new().unwrap(), TestClock::new());
+    let (cache, clock) = (TempDir::new().unwrap(), TestClock::at(TODAY));
     assert_eq!(
         find_jellyfin(&icons(&[&server], cache.path(), &clock)).await,
         jellyfin()
@@ -340,7 +325,7 @@ async fn an_old_copy_is_used_while_the_source_fails() {
 #[tokio::test]
 async fn a_failure_is_remembered_for_ten_minutes() {
     let server = Server::start(Reply::Status(403));
-    let (cache, clock) = (TempDir::new().unwrap(), TestClock::new());
+    let (cache, clock) = (TempDir::new().unwrap(), TestClock::at(TODAY));
     let icons = icons(&[&server], cache.path(), &clock);
     assert_eq!(find_jellyfin(&icons).await, None);
     assert_eq!(find_jellyfin(&icons).await, None);
@@ -361,7 +346,7 @@ async fn a_source_that_hangs_costs_two_seconds_and_hides_no_other_source() {
         Server::start(Reply::Body(FLAT.into())),
     );
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&dead, &alive], cache.path(), &TestClock::new());
+    let icons = icons(&[&dead, &alive], cache.path(), &TestClock::at(TODAY));
     let start = Instant::now();
     let found = find(&icons, &["jellyfin", "plex"]).await;
     let elapsed = start.elapsed();
@@ -387,7 +372,7 @@ async fn a_source_that_hangs_costs_two_seconds_and_hides_no_other_source() {
 async fn a_fetch_goes_on_after_the_call_that_began_it_gave_up() {
     let server = Server::start(Reply::Late(Duration::from_millis(2_300), TREE.into()));
     let cache = TempDir::new().unwrap();
-    let icons = icons(&[&server], cache.path(), &TestClock::new());
+    let icons = icons(&[&server], cache.path(), &TestClock::at(TODAY));
     assert_eq!(find_jellyfin(&icons).await, None);
     let start = Instant::now();
     while find_jellyfin(&icons).await != jellyfin() {
@@ -410,7 +395,7 @@ async fn a_source_that_cannot_be_reached_costs_no_time() {
         default_icon: DEFAULT.to_owned(),
     };
     let cache = TempDir::new().unwrap();
-    let icons = IconSources::new(settings, cache.path().to_owned(), TestClock::new());
+    let icons = IconSources::new(settings, cache.path().to_owned(), TestClock::at(TODAY));
     let start = Instant::now();
     assert_eq!(find_jellyfin(&icons).await, None);
     assert!(start.elapsed() < Duration::from_secs(1));
@@ -436,7 +421,7 @@ async fn an_index_that_cannot_be_used_is_a_failure_like_any_other() {
         ("redirects for ever", Reply::Circle, 4),
     ] {
         let server = Server::start(reply);
-        let (cache, clock) = (TempDir::new().unwrap(), TestClock::new());
+        let (cache, clock) = (TempDir::new().unwrap(), TestClock::at(TODAY));
         let icons = icons(&[&server], cache.path(), &clock);
         // The largest of these may take longer than a call waits: ask until the failure is known.
         let start = Instant::now();
@@ -460,7 +445,7 @@ async fn an_index_that_cannot_be_used_is_a_failure_like_any_other() {
 
 #[tokio::test]
 async fn a_bad_copy_on_disk_is_ignored_and_replaced() {
-    let (cache, clock) = (TempDir::new().unwrap(), TestClock::new());
+    let (cache, clock) = (TempDir::new().unwrap(), TestClock::at(TODAY));
     let server = Server::start(Reply::Body(TREE.into()));
     assert_eq!(
         find_jellyfin(&icons(&[&server], cache.path(), &clock)).await,
@@ -509,7 +494,7 @@ async fn a_cache_folder_that_cannot_be_written_costs_only_the_copy() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("a file");
     fs::write(&file, "").unwrap();
-    let icons = icons(&[&server], &file.join("cache"), &TestClock::new());
+    let icons = icons(&[&server], &file.join("cache"), &TestClock::at(TODAY));
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
     assert_eq!(server.hits(), 1);

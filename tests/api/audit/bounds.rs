@@ -6,13 +6,13 @@ use portico_model::time::Clock;
 use portico_service::audit::AuditSettings;
 use portico_service::identity::Identity;
 use portico_storage::{Access, AuditEntry, DashboardStorage};
+use portico_tests::clock::DAY;
 use portico_tests::{Client, Fixtures, Portico, administrator, administrator_of};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::harness::{Host, rows, rows_where};
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longer than any of these tests: refusals are written when somebody looks.
 const NEVER: Duration = Duration::from_secs(60 * 60);
 
@@ -26,7 +26,7 @@ fn settings() -> AuditSettings {
 #[test]
 fn rows_go_when_they_are_too_old() {
     let host = Host::start(AuditSettings {
-        retention: Some(30 * DAY),
+        retention: Some(Duration::from_millis(30 * DAY)),
         ..settings()
     });
     let session = administrator_of(&host.client);

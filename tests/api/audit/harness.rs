@@ -1,28 +1,13 @@
 //! Reading the log, and a service whose clock and bounds are the test's.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-use std::time::Duration;
+use std::sync::Arc;
 
-use portico_http::{self as http, HttpSettings};
-use portico_model::{
-    Timestamp,
-    time::{Clock, SystemClock},
-};
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{
-    audit::{Audit, AuditSettings},
-    service::Service,
-    throttle::Throttle,
-};
+use portico_service::{audit::AuditSettings, service::Service};
 use portico_sqlite::SqliteStorage;
-use portico_storage::secrets::{Secrets, SystemRandom};
-use portico_tests::{Anonymous, Client};
+use portico_tests::{Anonymous, Client, Listening, TestClock, TestService};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{net::TcpListener, runtime::Runtime};
+use tokio::runtime::Runtime;
 
 /// The rows that fit, newest first.
 #[track_caller]
@@ -68,26 +53,11 @@ pub fn last_number(admin: &dyn Client) -> u64 {
         .unwrap_or(0)
 }
 
-/// A clock that the test sets.
-pub struct ManualClock(AtomicU64);
-
-impl ManualClock {
-    pub fn advance(&self, by: Duration) {
-        self.0.fetch_add(by.as_millis() as u64, Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// The service in this process, on SQLite.
 pub struct Host {
     pub service: Arc<Service>,
     pub storage: Arc<SqliteStorage>,
-    pub clock: Arc<ManualClock>,
+    pub clock: Arc<TestClock>,
     pub client: Anonymous,
     pub runtime: Runtime,
     pub folder: TempDir,
@@ -95,47 +65,23 @@ pub struct Host {
 
 impl Host {
     pub fn start(settings: AuditSettings) -> Self {
-        let runtime = Runtime::new().expect("a runtime");
         let folder = tempfile::tempdir().expect("a folder");
         let storage = SqliteStorage::open(&folder.path().join("portico.db")).expect("a database");
         let storage = Arc::new(storage);
-        let clock = Arc::new(ManualClock(AtomicU64::new(SystemClock.now())));
-        let imports = Imports {
-            storage: storage.clone(),
-            icons: Arc::new(NoIcons::new("/icon.svg")),
-            clock: clock.clone(),
-            random: Arc::new(SystemRandom),
-        };
-        let cache = Some(portico_tests::cache());
-        let sandbox = Sandbox::new(COMPONENT, cache, Limits::default(), imports).expect("the component");
-        let (service, address) = runtime.block_on(async {
-            let audit = Audit::new(storage.clone(), clock.clone(), settings);
-            let service = Service::with_audit(
-                storage.clone(),
-                sandbox,
-                clock.clone(),
-                Secrets::new(Arc::new(SystemRandom)),
-                Duration::from_secs(60),
-                Throttle::off(),
-                audit,
-            );
-            let service = service.await.expect("the service");
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            let address = listener.local_addr().expect("an address");
-            let settings = HttpSettings {
-                trusted_proxies: "127.0.0.1".parse().expect("an address"),
-                ..HttpSettings::default()
-            };
-            let limits = settings.limits.clone();
-            let router = http::router(service.clone(), settings);
-            tokio::spawn(async move { http::serve(listener, router, &limits, std::future::pending()).await });
-            (service, address.to_string())
-        });
+        let clock = TestClock::stopped_now();
+        let service = TestService::over(storage.clone())
+            .clock(clock.clone())
+            .audit(settings);
+        let Listening {
+            service,
+            client,
+            runtime,
+        } = service.listen();
         Self {
             service,
             storage,
             clock,
-            client: Anonymous::at(&address),
+            client,
             runtime,
             folder,
         }

@@ -3,38 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_model::{error::Code, time::SystemClock};
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_server::icons::IconSettings;
-use portico_service::{identity::Identity, service::Service, throttle::Throttle};
-use portico_storage::{
-    Access, DashboardStorage,
-    memory::MemoryStorage,
-    secrets::{Secrets, SystemRandom},
-};
+use portico_model::error::Code;
+use portico_sandbox::Limits;
+use portico_service::{identity::Identity, service::Service};
+use portico_storage::{Access, DashboardStorage, memory::MemoryStorage};
+use portico_tests::TestService;
 use serde_json::json;
 
 /// A service over empty memory, with these limits of a call's instance and of its time.
 pub async fn service(limits: Limits, call_time: Duration) -> (Arc<Service>, Arc<MemoryStorage>) {
     let storage = Arc::new(MemoryStorage::new());
-    let imports = Imports {
-        storage: storage.clone(),
-        icons: Arc::new(NoIcons::new(IconSettings::default().default_icon)),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    };
-    let cache = tempfile::tempdir().expect("a temporary folder");
-    let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), limits, imports);
-    let secrets = Secrets::new(Arc::new(SystemRandom));
-    let service = Service::new(
-        storage.clone(),
-        sandbox.expect("a sandbox"),
-        Arc::new(SystemClock),
-        secrets,
-        call_time,
-        Throttle::off(),
-    );
-    (service.await.expect("a service"), storage)
+    let service = TestService::over(storage.clone())
+        .limits(limits)
+        .call_time(call_time);
+    (service.build().await, storage)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

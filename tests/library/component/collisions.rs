@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use portico::embed::{Authentication, Code, Error, Identity, Limits, Plugin, Random};
 use portico_model::{App, AppInput};
 use portico_storage::{self as storage, Access, CallContext, Storage, Transaction, memory::MemoryStorage};
+use portico_tests::SeededBytes;
 use tokio::{
     select,
     sync::{Barrier, Notify},
@@ -123,23 +124,14 @@ impl Random for Always {
     }
 }
 
-/// The same numbers in each run.
-struct Seeded(Mutex<fastrand::Rng>);
-
-impl Random for Seeded {
-    fn fill(&self, buffer: &mut [u8]) {
-        self.0.lock().unwrap().fill(buffer);
-    }
-}
-
-async fn plugin(storage: Arc<dyn Storage>, random: impl Random, retry_wait: Duration) -> Plugin {
+async fn plugin(storage: Arc<dyn Storage>, random: Arc<dyn Random>, retry_wait: Duration) -> Plugin {
     let limits = Limits {
         retry_wait,
         ..Limits::default()
     };
     let plugin = Plugin::builder(storage)
         .cache(portico_tests::cache())
-        .random(Arc::new(random))
+        .random(random)
         .limits(limits);
     plugin.build().await.unwrap()
 }
@@ -161,7 +153,7 @@ async fn create(plugin: &Plugin) -> Result<App, Error> {
 #[tokio::test]
 async fn a_call_that_collided_waits_longer_each_time_before_it_tries_again() {
     let storage = Refusing::new(5);
-    let plugin = plugin(storage.clone(), Always(51), AS_BY_DEFAULT).await;
+    let plugin = plugin(storage.clone(), Arc::new(Always(51)), AS_BY_DEFAULT).await;
     create(&plugin).await.expect("the sixth try succeeds");
     let gaps = storage.gaps();
     // A fifth of each bound.
@@ -176,8 +168,7 @@ async fn a_call_that_collided_waits_longer_each_time_before_it_tries_again() {
 /// How many of the writers are refused, and how often they collided.
 async fn write_together(retry_wait: Duration) -> (usize, u32) {
     let storage = Colliding::new();
-    let seeded = Seeded(Mutex::new(fastrand::Rng::with_seed(14)));
-    let plugin = plugin(storage.clone(), seeded, retry_wait).await;
+    let plugin = plugin(storage.clone(), SeededBytes::new(14), retry_wait).await;
     let mut writers = JoinSet::new();
     for _ in 0..WRITERS {
         let plugin = plugin.clone();
@@ -201,7 +192,7 @@ async fn sixteen_writers_that_collide_all_succeed_because_they_wait() {
 #[tokio::test]
 async fn a_call_that_is_dropped_while_it_waits_tries_no_more() {
     let storage = Refusing::new(u32::MAX);
-    let plugin = plugin(storage.clone(), Always(255), AS_BY_DEFAULT).await;
+    let plugin = plugin(storage.clone(), Arc::new(Always(255)), AS_BY_DEFAULT).await;
     select! {
         _ = create(&plugin) => panic!("it waits for 25 ms"),
         () = storage.begins.notified() => {}
@@ -241,7 +232,7 @@ async fn a_call_that_is_given_up_is_in_the_log_with_its_procedure_and_its_reques
         .finish()
         .set_default();
     let storage = Refusing::new(6);
-    let plugin = plugin(storage.clone(), Always(0), AS_BY_DEFAULT).await;
+    let plugin = plugin(storage.clone(), Arc::new(Always(0)), AS_BY_DEFAULT).await;
     let refusal = create(&plugin).await.unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);
     let (_, id) = refusal.message.rsplit_once("(request ").expect("a request");

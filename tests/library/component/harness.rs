@@ -1,46 +1,23 @@
 //! The component by itself: in the sandbox, on storage in memory, with a clock and icons that the
 //! test sets.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_model::{Caller, NewAccount, Timestamp, UserCaller, time::Clock};
-use portico_sandbox::{COMPONENT, Imports, Instance, Limits, Sandbox, icons::Icons};
+use portico_model::{Caller, NewAccount, Timestamp, UserCaller};
+use portico_sandbox::{Instance, Limits, Sandbox, icons::Icons};
 use portico_service::identity::Identity;
 use portico_storage::{
     Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret, memory::MemoryStorage,
-    secrets::SystemRandom,
 };
-
-/// 2026-01-01T00:00:00Z.
-pub const NEW_YEAR: Timestamp = 1_767_225_600_000;
+pub use portico_tests::clock::NEW_YEAR;
+use portico_tests::{TestClock, TestSandbox};
 
 /// A component with everything that it can reach.
 pub struct Harness {
     pub sandbox: Sandbox,
     pub storage: Arc<MemoryStorage>,
-    pub clock: Arc<ManualClock>,
-}
-
-/// A clock that only moves when told to.
-pub struct ManualClock(AtomicU64);
-
-impl ManualClock {
-    pub fn set(&self, now: Timestamp) {
-        self.0.store(now, Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        self.0.load(Ordering::SeqCst)
-    }
+    pub clock: Arc<TestClock>,
 }
 
 /// Knows one icon.
@@ -69,19 +46,16 @@ impl Harness {
 
     /// With a storage of the test's own between the component and memory.
     pub fn over(storage: Arc<MemoryStorage>, seen: Arc<dyn Storage>) -> Self {
-        let clock = Arc::new(ManualClock(AtomicU64::new(NEW_YEAR)));
-        let imports = Imports {
-            storage: seen,
-            icons: Arc::new(OneIcon),
-            clock: clock.clone(),
-            random: Arc::new(SystemRandom),
-        };
-        let limits = Limits {
+        let clock = TestClock::at_new_year();
+        let sandbox = TestSandbox::over(seen)
+            .icons(Arc::new(OneIcon))
+            .clock(clock.clone())
             // Storage that refuses here does so on purpose: waiting would not help.
-            retry_wait: Duration::ZERO,
-            ..Limits::default()
-        };
-        let sandbox = Sandbox::new(COMPONENT, Some(portico_tests::cache()), limits, imports).unwrap();
+            .limits(Limits {
+                retry_wait: Duration::ZERO,
+                ..Limits::default()
+            })
+            .build();
         Self {
             sandbox,
             storage,

@@ -5,36 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use portico_http::{self as http, HttpSettings};
-use portico_model::Timestamp;
-use portico_model::time::{Clock, SystemClock};
-use portico_sandbox::COMPONENT;
-use portico_sandbox::icons::NoIcons;
-use portico_sandbox::{Imports, Limits, Sandbox};
-use portico_service::audit::{Audit, AuditSettings};
+use portico_sandbox::Limits;
 use portico_service::service::Service;
-use portico_service::throttle::Throttle;
 use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
 use portico_storage::memory::{self, MemoryStorage};
-use portico_storage::secrets::{Secrets, SystemRandom};
-use portico_tests::Anonymous;
+use portico_tests::{Anonymous, Listening, TestClock, TestService};
 use rusqlite::Connection;
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::storage::FaultyStorage;
-
-/// A clock that stands: otherwise the use of a session would be noted after a minute, in the
-/// background and in the middle of what is tested.
-struct StillClock(Timestamp);
-
-impl Clock for StillClock {
-    fn now(&self) -> Timestamp {
-        self.0
-    }
-}
 
 /// The drivers.
 #[derive(Clone, Copy)]
@@ -127,54 +108,27 @@ pub struct Server {
 
 impl Server {
     pub fn start(store: &Store) -> Self {
-        let runtime = Runtime::new().unwrap();
         let storage = Arc::new(FaultyStorage::over(store.storage()));
-        let imports = Imports {
-            storage: storage.clone(),
-            icons: Arc::new(NoIcons::new("/icon.svg")),
-            clock: Arc::new(SystemClock),
-            random: Arc::new(SystemRandom),
-        };
-        let cache = Some(portico_tests::cache());
-        // No other transaction collides here: waiting before another try would only take time.
-        let limits = Limits {
-            retry_wait: Duration::ZERO,
-            ..Limits::default()
-        };
-        let sandbox = Sandbox::new(COMPONENT, cache, limits, imports).unwrap();
-        let (service, listener) = runtime.block_on(async {
-            let secrets = Secrets::new(Arc::new(SystemRandom));
-            let clock = Arc::new(StillClock(SystemClock.now()));
-            // Refusals are written when somebody asks, and not in the middle of what is tested.
-            let settings = AuditSettings {
-                window: Duration::from_secs(60 * 60),
-                ..AuditSettings::default()
-            };
-            let audit = Audit::new(storage.clone(), clock.clone(), settings);
-            let call_time = Duration::from_secs(30);
-            let service = Service::with_audit(
-                storage.clone(),
-                sandbox,
-                clock,
-                secrets,
-                call_time,
-                Throttle::off(),
-                audit,
-            );
-            (
-                service.await.unwrap(),
-                TcpListener::bind("127.0.0.1:0").await.unwrap(),
-            )
-        });
-        let address = listener.local_addr().unwrap().to_string();
-        let settings = HttpSettings::default();
-        let limits = settings.limits.clone();
-        let router = http::router(service.clone(), settings);
-        runtime.spawn(async move { http::serve(listener, router, &limits, std::future::pending()).await });
+        let service = TestService::over(storage.clone())
+            // A clock that stands: otherwise the use of a session would be noted after a minute, in the
+            // background and in the middle of what is tested.
+            .clock(TestClock::stopped_now())
+            // No other transaction collides here: waiting before another try would only take time.
+            .limits(Limits {
+                retry_wait: Duration::ZERO,
+                ..Limits::default()
+            })
+            .audit_when_read()
+            .call_time(Duration::from_secs(30));
+        let Listening {
+            service,
+            client,
+            runtime,
+        } = service.listen();
         Self {
             storage,
             service,
-            client: Anonymous::at(&address),
+            client,
             _runtime: runtime,
         }
     }

@@ -21,9 +21,10 @@ mod steps;
 mod texts;
 mod world;
 
-use std::{str::FromStr, time::Instant};
+use std::time::Instant;
 
 use generate::Generator;
+use portico_tests::seed_from_environment;
 use report::Distribution;
 use serde_json::Value;
 use side::{Outcome, Side};
@@ -156,19 +157,20 @@ async fn explain(seed: u64, steps: Vec<Step>) -> String {
     )
 }
 
-fn setting<T: FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    let Ok(value) = text.parse() else {
-        panic!("{name} is not a number: {text}");
-    };
-    Some(value)
+/// How many steps there are: `PORTICO_TEST_STEPS`, or as many as usual.
+fn steps_from_environment() -> usize {
+    match std::env::var("PORTICO_TEST_STEPS") {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("PORTICO_TEST_STEPS is not a number: {text}")),
+        Err(_) => STEPS,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_driver_gives_the_same_answers() {
-    let seed = setting("PORTICO_TEST_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000_000));
-    let steps: usize = setting("PORTICO_TEST_STEPS").unwrap_or(STEPS);
-    println!("PORTICO_TEST_SEED={seed}");
+    let seed = seed_from_environment();
+    let steps = steps_from_environment();
     let side = Side::memory().await;
     generate::check_that_all_are_generated(&side.service.table);
 

@@ -2,12 +2,8 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+    path::Path,
+    sync::Arc,
 };
 
 use axum::{
@@ -16,23 +12,18 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, header},
 };
-use portico_http::{self as http, HttpSettings, SessionTimes};
+use portico_http::SessionTimes;
 use portico_model::{Timestamp, error::Error, time::Clock};
-use portico_sandbox::{
-    COMPONENT, Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in, icons::NoIcons,
-};
+use portico_sandbox::{Limits, bindings::exports::portico::dashboard::sign_in};
 use portico_service::{
-    audit::{Audit, AuditSettings},
     identity::{self, Identity, PLAIN_COOKIE},
     service::{Service, report},
-    throttle::Throttle,
 };
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, Authentication, DashboardStorage, Ids,
-    memory::MemoryStorage,
-    secrets::{Random, Secrets},
+    Access, Authentication, DashboardStorage, Ids, memory::MemoryStorage, secrets::Secrets,
 };
+use portico_tests::{SeededBytes, TestClock, TestService, router};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -58,29 +49,13 @@ impl Outcome {
     }
 }
 
-/// A clock that stands still during a step.
-struct StepClock(AtomicU64);
-
-impl Clock for StepClock {
-    fn now(&self) -> Timestamp {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-/// Random bytes that follow from the seed of the step.
-struct StepRandom(Mutex<fastrand::Rng>);
-
-impl Random for StepRandom {
-    fn fill(&self, buffer: &mut [u8]) {
-        self.0.lock().expect("the lock").fill(buffer);
-    }
-}
-
 pub struct Side {
     pub service: Arc<Service>,
     router: Router,
-    clock: Arc<StepClock>,
-    random: Arc<StepRandom>,
+    /// Stands still during a step.
+    clock: Arc<TestClock>,
+    /// Follows from the seed of the step.
+    random: Arc<SeededBytes>,
     _folder: Option<TempDir>,
 }
 
@@ -103,45 +78,21 @@ impl Side {
     }
 
     async fn new(folder: Option<TempDir>, open: impl FnOnce(Ids) -> Arc<dyn DashboardStorage>) -> Self {
-        let clock = Arc::new(StepClock(AtomicU64::new(0)));
-        let random = Arc::new(StepRandom(Mutex::new(fastrand::Rng::with_seed(0))));
-        let secrets = Secrets::new(random.clone());
-        let storage = open(Ids::new(secrets.clone(), clock.clone()));
-        let imports = Imports {
-            storage: storage.clone(),
-            icons: Arc::new(NoIcons::new("/icons/default.svg")),
-            clock: clock.clone(),
-            random: random.clone(),
-        };
-        let limits = Limits {
-            instances: 4,
-            ..Limits::default()
-        };
-        let sandbox = Sandbox::new(COMPONENT, Some(cache()), limits, imports).expect("the component");
-        let patience = Duration::from_secs(60);
-        // Refusals are written when somebody looks, not at a moment that nobody knows.
-        let settings = AuditSettings {
-            window: Duration::from_secs(60 * 60),
-            ..AuditSettings::default()
-        };
-        let audit = Audit::new(storage.clone(), clock.clone(), settings);
-        let service = Service::with_audit(
-            storage,
-            sandbox,
-            clock.clone(),
-            secrets,
-            patience,
-            Throttle::off(),
-            audit,
-        );
-        let service = service.await.expect("the service");
-        // Ids of requests are the same on both sides: they come from a proxy that is trusted.
-        let settings = HttpSettings {
-            trusted_proxies: HERE.ip().to_string().parse().expect("an address"),
-            ..HttpSettings::default()
-        };
+        let (clock, random) = (TestClock::at(0), SeededBytes::new(0));
+        let storage = open(Ids::new(Secrets::new(random.clone()), clock.clone()));
+        let service = TestService::over(storage)
+            .clock(clock.clone())
+            .random(random.clone())
+            .limits(Limits {
+                instances: 4,
+                ..Limits::default()
+            })
+            .audit_when_read()
+            .build()
+            .await;
         Self {
-            router: http::router(service.clone(), settings),
+            // Ids of requests are the same on both sides: they come from a proxy that is trusted.
+            router: router(service.clone()),
             service,
             clock,
             random,
@@ -151,8 +102,8 @@ impl Side {
 
     /// Takes one step.
     pub async fn take(&self, step: &Step) -> Outcome {
-        self.clock.0.store(step.at, Ordering::SeqCst);
-        *self.random.0.lock().expect("the lock") = fastrand::Rng::with_seed(step.seed);
+        self.clock.set(step.at);
+        self.random.reseed(step.seed);
         let id = format!("step-{:06}", step.number);
         match &step.action {
             Action::Call { procedure, input } => {
@@ -356,10 +307,4 @@ fn folder() -> TempDir {
         tempfile::tempdir()
     };
     folder.expect("a temporary folder")
-}
-
-/// The compiled component, kept beside the build.
-fn cache() -> PathBuf {
-    let binary = portico_tests::binary();
-    binary.with_file_name("portico-test-cache")
 }

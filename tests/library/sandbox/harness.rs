@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_model::{App, Caller, error::Error, time::SystemClock};
-use portico_sandbox::{COMPONENT, Imports, Instance, Limits, Sandbox, icons::Icons};
+use portico_model::{App, Caller, error::Error};
+use portico_sandbox::{COMPONENT, Instance, Limits, Sandbox, icons::Icons};
 use portico_service::identity::Identity;
-use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage, secrets::SystemRandom};
+use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage};
+use portico_tests::TestSandbox;
 
 use super::service::component;
 
@@ -32,13 +33,11 @@ pub fn sandbox(component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
 
 /// The same over this storage.
 pub fn sandbox_over(storage: Arc<dyn Storage>, component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
-    let imports = Imports {
-        storage,
-        icons: Arc::new(SlowIcons),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    };
-    Sandbox::new(component, None, limits, imports)
+    TestSandbox::over(storage)
+        .icons(Arc::new(SlowIcons))
+        .limits(limits)
+        .without_cache()
+        .build_with(component)
 }
 
 /// A sandbox with the hostile component.

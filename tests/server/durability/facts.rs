@@ -10,13 +10,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use portico_model::time::SystemClock;
-use portico_sandbox::COMPONENT;
-use portico_sandbox::icons::NoIcons;
-use portico_sandbox::{Imports, Limits, Sandbox};
+use portico_sandbox::Sandbox;
 use portico_service::identity::Identity;
 use portico_storage::memory::MemoryStorage;
-use portico_storage::secrets::SystemRandom;
+use portico_tests::TestSandbox;
 use rusqlite::{Connection, OpenFlags};
 
 /// Facts by their keys.
@@ -107,21 +104,9 @@ pub struct Observer {
 
 impl Observer {
     pub fn new(database: PathBuf) -> Self {
-        let imports = Imports {
-            storage: Arc::new(MemoryStorage::new()),
-            icons: Arc::new(NoIcons::new(String::new())),
-            clock: Arc::new(SystemClock),
-            random: Arc::new(SystemRandom),
-        };
         Self {
             database,
-            sandbox: Sandbox::new(
-                COMPONENT,
-                Some(portico_tests::cache()),
-                Limits::default(),
-                imports,
-            )
-            .expect("the component"),
+            sandbox: TestSandbox::over(Arc::new(MemoryStorage::new())).build(),
             runtime: tokio::runtime::Runtime::new().expect("a runtime"),
         }
     }

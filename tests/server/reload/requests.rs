@@ -4,16 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::{body::Body, extract::Request};
-use portico_http::{self as http, HttpSettings};
-use portico_model::time::SystemClock;
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{hot_swap::HotSwap, service::Service, throttle::Throttle};
+use portico_service::hot_swap::HotSwap;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
-    secrets::{Secrets, SystemRandom},
 };
-use portico_tests::{MISSING, cache, trpc_query_path};
+use portico_tests::{MISSING, TestService, router, trpc_query_path};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
@@ -48,26 +44,6 @@ impl DashboardStorage for Gated {
     }
 }
 
-async fn service(storage: Arc<Gated>) -> Arc<Service> {
-    let imports = Imports {
-        storage: storage.clone(),
-        icons: Arc::new(NoIcons::new("/icon.svg")),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    };
-    let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).expect("it fits");
-    Service::new(
-        storage,
-        sandbox,
-        Arc::new(SystemClock),
-        Secrets::new(Arc::new(SystemRandom)),
-        PATIENCE,
-        Throttle::off(),
-    )
-    .await
-    .expect("a service")
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_calls_of_a_request_meet_the_component_that_was_there_when_it_came() {
     const CALLS: usize = 20;
@@ -76,8 +52,9 @@ async fn all_calls_of_a_request_meet_the_component_that_was_there_when_it_came()
         gate: Semaphore::new(0),
         arrived: Semaphore::new(0),
     });
-    let live = HotSwap::from(service(storage.clone()).await);
-    let router = http::router(live.clone(), HttpSettings::default());
+    let service = TestService::over(storage.clone()).call_time(PATIENCE);
+    let live = HotSwap::from(service.build().await);
+    let router = router(live.clone());
     let batch = async || -> Vec<Value> {
         let inputs: Map<_, _> = (0..CALLS)
             .map(|n| (n.to_string(), json!({"id": MISSING})))

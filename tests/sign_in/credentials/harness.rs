@@ -1,136 +1,57 @@
 //! The service inside the test, over real connections, by clocks that the test sets.
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::sync::Arc;
 
-use portico_http::{self as http, HttpSettings, TrustedProxies};
-use portico_model::{ColorScheme, Provider, Timestamp, User, time::Clock};
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_model::{ColorScheme, Provider, User};
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
-    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser,
-    memory::MemoryStorage,
-    secrets::{Secrets, SystemRandom},
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, memory::MemoryStorage,
 };
-use portico_tests::{Anonymous, Answer, Client};
+use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService};
 use serde_json::json;
-use tokio::{net::TcpListener, runtime::Runtime};
-
-/// 2026-01-01T00:00:00Z.
-pub const NEW_YEAR: Timestamp = 1_767_225_600_000;
-pub const SECOND: Timestamp = 1000;
-pub const MINUTE: Timestamp = 60 * SECOND;
-pub const DAY: Timestamp = 24 * 60 * MINUTE;
-
-/// A clock that only moves when told to, and does something when it is asked for the time.
-pub struct ManualClock {
-    now: AtomicU64,
-    asked: Mutex<Option<(u32, Work)>>,
-}
-
-type Work = Box<dyn FnOnce() + Send>;
-
-impl ManualClock {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            now: AtomicU64::new(NEW_YEAR),
-            asked: Mutex::default(),
-        })
-    }
-
-    pub fn advance(&self, by: Timestamp) {
-        self.now.fetch_add(by, Ordering::SeqCst);
-    }
-
-    pub fn set(&self, now: Timestamp) {
-        self.now.store(now, Ordering::SeqCst);
-    }
-
-    /// Does this when somebody asks for the time so many times more.
-    pub fn when_asked(&self, times: u32, work: impl FnOnce() + Send + 'static) {
-        *self.asked.lock().unwrap() = Some((times, Box::new(work)));
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        let mut asked = self.asked.lock().unwrap();
-        if let Some((times, _)) = asked.as_mut() {
-            *times -= 1;
-            if *times == 0
-                && let Some((_, work)) = asked.take()
-            {
-                drop(asked);
-                // The work waits for storage, which a thread of the service must not do.
-                thread::spawn(work).join().unwrap();
-            }
-        }
-        self.now.load(Ordering::SeqCst)
-    }
-}
+use tokio::runtime::Runtime;
 
 /// A running service.
 pub struct Host {
     pub storage: Arc<MemoryStorage>,
     pub service: Arc<Service>,
-    /// What the service calls now.
-    pub clock: Arc<ManualClock>,
-    /// What the throttle calls now.
-    pub tries: Arc<ManualClock>,
-    /// Nobody.
+    /// The clock of the service.
+    pub clock: Arc<TestClock>,
+    /// The clock of the throttle.
+    pub throttle_clock: Arc<TestClock>,
+    /// A client that is anonymous.
     pub client: Anonymous,
     pub runtime: Runtime,
 }
 
 impl Host {
-    /// Without limits to tries.
+    /// Without limits to sign-ins.
     pub fn start() -> Self {
         Self::with(|_| Throttle::off())
     }
 
-    /// With limits to tries. `X-Forwarded-For` says where clients come from.
+    /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.
     pub fn throttled() -> Self {
         Self::with(|clock| Throttle::new(clock))
     }
 
-    fn with(throttle: impl FnOnce(Arc<ManualClock>) -> Throttle) -> Self {
-        let runtime = Runtime::new().unwrap();
+    fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle) -> Self {
         let storage = Arc::new(MemoryStorage::new());
-        let (clock, tries) = (ManualClock::new(), ManualClock::new());
-        let imports = Imports {
-            storage: storage.clone(),
-            icons: Arc::new(NoIcons::new("/icon.svg")),
-            clock: clock.clone(),
-            random: Arc::new(SystemRandom),
-        };
-        let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
-        let secrets = Secrets::new(Arc::new(SystemRandom));
-        let (call_time, throttle) = (Duration::from_secs(60), throttle(tries.clone()));
-        let (service, address) = runtime.block_on(async {
-            let service = Service::new(
-                storage.clone(),
-                sandbox,
-                clock.clone(),
-                secrets,
-                call_time,
-                throttle,
-            );
-            let service = service.await.unwrap();
-            (service.clone(), serve(service).await)
-        });
+        let (clock, throttle_clock) = (TestClock::at_new_year(), TestClock::at_new_year());
+        let service = TestService::over(storage.clone())
+            .clock(clock.clone())
+            .throttle(throttle(throttle_clock.clone()));
+        let Listening {
+            service,
+            client,
+            runtime,
+        } = service.listen();
         Self {
             storage,
             service,
             clock,
-            tries,
-            client: Anonymous::at(&address.to_string()),
+            throttle_clock,
+            client,
             runtime,
         }
     }
@@ -160,19 +81,6 @@ impl Host {
         self.client
             .send("POST", "/api/auth/sign-in", &headers, Some(body.as_bytes()))
     }
-}
-
-async fn serve(service: Arc<Service>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let settings = HttpSettings {
-        trusted_proxies: "127.0.0.1".parse::<TrustedProxies>().unwrap(),
-        ..HttpSettings::default()
-    };
-    let limits = settings.limits.clone();
-    let router = http::router(service, settings);
-    tokio::spawn(async move { http::serve(listener, router, &limits, std::future::pending()).await });
-    address
 }
 
 /// Works on storage, and commits.
@@ -208,10 +116,4 @@ pub fn user(name: &str, provider: Provider, hash: Option<&str>) -> NewUser {
         color_scheme: ColorScheme::Dark,
         password_hash: hash.map(Into::into),
     }
-}
-
-/// Where the compiled component is kept for all tests, each of which runs in a process of its own.
-pub fn cache() -> std::path::PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().with_file_name("portico-test-cache")
 }

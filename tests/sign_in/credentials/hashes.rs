@@ -149,7 +149,7 @@ fn a_password_that_changes_while_it_is_checked_begins_no_session() {
             }
         };
         // The service asks for the time when a request comes, and when a session begins.
-        host.clock.when_asked(2, change);
+        host.clock.on_read(2, change);
         host.sign_in_from("192.0.2.1", name, word)
             .assert_refused(401, "UNAUTHORIZED");
         assert_eq!(host.hash_of(name), "another", "the change came in between");

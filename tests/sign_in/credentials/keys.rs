@@ -5,7 +5,9 @@ use std::{thread, time::Duration};
 use portico_tests::{Client, Fixtures, NO_INPUT, administrator_of};
 use serde_json::{Value, json};
 
-use super::harness::{Host, MINUTE, NEW_YEAR, SECOND};
+use portico_tests::clock::{MINUTE, NEW_YEAR, SECOND};
+
+use super::harness::Host;
 
 #[test]
 fn a_key_opens_until_the_moment_at_which_it_expires() {

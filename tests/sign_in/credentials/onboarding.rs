@@ -6,25 +6,20 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use async_trait::async_trait;
 use axum::{body::Body, extract::ConnectInfo, http::Request};
-use portico_http::{self as http, HttpSettings};
-use portico_model::{Provider, time::SystemClock};
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{service::Service, throttle::Throttle};
+use portico_model::Provider;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
-    secrets::{Secrets, SystemRandom},
 };
-use portico_tests::{Answer, Builder, PASSWORD, Portico, raw};
+use portico_tests::{Answer, Builder, PASSWORD, Portico, TestService, raw, router};
 use serde_json::json;
 use tower::ServiceExt;
 
-use super::harness::{cache, user, write};
+use super::harness::{user, write};
 
 /// Sends a request of the first user's with these headers and no others.
 #[track_caller]
@@ -159,18 +154,7 @@ impl DashboardStorage for Counting {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn that_there_is_an_administrator_is_read_once() {
     let storage = Arc::new(Counting::default());
-    let clock = Arc::new(SystemClock);
-    let imports = Imports {
-        storage: storage.clone(),
-        icons: Arc::new(NoIcons::new("/icon.svg")),
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-    };
-    let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
-    let secrets = Secrets::new(Arc::new(SystemRandom));
-    let (patience, throttle) = (Duration::from_secs(60), Throttle::off());
-    let service = Service::new(storage.clone(), sandbox, clock, secrets, patience, throttle);
-    let router = http::router(service.await.unwrap(), HttpSettings::default());
+    let router = router(TestService::over(storage.clone()).build().await);
     // A route that reads nothing itself, asked for under a name that anybody may have given.
     let ask = async || {
         let before = storage.begun.load(Ordering::SeqCst);

@@ -6,7 +6,9 @@ use portico_model::Timestamp;
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw};
 use serde_json::{Value, json};
 
-use super::harness::{DAY, Host, MINUTE, NEW_YEAR, SECOND};
+use portico_tests::clock::{DAY, MINUTE, NEW_YEAR, SECOND};
+
+use super::harness::Host;
 
 pub fn is_open(session: &Session) -> bool {
     // Not by the session itself: that would be a use of it.

@@ -7,7 +7,9 @@ use portico_tests::{
 };
 use serde_json::{Value, json};
 
-use super::harness::{DAY, Host, SECOND};
+use portico_tests::clock::{DAY, SECOND};
+
+use super::harness::Host;
 
 #[track_caller]
 fn assert_throttled(answer: &Answer, seconds: u64) {
@@ -72,9 +74,9 @@ fn an_account_waits_longer_with_every_failure_and_opens_when_it_said() {
         assert_throttled(&wrong(), wait);
         // The right password has to wait as well.
         assert_throttled(&host.sign_in_from("198.51.100.1", "root", PASSWORD), wait);
-        host.tries.advance(wait * SECOND - 1);
+        host.throttle_clock.advance(wait * SECOND - 1);
         assert_throttled(&wrong(), 1);
-        host.tries.advance(1);
+        host.throttle_clock.advance(1);
     }
     // Another name has its own count.
     host.sign_in_from("198.51.100.1", "nobody", PASSWORD)
@@ -88,13 +90,13 @@ fn strangers_close_an_account_for_strangers_only() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let home = "2001:db8:1:2::1";
-    host.tries.advance(SECOND);
+    host.throttle_clock.advance(SECOND);
     host.sign_in_from(home, "root", PASSWORD).assert_status(200);
     let mut tries = 0;
     for number in 0..200 {
         let stranger = format!("192.0.2.{number}");
         tries += u32::from(host.sign_in_from(&stranger, "root", "not the password").status == 401);
-        host.tries.advance(10 * SECOND);
+        host.throttle_clock.advance(10 * SECOND);
     }
     assert_eq!(tries, 100, "a hundred a day");
     host.sign_in_from("198.51.100.1", "root", PASSWORD)
@@ -103,9 +105,9 @@ fn strangers_close_an_account_for_strangers_only() {
     host.sign_in_from("2001:db8:1:2::99", "root", "a mistake")
         .assert_status(401);
     assert_throttled(&host.sign_in_from(home, "root", PASSWORD), 1);
-    host.tries.advance(SECOND);
+    host.throttle_clock.advance(SECOND);
     host.sign_in_from(home, "root", PASSWORD).assert_status(200);
-    host.tries.advance(DAY);
+    host.throttle_clock.advance(DAY);
     host.sign_in_from("198.51.100.1", "root", PASSWORD)
         .assert_status(200);
 }
@@ -122,7 +124,7 @@ fn an_address_has_ten_tries_at_whatever() {
     }
     assert_throttled(&from("2001:db8::77", 10), 5);
     from("2001:db8:0:1::1", 11).assert_status(401);
-    host.tries.advance(5 * SECOND);
+    host.throttle_clock.advance(5 * SECOND);
     from("2001:db8::77", 12).assert_status(401);
     assert_throttled(&from("2001:db8::77", 13), 5);
     // What a client writes there is not what its proxy adds.
@@ -164,7 +166,7 @@ fn a_batch_of_registrations_is_as_many_tries() {
             .post("/api/auth/sign-in", &json!({"username": "x", "password": "y"})),
         5,
     );
-    host.tries.advance(50 * SECOND);
+    host.throttle_clock.advance(50 * SECOND);
     let headers = [("content-type", "application/json")];
     let answer = host.client.send("POST", &path, &headers, Some(body.as_bytes()));
     assert_eq!(count(&codes(&answer.json()), "FORBIDDEN"), 10);
@@ -189,7 +191,7 @@ fn the_first_administrator_is_limited_alike() {
     let answer = host.client.send("POST", &path, &headers, Some(body.as_bytes()));
     answer.assert_status(429);
     assert_eq!(answer.header("retry-after"), Some("5"), "{answer}");
-    host.tries.advance(5 * SECOND);
+    host.throttle_clock.advance(5 * SECOND);
     host.client.mutate("user.initUser", &account).assert_status(200);
 }
 
