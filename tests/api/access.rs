@@ -1,15 +1,16 @@
-//! Who gets in: every procedure and every REST route, called as everyone there is, and held
-//! against a table of its own.
+//! Access: every procedure and every REST route, called by callers of every kind, compared with the
+//! table of the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use portico_tests::procedures::{PERMISSIONS, Row, TABLE, Target, Who, World};
+use portico_tests::procedures::{PERMISSIONS, Row, TABLE, Who};
 use portico_tests::{
-    Answer, Client, Fixtures, NO_INPUT, PASSWORD, Portico, User, administrator, escape, trpc_query_path,
+    Answer, Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Portico, Target, User, World, administrator,
+    escape, trpc_query_path,
 };
 use serde_json::{Value, json};
 
-/// A caller: nobody, or a user with at most one permission.
+/// A caller: anonymous, or a user with at most one permission.
 struct Role {
     title: String,
     user: Option<User>,
@@ -21,7 +22,7 @@ impl Role {
         self.permission == Some("admin")
     }
 
-    /// What the access check answers before it looks at an input: a status, or none if it lets pass.
+    /// The status with which the access check refuses this caller, before it looks at an input.
     fn refusal(&self, who: &Who) -> Option<u16> {
         let passes = match who {
             Who::Everyone => true,
@@ -37,7 +38,7 @@ impl Role {
     }
 }
 
-/// Everyone there is, from nobody to a holder of `admin`.
+/// A caller of every kind: anonymous, without a permission, and one for each permission.
 fn roles(admin: &impl Client) -> Vec<Role> {
     let mut roles = vec![
         Role {
@@ -96,24 +97,12 @@ fn by_rest(client: &dyn Client, row: &Row, input: &Value) -> Answer {
     }
 }
 
-/// Calls each row as each role: on the caller's own user and on another's where that matters.
-fn hold_table_against(rows: &[&Row], call: Call) {
+/// Calls each row as each role: about the caller's own user and about another where that matters.
+fn compare_with_table(rows: &[&Row], call: Call) {
     let server = Portico::start();
     let admin = administrator(&server);
     let roles = roles(&admin);
-    let victim = admin.user("victim");
-    let victim = Target {
-        id: victim.id,
-        name: victim.name,
-    };
-    let doomed = Target {
-        id: admin.user("doomed").id,
-        name: "doomed".to_owned(),
-    };
-    let missing = Target {
-        id: "01890000-0000-7000-8000-000000000000".to_owned(),
-        name: "missing".to_owned(),
-    };
+    let victim = Target::from(&admin.user("victim"));
     let world = World::new(admin);
     let anonymous = server.anonymous();
 
@@ -121,49 +110,41 @@ fn hold_table_against(rows: &[&Row], call: Call) {
     for role in &roles {
         let client: &dyn Client = role.user.as_ref().map_or(&anonymous, |user| user as &dyn Client);
         for row in rows {
-            let other = if row.name == "user.delete" {
-                &doomed
+            let deletes_user = row.name == "user.delete";
+            let other = if deletes_user {
+                world.new_target()
             } else {
-                &victim
+                victim.clone()
             };
             let mut check = |about: &str, target: &Target, expected: u16| {
-                let answer = call(client, row, &(row.input)(&world, target));
+                let answer = call(client, row, &world.input(row, target));
+                let what = format!("{} as {}{about}", row.name, role.title);
                 if answer.status != expected {
-                    wrong.push(format!(
-                        "{} as {}{about}: not {expected}: {answer}",
-                        row.name, role.title
-                    ));
+                    wrong.push(format!("{what}: not {expected}: {answer}"));
+                }
+                if deletes_user && target.id != MISSING {
+                    let id = json!({"userId": target.id});
+                    let is_there = world.admin.query("user.getById", &id).status == 200;
+                    if is_there != (expected != 200) {
+                        wrong.push(format!("{what}: is the user still there? {is_there}: {answer}"));
+                    }
                 }
             };
+            let with_admin = |status: u16| if role.is_admin() { status } else { 403 };
             match (&row.who, role.refusal(&row.who), &role.user) {
-                (_, Some(status), _) => check("", other, status),
+                (_, Some(status), _) => check("", &other, status),
                 (Who::OwnOnly, None, Some(user)) => {
-                    let own = Target {
-                        id: user.id.clone(),
-                        name: user.name.clone(),
-                    };
-                    check(", on another user's", other, 404);
-                    check(", on their own", &own, 200);
+                    check(", on another user's", &other, 404);
+                    check(", on their own", &Target::from(user), 200);
                 }
                 (Who::OwnOrAdmin, None, Some(user)) => {
-                    let own = Target {
-                        id: user.id.clone(),
-                        name: user.name.clone(),
-                    };
-                    check(
-                        ", on another user",
-                        other,
-                        if role.is_admin() { 200 } else { 403 },
-                    );
-                    let unknown = if row.name == "user.delete" { 200 } else { 404 };
-                    check(
-                        ", on no user",
-                        &missing,
-                        if role.is_admin() { unknown } else { 403 },
-                    );
-                    check(", on their own user", &own, 200);
+                    check(", on another user", &other, with_admin(200));
+                    // A user that does not exist is as good as deleted.
+                    let missing = if deletes_user { 200 } else { 404 };
+                    check(", on no user", &Target::missing(), with_admin(missing));
+                    check(", on their own user", &Target::from(user), 200);
                 }
-                _ => check("", other, 200),
+                _ => check("", &other, 200),
             }
         }
     }
@@ -177,10 +158,10 @@ fn hold_table_against(rows: &[&Row], call: Call) {
 
 #[test]
 fn every_procedure_answers_each_caller_as_the_table_says() {
-    hold_table_against(&TABLE.iter().collect::<Vec<_>>(), by_procedure_call);
+    compare_with_table(&TABLE.iter().collect::<Vec<_>>(), by_procedure_call);
 }
 
-/// An instance looks its functions up in another way for its first call than for the next.
+/// The first call of an instance looks functions up in another way than later calls.
 #[test]
 fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
     let server = Portico::start();
@@ -188,16 +169,12 @@ fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
     let is_components = |row: &&Row| row.name.starts_with("app.") || row.name.starts_with("user.");
     for row in TABLE.iter().filter(is_components) {
         let newcomer = world.admin.user_with(&world.name(), "admin");
-        let other = world.admin.user(&world.name());
-        let target = Target {
-            id: other.id,
-            name: other.name,
-        };
+        let target = world.new_target();
         let expected = match row.who {
             Who::NobodyAfterOnboarding => 403,
             _ => 200,
         };
-        let answer = by_procedure_call(&newcomer, row, &(row.input)(&world, &target));
+        let answer = by_procedure_call(&newcomer, row, &world.input(row, &target));
         assert_eq!(answer.status, expected, "{}: {answer}", row.name);
     }
 }
@@ -205,24 +182,25 @@ fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
 #[test]
 fn every_rest_route_answers_each_caller_as_the_table_says() {
     let rows: Vec<_> = TABLE.iter().filter(|row| row.rest.is_some()).collect();
-    hold_table_against(&rows, by_rest);
+    compare_with_table(&rows, by_rest);
 }
 
 #[test]
-fn nobody_learns_what_is_wrong_with_an_input_before_access_is_checked() {
+fn access_is_checked_before_the_input_is_read() {
     let server = Portico::start();
     let admin = administrator(&server);
     let roles = roles(&admin);
-    let target = admin.user("target");
-    let target = Target {
-        id: target.id,
-        name: target.name,
-    };
+    let target = Target::from(&admin.user("target"));
     let world = World::new(admin);
     let with_input: Vec<_> = TABLE
         .iter()
-        .filter(|row| (row.input)(&world, &target) != NO_INPUT)
+        .filter(|row| world.input(row, &target) != NO_INPUT)
         .collect();
+    assert!(
+        with_input.len() > 30,
+        "{} procedures take an input",
+        with_input.len()
+    );
     let anonymous = server.anonymous();
 
     let mut wrong = Vec::new();
@@ -266,7 +244,7 @@ fn the_table_has_every_procedure_and_every_route_and_nothing_else() {
     );
     let listed: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a JSON array");
     let describe = |name: &str, kind: &str, rest: Option<(&str, &str)>| {
-        // What a placeholder is called changes no route.
+        // The name of a placeholder does not change the route.
         let route = |path: &str| {
             path.split('/')
                 .map(|part| if part.starts_with('{') { "{}" } else { part })
@@ -316,12 +294,12 @@ fn the_table_has_every_procedure_and_every_route_and_nothing_else() {
 }
 
 #[test]
-fn init_user_is_open_to_anyone_until_a_user_exists_and_then_to_nobody() {
+fn init_user_is_open_to_all_callers_until_a_user_exists_and_to_none_after_that() {
     let server = Portico::start();
     let anonymous = server.anonymous();
     let step = anonymous.query("onboard.currentStep", &NO_INPUT).data();
     assert_eq!(step, json!({"current": "user"}));
-    // Before the first user, what is wrong with the input is told.
+    // Before the first user exists, the answer says what is wrong with the input.
     anonymous
         .mutate("user.initUser", &json!({"username": "root"}))
         .assert_bad_field("password");

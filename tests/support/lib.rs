@@ -17,6 +17,7 @@ mod random;
 pub mod raw;
 mod service;
 mod stream;
+mod world;
 
 pub use answer::{Answer, keys};
 pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
@@ -27,6 +28,7 @@ pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, r
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;
+pub use world::{Target, World};
 
 /// A component with a text in it changed throughout, to one of the same length.
 #[track_caller]

@@ -1,8 +1,10 @@
 //! Every mutation there is, with success and refused: exactly one row each. It is driven by the table
 //! of the access tests, which has every procedure; one that leaves no row fails here.
 
-use portico_tests::procedures::{Row, TABLE, Target, Who, World};
-use portico_tests::{Client, Fixtures, NO_INPUT, PASSWORD, Portico, User, administrator, escape};
+use portico_tests::procedures::{Row, TABLE, Who};
+use portico_tests::{
+    Client, Fixtures, NO_INPUT, PASSWORD, Portico, Target, User, World, administrator, escape,
+};
 use serde_json::{Value, json};
 
 use super::harness::{last_number, new_rows};
@@ -35,18 +37,13 @@ impl Bench {
         }
     }
 
-    fn target(&self, row: &Row) -> Target {
-        let name = self.world.name();
-        let id = match row.who {
-            Who::OwnOnly => {
-                return Target {
-                    id: self.admin.id.clone(),
-                    name: self.admin.name.clone(),
-                };
-            }
-            _ => self.world.admin.user(&name).id,
+    /// A good input, about a user of its own.
+    fn input(&self, row: &Row) -> Value {
+        let target = match row.who {
+            Who::OwnOnly => Target::from(&self.admin),
+            _ => self.world.new_target(),
         };
-        Target { id, name }
+        self.world.input(row, &target)
     }
 
     /// The rows that a call leaves, and its answer.
@@ -142,7 +139,7 @@ fn every_mutation_that_succeeds_has_one_row() {
     let anonymous = bench.server.anonymous();
     let mut count = 0;
     for row in mutations().filter(|row| !matches!(row.who, Who::NobodyAfterOnboarding)) {
-        let input = (row.input)(&bench.world, &bench.target(row));
+        let input = bench.input(row);
         let actor = match row.who {
             Who::Everyone => Actor {
                 client: &anonymous,
@@ -190,7 +187,7 @@ fn every_rest_route_that_changes_something_has_the_same_row() {
         let Some((method, template)) = row.rest else {
             continue;
         };
-        let input = (row.input)(&bench.world, &bench.target(row));
+        let input = bench.input(row);
         let path = match (template.find('{'), input.get("id").or(input.get("userId"))) {
             (Some(start), Some(id)) => {
                 format!("{}{}", &template[..start], escape(id.as_str().expect("an id")))
@@ -225,7 +222,7 @@ fn every_procedure_that_refuses_its_caller_has_one_row() {
     let bench = Bench::new();
     let anonymous = bench.server.anonymous();
     for row in &TABLE {
-        let input = (row.input)(&bench.world, &bench.target(row));
+        let input = bench.input(row);
         let nobody = Actor {
             client: &anonymous,
             id: None,

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use portico_tests::{Answer, Client, Fixtures, Key, MISSING, PASSWORD, Portico, administrator, escape};
+use portico_tests::procedures::row;
+use portico_tests::{Answer, Client, Fixtures, Key, Portico, Target, World, administrator, escape};
 use serde_json::{Value, json};
 
 use super::{document, operations, resolved};
@@ -57,86 +58,47 @@ fn bounds(document: &Value, schema: &Value, path: &mut Vec<String>, found: &mut 
     }
 }
 
-/// What the inputs are about.
-struct World {
+/// A service for inputs within and beyond a bound.
+struct Bench {
+    server: Portico,
+    /// Where there is no user yet.
+    untouched: Portico,
     admin: Key,
-    user: String,
-    group: String,
-    board: String,
-    app: String,
+    world: World,
+    target: Target,
 }
 
-impl World {
-    fn new(server: &Portico) -> Self {
-        let root = administrator(server);
-        // A name that users of every provider have.
-        let others = ["oidc", "ldap"].map(|provider| json!({"name": "alice", "provider": provider}));
+impl Bench {
+    fn new() -> Self {
+        let server = Portico::start();
+        let root = administrator(&server);
+        let target = Target::from(&root.user("alice"));
+        // A document may name as creator a user of any provider.
+        let others = ["oidc", "ldap"].map(|provider| json!({"name": target.name, "provider": provider}));
         root.mutate("state.apply", &json!({"users": others})).data();
         Self {
+            server,
+            untouched: Portico::start(),
             admin: root.key_of(&root.user_id),
-            user: root.user("alice").id,
-            group: root.group("group", &[]),
-            board: root.board("board", true),
-            app: root.app("app"),
+            world: World::new(root),
+            target,
         }
     }
 
-    /// An input that is taken.
+    /// An input that is good, and changes nothing if it is a document.
     fn input(&self, procedure: &str) -> Value {
-        let account = json!({"username": "bob", "password": PASSWORD, "email": "bob@example.com"});
-        let with = |mut input: Value, more: Value| {
-            input
-                .as_object_mut()
-                .expect("an object")
-                .extend(more.as_object().expect("an object").clone());
-            input
-        };
-        let app = json!({"name": "app", "iconUrl": "/icon.svg"});
-        match procedure {
-            "user.search" | "app.search" => json!({"query": ""}),
-            "user.initUser" => account,
-            // The invite comes after the bounds: that there is none costs nothing to find out.
-            "user.register" => with(account, json!({"inviteId": MISSING, "token": "x"})),
-            "user.create" => with(account, json!({"groupIds": [self.group]})),
-            "user.setProfileImage" => json!({"userId": self.user, "image": text("image", 98)}),
-            "user.editProfile" => json!({"id": self.user, "name": "alice"}),
-            "user.changePassword" => json!({"userId": self.user, "password": PASSWORD}),
-            "user.changeColorScheme" => json!({"colorScheme": "auto"}),
-            "user.changeFirstDayOfWeek" => json!({"id": self.user, "firstDayOfWeek": 1}),
-            "app.getPaginated" | "audit.getPaginated" => json!({"page": 1, "pageSize": 10}),
-            "app.byIds" => json!([self.app]),
-            "app.create" => app,
-            "app.createMany" => json!([app]),
-            "app.update" => with(app, json!({"id": self.app})),
-            "apiKeys.create" => json!({}),
-            "group.createGroup" => json!({"name": "a group"}),
-            "group.savePermissions" => json!({"groupId": self.group, "permissions": ["app-create"]}),
-            "board.create" => {
-                json!({"name": "a board", "isPublic": true, "items": [{"kind": "app", "appId": self.app}]})
-            }
-            "board.share" => json!({"boardId": self.board, "users": [self.user], "groups": [self.group]}),
-            "searchEngine.create" => json!({
-                "name": "an engine", "short": "e", "urlTemplate": "https://x.example/%s", "iconUrl": "/icon.svg",
-            }),
-            "state.apply" => {
-                let alice = json!({"name": "alice", "provider": "credentials"});
-                json!({
-                    "groups": [{"name": "a group", "permissions": ["app-create"]}],
-                    "users": [{"name": "carol", "provider": "credentials", "email": "carol@example.com"}],
-                    "apps": [{"id": "wanted", "name": "wanted", "iconUrl": "/icon.svg"}],
-                    "searchEngines": [{
-                        "name": "an engine", "short": "e", "urlTemplate": "https://x.example/%s", "iconUrl": "/icon.svg",
-                    }],
-                    "boards": [{
-                        "name": "a board",
-                        "creator": alice,
-                        "items": [{"bookmarks": [{"id": self.app}]}],
-                        "sharedWith": {"users": [alice], "groups": ["group"]},
-                    }],
-                    "dryRun": true,
-                })
-            }
-            other => panic!("{other} states bounds: say here which input it takes"),
+        let mut input = self.world.input(row(procedure), &self.target);
+        if procedure == "state.apply" {
+            input["dryRun"] = true.into();
+        }
+        input
+    }
+
+    fn call(&self, procedure: &str, input: &Value) -> Answer {
+        match (procedure, row(procedure).kind) {
+            ("user.initUser", _) => self.untouched.anonymous().mutate(procedure, input),
+            (_, "query") => self.admin.query(procedure, input),
+            _ => self.admin.mutate(procedure, input),
         }
     }
 }
@@ -270,10 +232,10 @@ fn assert_within(answer: &Answer, bound: &Bound) {
     }
 }
 
-/// Every procedure with how it is called and the bounds of its input.
-fn bounds_of_procedures(document: &Value) -> Vec<(String, String, Vec<Bound>)> {
+/// Every procedure with the bounds of its input.
+fn bounds_of_procedures(document: &Value) -> Vec<(String, Vec<Bound>)> {
     let mut all = Vec::new();
-    for (method, path, operation) in operations(document) {
+    for (_, path, operation) in operations(document) {
         let Some(procedure) = path.strip_prefix("/api/trpc/") else {
             continue;
         };
@@ -286,7 +248,7 @@ fn bounds_of_procedures(document: &Value) -> Vec<(String, String, Vec<Bound>)> {
                 bounds(document, schema, &mut Vec::new(), &mut found);
             }
         }
-        all.push((method.to_owned(), procedure.to_owned(), found));
+        all.push((procedure.to_owned(), found));
     }
     all
 }
@@ -311,23 +273,18 @@ fn assert_taken(send: impl Fn(&Value) -> Answer, procedure: &str, bound: &Bound,
 
 #[test]
 fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
-    let server = Portico::start();
-    let document = document(&server);
-    let world = World::new(&server);
-    let untouched = Portico::start();
+    let bench = Bench::new();
+    let document = document(&bench.server);
     let mut trimmed = BTreeSet::new();
-    for (_, procedure, found) in bounds_of_procedures(&document) {
-        let send = |input: &Value| match &*procedure {
-            "user.initUser" => untouched.anonymous().mutate(&procedure, input),
-            _ => world.admin.mutate(&procedure, input),
-        };
+    for (procedure, found) in bounds_of_procedures(&document) {
+        let send = |input: &Value| bench.call(&procedure, input);
         for bound in found {
             let field = bound.path.last().map_or("", String::as_str).to_owned();
             let is_of_text = ["maxLength", "pattern"].contains(&&*bound.rule);
             if !is_of_text || is_never_good(&field, &bound.rule) {
                 continue;
             }
-            let input = world.input(&procedure);
+            let input = bench.input(&procedure);
             let (within, _) = values(&bound, get(&input, &bound.path));
             let text = within[0].as_str().expect("a text");
             let input = put(&input, &bound.path, json!(format!(" \t\u{2003}{text}\u{a0}\r\n")));
@@ -356,23 +313,16 @@ fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
 
 #[test]
 fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
-    let server = Portico::start();
-    let document = document(&server);
-    let world = World::new(&server);
-    let untouched = Portico::start();
+    let bench = Bench::new();
+    let document = document(&bench.server);
     let mut tried = 0;
-    for (method, procedure, found) in bounds_of_procedures(&document) {
-        let procedure = &procedure;
+    for (procedure, found) in bounds_of_procedures(&document) {
+        let send = |input: &Value| bench.call(&procedure, input);
         for bound in found {
-            let input = world.input(procedure);
+            let input = bench.input(&procedure);
             let (within, beyond) = values(&bound, get(&input, &bound.path));
-            let send = |input: &Value| match (&**procedure, &*method) {
-                ("user.initUser", _) => untouched.anonymous().mutate(procedure, input),
-                (_, "get") => world.admin.query(procedure, input),
-                _ => world.admin.mutate(procedure, input),
-            };
             for value in within {
-                assert_taken(send, procedure, &bound, &put(&input, &bound.path, value));
+                assert_taken(send, &procedure, &bound, &put(&input, &bound.path, value));
             }
             assert_beyond(&send(&put(&input, &bound.path, beyond)), &bound);
             tried += 1;
@@ -383,9 +333,8 @@ fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
 
 #[test]
 fn every_stated_bound_of_a_query_string_is_where_it_is_stated() {
-    let server = Portico::start();
-    let document = document(&server);
-    let world = World::new(&server);
+    let bench = Bench::new();
+    let document = document(&bench.server);
     let mut tried = 0;
     for (_, path, operation) in operations(&document) {
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
@@ -413,7 +362,7 @@ fn every_stated_bound_of_a_query_string_is_where_it_is_stated() {
                             format!("{name}={}", escape(&text))
                         })
                         .collect();
-                    world.admin.get(&format!("{path}?{}", pairs.join("&")))
+                    bench.admin.get(&format!("{path}?{}", pairs.join("&")))
                 };
                 let (within, beyond) = values(&bound, &Value::Null);
                 for value in within {

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use portico_sandbox::Kind;
 use portico_storage::{Constraint, Error};
-use portico_tests::procedures::{Row, TABLE, Target, Who, World};
-use portico_tests::{Answer, Client, Fixtures, PASSWORD};
+use portico_tests::procedures::{Row, TABLE, Who};
+use portico_tests::{Answer, Client, PASSWORD, Target, World};
 use serde_json::{Value, json};
 use server::{Driver, Server, Store};
 use storage::{Calls, Failing};
@@ -56,7 +56,7 @@ impl Bench {
             .mutate("user.initUser", &first_user())
             .assert_status(200);
         let world = World::new(server.client.sign_in("root", PASSWORD));
-        let target = new_target(&world);
+        let target = world.new_target();
         Self {
             driver,
             store,
@@ -133,9 +133,9 @@ impl Bench {
                     id: self.world.admin.user_id.clone(),
                     name: "root".to_owned(),
                 }),
-                _ => (row.name == "user.delete").then(|| new_target(&self.world)),
+                _ => (row.name == "user.delete").then(|| self.world.new_target()),
             };
-            let input = (row.input)(&self.world, target.as_ref().unwrap_or(&self.target));
+            let input = self.world.input(row, target.as_ref().unwrap_or(&self.target));
             let path = path.clone();
             match row.who {
                 Who::Everyone => Prepared::new(move || post(&self.server.client, &path, &input)),
@@ -156,14 +156,6 @@ impl Bench {
 
 fn first_user() -> Value {
     json!({"username": "root", "password": PASSWORD})
-}
-
-fn new_target(world: &World) -> Target {
-    let name = world.name();
-    Target {
-        id: world.admin.user(&name).id,
-        name,
-    }
 }
 
 fn post(client: &dyn Client, path: &str, input: &Value) -> Answer {

@@ -6,6 +6,8 @@ use fastrand::Rng;
 use portico_model::{Provider, Timestamp, time};
 use portico_sandbox::Access;
 use portico_service::procedures::Table;
+use portico_tests::clock::{DAY, NEW_YEAR};
+use portico_tests::procedures::PERMISSIONS;
 use serde_json::{Value, json};
 
 use super::{
@@ -20,7 +22,8 @@ use super::{
 /// times what the rest does, and is called just often enough.
 ///
 /// A procedure that is in the table and not here, or the other way round, fails the test. It also
-/// needs an arm in `inputs.rs`, and one in `World::learn_call` if it makes or removes something.
+/// needs an arm in `World::learn_call` if it creates or removes records, and one in `inputs.rs` if its
+/// input is to be more than the good one of the registry.
 const WEIGHTS: &[(&str, u32)] = &[
     ("user.getAll", 20),
     ("user.selectable", 20),
@@ -104,21 +107,6 @@ pub fn check_that_all_are_generated(table: &Table) {
     let unknown: Vec<_> = known.iter().filter(|name| !of_table.contains(*name)).collect();
     assert!(unknown.is_empty(), "there are no such procedures: {unknown:?}");
 }
-
-/// 2026-01-01T00:00:00Z.
-const NEW_YEAR: Timestamp = 1_767_225_600_000;
-const DAY: Timestamp = 86_400_000;
-
-const PERMISSIONS: [&str; 8] = [
-    "admin",
-    "app-create",
-    "app-modify-all",
-    "app-full-all",
-    "board-view-all",
-    "board-modify-all",
-    "board-full-all",
-    "not-a-permission",
-];
 
 /// How long a session lasts that is not used.
 const SESSION_TIME: Timestamp = 7 * DAY;
@@ -367,8 +355,9 @@ impl Generator {
 
     fn permissions(&mut self) -> Vec<String> {
         let count = self.rng.usize(..3);
+        let permissions = PERMISSIONS.into_iter().chain(["not-a-permission"]);
         self.rng
-            .choose_multiple(PERMISSIONS, count)
+            .choose_multiple(permissions, count)
             .into_iter()
             .map(str::to_owned)
             .collect()

@@ -1,8 +1,12 @@
 //! The input of each procedure: mostly a good one, at times at a bound or beyond, at times about
-//! what is not there, at times no input at all.
+//! records that do not exist, at times no input at all. A procedure without variations of its own has
+//! the input of [`procedures`].
 
 use fastrand::Rng;
 use portico_model::{Timestamp, time};
+use portico_tests::NO_INPUT;
+use portico_tests::clock::DAY;
+use portico_tests::procedures::{self, PERMISSIONS, Records as _};
 use serde_json::{Value, json};
 
 use super::{
@@ -10,8 +14,6 @@ use super::{
     texts,
     world::{Named, Record, Records, World},
 };
-
-const DAY: Timestamp = 86_400_000;
 
 pub struct Inputs<'a> {
     pub rng: &'a mut Rng,
@@ -21,22 +23,9 @@ pub struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// An input for this procedure.
+    /// An input for this procedure; none if it takes none.
     pub fn of(&mut self, procedure: &str) -> Option<Value> {
         let input = match procedure {
-            "user.getAll"
-            | "app.all"
-            | "app.selectable"
-            | "apiKeys.getAll"
-            | "session.getAll"
-            | "invite.getAll"
-            | "group.getAll"
-            | "board.getAll"
-            | "searchEngine.getAll"
-            | "onboard.currentStep"
-            | "state.export" => {
-                return None;
-            }
             "user.selectable" => match self.rng.u8(..3) {
                 0 => return None,
                 1 => json!({}),
@@ -50,7 +39,6 @@ impl Inputs<'_> {
                 let name = self.world.apps.any(self.rng).map(|app| app.name.clone());
                 self.search(name)
             }
-            "user.getById" | "user.delete" => json!({"userId": self.user()}),
             "user.initUser" => self.account(),
             "user.register" => self.registration(),
             "user.create" => {
@@ -82,9 +70,6 @@ impl Inputs<'_> {
             "user.changeColorScheme" => {
                 json!({"colorScheme": self.rng.choice(["light", "dark", "auto"])})
             }
-            "user.changePingIconsEnabled" => {
-                json!({"id": self.user(), "pingIconsEnabled": self.rng.bool()})
-            }
             "user.changeFirstDayOfWeek" => {
                 let day = self.number(&[0, 6, 1, 3], &[-1, 7]);
                 json!({"id": self.user(), "firstDayOfWeek": day})
@@ -100,7 +85,6 @@ impl Inputs<'_> {
                 input
             }
             "audit.getPaginated" => self.audit(),
-            "app.byId" | "app.delete" => json!({"id": self.world.apps.id(self.rng)}),
             "app.byIds" => {
                 // 1,000 are allowed.
                 let count = match self.rng.u8(..40) {
@@ -110,7 +94,7 @@ impl Inputs<'_> {
                 };
                 json!(self.ids(&self.world.apps, count))
             }
-            "app.create" => self.app(false),
+            "app.create" => self.new_app(false),
             "app.createMany" => {
                 let count = match self.rng.u16(..300) {
                     0 => 1000,
@@ -118,7 +102,7 @@ impl Inputs<'_> {
                     2..10 => 0,
                     _ => 1 + self.count(4),
                 };
-                let apps: Vec<_> = (0..count).map(|_| self.app(true)).collect();
+                let apps: Vec<_> = (0..count).map(|_| self.new_app(true)).collect();
                 json!(apps)
             }
             "app.update" => self.app_change(),
@@ -135,24 +119,7 @@ impl Inputs<'_> {
                 }
                 input
             }
-            "apiKeys.delete" => json!({"apiKeyId": self.world.keys.id(self.rng)}),
-            "session.delete" => {
-                let user = self.world.user_of(self.caller);
-                let listed = &self.world.listed_sessions;
-                let own = listed
-                    .there
-                    .iter()
-                    .filter(|session| user == Some(&session.user_id));
-                let own = self.rng.choice(own.collect::<Vec<_>>());
-                match own {
-                    Some(own) if self.rng.u8(..8) != 0 => json!({"id": own.id}),
-                    _ => json!({"id": listed.id(self.rng)}),
-                }
-            }
             "invite.createInvite" => json!({"expirationDate": self.date()}),
-            "invite.deleteInvite" => json!({"id": self.world.invites.id(self.rng)}),
-            "group.createGroup" => json!({"name": self.label(64)}),
-            "group.deleteGroup" => json!({"id": self.world.groups.id(self.rng)}),
             "group.savePermissions" => {
                 let count = self.count(4);
                 let mut permissions = Vec::new();
@@ -161,14 +128,6 @@ impl Inputs<'_> {
                 }
                 json!({"groupId": self.world.groups.id(self.rng), "permissions": permissions})
             }
-            "group.addMember" => {
-                json!({"groupId": self.world.groups.id(self.rng), "userId": self.user()})
-            }
-            "group.removeMember" => match self.rng.choice(&self.world.members) {
-                Some((group, user)) if self.rng.u8(..5) != 0 => json!({"groupId": group, "userId": user}),
-                _ => json!({"groupId": self.world.groups.id(self.rng), "userId": self.user()}),
-            },
-            "board.byId" | "board.delete" => json!({"id": self.world.boards.id(self.rng)}),
             "board.create" => {
                 let count = self.count(4);
                 let items: Vec<_> = (0..count).map(|_| self.item()).collect();
@@ -195,11 +154,10 @@ impl Inputs<'_> {
                 self.maybe(&mut input, "description", texts::name);
                 input
             }
-            "searchEngine.delete" => json!({"id": self.world.engines.id(self.rng)}),
             "state.apply" => self.document(),
-            other => panic!("give {other} a generator"),
+            other => procedures::row(other).input(self),
         };
-        Some(input)
+        (input != NO_INPUT).then_some(input)
     }
 
     /// The caller's own id half of the time.
@@ -304,14 +262,7 @@ impl Inputs<'_> {
         } else {
             "a@b".into()
         });
-        let invite = match self.rng.u8(..8) {
-            0 => self.rng.choice(&self.world.invites.gone),
-            _ => self.rng.choice(&self.world.invites.there),
-        };
-        let (id, token) = match invite {
-            Some(invite) => (invite.id.clone(), invite.text.clone()),
-            None => ("none".into(), "none".into()),
-        };
+        let (id, token) = self.invite();
         let wrong = self.rng.u8(..8) == 0;
         input["inviteId"] = json!(id);
         input["token"] = json!(if wrong { "wrong".into() } else { token });
@@ -330,7 +281,7 @@ impl Inputs<'_> {
         input
     }
 
-    fn app(&mut self, is_draft: bool) -> Value {
+    fn new_app(&mut self, is_draft: bool) -> Value {
         let mut input = json!({"name": self.label(64), "iconUrl": "/icon.svg"});
         if is_draft && self.rng.bool() {
             input["iconUrl"] = Value::Null;
@@ -380,15 +331,6 @@ impl Inputs<'_> {
     }
 
     pub fn permission(&mut self) -> &'static str {
-        const PERMISSIONS: [&str; 7] = [
-            "admin",
-            "app-create",
-            "app-modify-all",
-            "app-full-all",
-            "board-view-all",
-            "board-modify-all",
-            "board-full-all",
-        ];
         match self.rng.u8(..20) {
             0 => "board-",
             _ => PERMISSIONS[self.rng.usize(..PERMISSIONS.len())],
@@ -451,6 +393,97 @@ impl Inputs<'_> {
             _ => self.now + 100 * DAY,
         };
         time::format(date).expect("a date before the year 9999")
+    }
+}
+
+/// Records of every kind: mostly of those that exist.
+impl procedures::Records for Inputs<'_> {
+    fn user(&mut self) -> String {
+        Inputs::user(self)
+    }
+
+    fn user_name(&mut self) -> String {
+        self.username()
+    }
+
+    fn app(&mut self) -> String {
+        self.world.apps.id(self.rng)
+    }
+
+    fn board(&mut self) -> String {
+        self.world.boards.id(self.rng)
+    }
+
+    fn group(&mut self) -> String {
+        self.world.groups.id(self.rng)
+    }
+
+    fn spare_app(&mut self) -> String {
+        self.app()
+    }
+
+    fn spare_board(&mut self) -> String {
+        self.board()
+    }
+
+    fn spare_group(&mut self) -> String {
+        self.group()
+    }
+
+    fn spare_search_engine(&mut self) -> String {
+        self.world.engines.id(self.rng)
+    }
+
+    fn spare_key(&mut self) -> String {
+        self.world.keys.id(self.rng)
+    }
+
+    fn spare_invite(&mut self) -> String {
+        self.world.invites.id(self.rng)
+    }
+
+    /// Mostly one of the caller's own.
+    fn spare_session(&mut self) -> String {
+        let user = self.world.user_of(self.caller);
+        let listed = &self.world.listed_sessions;
+        let own = listed
+            .there
+            .iter()
+            .filter(|session| user == Some(&session.user_id));
+        match self.rng.choice(own.collect::<Vec<_>>()) {
+            Some(own) if self.rng.u8(..8) != 0 => own.id.clone(),
+            _ => listed.id(self.rng),
+        }
+    }
+
+    fn membership(&mut self) -> (String, String) {
+        match self.rng.choice(&self.world.members) {
+            Some(member) if self.rng.u8(..5) != 0 => member.clone(),
+            _ => (self.group(), Inputs::user(self)),
+        }
+    }
+
+    fn invite(&mut self) -> (String, String) {
+        let invite = match self.rng.u8(..8) {
+            0 => self.rng.choice(&self.world.invites.gone),
+            _ => self.rng.choice(&self.world.invites.there),
+        };
+        match invite {
+            Some(invite) => (invite.id.clone(), invite.text.clone()),
+            None => ("none".into(), "none".into()),
+        }
+    }
+
+    fn name(&mut self) -> String {
+        self.label(64)
+    }
+
+    fn flag(&mut self) -> bool {
+        self.rng.bool()
+    }
+
+    fn reader(&mut self) -> String {
+        Inputs::user(self)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::{thread, time::Duration};
 
+use portico_tests::clock::{MINUTE, NEW_YEAR, SECOND};
 use portico_tests::{Client, Fixtures, NO_INPUT, administrator_of};
 use serde_json::{Value, json};
-
-use portico_tests::clock::{MINUTE, NEW_YEAR, SECOND};
 
 use super::harness::Host;
 

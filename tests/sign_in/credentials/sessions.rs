@@ -3,10 +3,9 @@
 use std::{collections::BTreeSet, thread, time::Duration};
 
 use portico_model::Timestamp;
+use portico_tests::clock::{DAY, MINUTE, NEW_YEAR, SECOND};
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw};
 use serde_json::{Value, json};
-
-use portico_tests::clock::{DAY, MINUTE, NEW_YEAR, SECOND};
 
 use super::harness::Host;
 

@@ -1,13 +1,12 @@
 //! How often somebody may try: over HTTP, by a clock that the test sets. What the rules promise
 //! over days is tested where they are.
 
+use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, administrator, administrator_of, decode_stream,
     raw,
 };
 use serde_json::{Value, json};
-
-use portico_tests::clock::{DAY, SECOND};
 
 use super::harness::Host;
 
