@@ -246,15 +246,17 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
     for path in ["/api/apps", "/api/trpc/app.create"] {
         let answer = admin.send_text("POST", path, app);
         let issues = answer.assert_bad_field("name").error()["issues"].clone();
-        assert_eq!(
-            issues,
-            json!([{"path": ["name"], "message": "is there more than once"}])
+        assert_eq!(issues.as_array().map(Vec::len), Some(1), "{answer}");
+        assert_eq!(issues[0]["path"], json!(["name"]), "{answer}");
+        assert!(
+            issues[0]["message"].to_string().contains("more than once"),
+            "{answer}"
         );
     }
     let named = |answer: &Answer, place: &str| {
         let message = answer.assert_refused(400, "BAD_REQUEST").error()["message"].to_string();
         assert!(
-            message.contains(&format!("{place} is there more than once")),
+            message.contains(place) && message.contains("more than once"),
             "{answer}"
         );
     };
@@ -295,7 +297,9 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
     let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
     let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);
     answer.assert_status(400);
-    for error in answer.json().as_array().expect("a list") {
+    let errors = answer.json();
+    assert_eq!(errors.as_array().map(Vec::len), Some(2), "{answer}");
+    for error in errors.as_array().expect("a list") {
         let error = &error["error"];
         assert_eq!(error["data"]["code"], "BAD_REQUEST", "{answer}");
         assert_eq!(error["issues"][0]["path"], json!(["0", "name"]), "{answer}");

@@ -30,7 +30,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
         .map(|file| {
             (
                 file.file_name().into_string().expect("a text"),
-                fs::read(file.path()).unwrap_or_default(),
+                fs::read(file.path()).expect("a file that can be read"),
             )
         })
         .collect();

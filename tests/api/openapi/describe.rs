@@ -1,6 +1,6 @@
 //! What the document says, and that it says it of everything.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::Path};
 
 use portico_tests::{Client, Portico, command, run};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn it_is_one_document_however_it_is_asked_for() {
 }
 
 #[test]
-fn who_has_it_already_does_not_get_it_again() {
+fn a_client_that_has_the_current_document_does_not_get_it_again() {
     let server = Portico::start();
     let nobody = server.anonymous();
     for path in ["/api/openapi", "/api/docs", "/api/docs/swagger-ui-bundle.js"] {
@@ -125,39 +125,39 @@ fn each_property(value: &Value, found: &mut impl FnMut(&str, &Value)) {
     }
 }
 
+/// The comments of a file of the contract, as one text.
+fn comments(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit").join(file);
+    let text = fs::read_to_string(path).expect("a file of the contract");
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("///"));
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn the_words_are_those_of_the_contract() {
+fn descriptions_are_the_comments_of_the_contract_with_names_as_clients_write_them() {
     let server = Portico::start();
     let document = document(&server);
-    let text = |pointer: &str| {
-        document
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+    let text = |pointer: &str| match document.pointer(pointer).and_then(Value::as_str) {
+        Some(text) => text,
+        None => panic!("no {pointer}"),
     };
-    assert_eq!(
-        text("/components/schemas/User/properties/emailVerified/description"),
-        "When the email was verified; none again after each change of the email."
-    );
-    // Of a record that says "See `user`."
+    let email_verified = text("/components/schemas/User/properties/emailVerified/description");
+    assert!(comments("types.wit").contains(email_verified), "{email_verified}");
+    // The contract refers to `user` for the fields of this record.
     assert_eq!(
         text("/components/schemas/UserSummary/properties/emailVerified/description"),
-        text("/components/schemas/User/properties/emailVerified/description")
+        email_verified
     );
     let about = text("/paths/~1api~1trpc~1user.changePassword/post/description");
-    assert!(
-        about.starts_with("Changes a password and ends the user's other sessions."),
-        "{about}"
-    );
-    // Names as clients write them.
-    assert!(
-        about.contains("`FORBIDDEN`: the previous one is wrong"),
-        "{about}"
-    );
-    assert!(
-        about.ends_with("on any user with the permission `admin`."),
-        "{about}"
-    );
+    let (first, _) = about.split_once(". ").expect("more than one sentence");
+    assert!(comments("users.wit").contains(first), "{about}");
+    for code in ["bad-request", "forbidden"] {
+        assert!(comments("users.wit").contains(&format!("`{code}`")));
+        assert!(!about.contains(&format!("`{code}`")), "{about}");
+    }
+    for name in ["`BAD_REQUEST`", "`FORBIDDEN`", "`admin`"] {
+        assert!(about.contains(name), "{name} is not in: {about}");
+    }
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn its_operations_have_names_that_a_client_can_have() {
 }
 
 #[test]
-fn whoever_must_sign_in_is_told_how() {
+fn the_document_says_how_to_sign_in_where_a_call_needs_it() {
     let server = Portico::start();
     let document = document(&server);
     let security = |method: &str, path: &str| document["paths"][path][method]["security"].to_string();
@@ -194,7 +194,7 @@ fn whoever_must_sign_in_is_told_how() {
     assert_eq!(security("get", "/api/apps/{id}"), format!("[{{}},{any}]"));
     assert_eq!(security("post", "/api/trpc/user.initUser"), "[]");
     assert_eq!(security("get", "/api/health/live"), "[]");
-    // What it says is what happens.
+    // The service behaves as the document says.
     for (method, path, operation) in operations(&document) {
         let path = path.replace("{id}", "x").replace("{userId}", "x");
         let answer = server.anonymous().send(

@@ -206,7 +206,7 @@ fn lists_are_bounded() {
 }
 
 #[test]
-fn whoever_is_no_administrator_any_more_applies_nothing() {
+fn a_user_without_the_permission_admin_neither_applies_nor_exports() {
     let server = Portico::start();
     let admin = administrator(&server);
     let alice = admin.user_with("alice", "app-full-all");
@@ -216,4 +216,5 @@ fn whoever_is_no_administrator_any_more_applies_nothing() {
     alice
         .query("state.export", &NO_INPUT)
         .assert_refused(403, "FORBIDDEN");
+    assert!(admin.app_names().is_empty(), "something was written");
 }

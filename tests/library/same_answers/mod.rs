@@ -75,7 +75,7 @@ impl Pair {
     /// Compares everything that is kept, and looks whether it can be.
     async fn look(&mut self) -> Result<(), Difference> {
         let (memory, sqlite) = tokio::join!(state::export(&self.memory), state::export(&self.sqlite));
-        for (part, memory) in memory.as_object().into_iter().flatten() {
+        for (part, memory) in memory.as_object().expect("the parts of the state") {
             let sqlite = &sqlite[part];
             if memory != sqlite {
                 return Err(differ(part, &memory.to_string(), &sqlite.to_string()));

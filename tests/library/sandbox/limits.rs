@@ -36,7 +36,7 @@ async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
     });
     let error = ask(&sandbox, "loop-in-write:App").await.unwrap_err();
     assert_eq!(error.code, Code::Timeout);
-    assert_eq!(error.message, "The call kept others from writing for too long");
+    assert!(error.message.contains("writing"), "{error}");
     // The app is not there, and the next who writes does not wait.
     assert_eq!(
         by_id(&sandbox, None, "App").await.unwrap_err().code,

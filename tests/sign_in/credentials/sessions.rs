@@ -131,7 +131,7 @@ fn everyone_sees_and_ends_their_own_sessions() {
     assert!(
         secrets
             .iter()
-            .all(|token| !all.to_string().contains(token.as_str()))
+            .all(|token| token.len() > 20 && !all.to_string().contains(token.as_str()))
     );
 }
 
@@ -246,7 +246,7 @@ fn what_has_expired_is_removed() {
 }
 
 #[test]
-fn whoever_loses_a_permission_loses_it_at_the_next_request() {
+fn a_permission_that_is_taken_away_is_gone_at_the_next_request() {
     let host = Host::start();
     let root = administrator_of(&host.client);
     let alice = root.user_with("alice", "app-create");
