@@ -159,7 +159,7 @@ fn an_invite_makes_one_user_who_has_no_permissions() {
 }
 
 #[test]
-fn an_invite_that_expired_or_was_withdrawn_admits_nobody() {
+fn an_invite_that_expired_or_was_withdrawn_is_refused() {
     let server = Portico::start();
     let admin = administrator(&server);
     let refuse = |id: &str, token: &str| {

@@ -76,7 +76,7 @@ fn of_fifty_first_users_one_becomes_the_administrator() {
 }
 
 #[test]
-fn of_fifty_who_use_one_invite_one_is_admitted() {
+fn of_fifty_registrations_with_one_invite_one_succeeds() {
     let server = Portico::start();
     let admin = administrator(&server);
     let invite = admin.invite();

@@ -208,7 +208,7 @@ fn a_batch_is_answered_in_order_with_one_status_for_all() {
 }
 
 #[test]
-fn what_is_wrong_with_a_batch_as_a_whole_is_one_error() {
+fn a_fault_of_the_whole_batch_is_one_error() {
     let (server, admin) = start();
     let app = admin.app("An app");
     // A missing key is no input; null is null.

@@ -217,7 +217,7 @@ async fn every_function_of_apps_calls_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_a_provider_vouches_for_is_found_again() {
+async fn a_user_of_a_provider_is_found_again() {
     let plugin = plugin().await;
     administrator(&plugin).await;
     let identity = ExternalIdentity {
@@ -265,7 +265,7 @@ async fn the_limits_are_the_dashboards_to_set() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_guesses_at_a_password_is_slowed_down() {
+async fn guesses_at_a_password_are_slowed_down() {
     let plugin = Plugin::builder(Arc::new(MemoryStorage::new()))
         .build()
         .await

@@ -131,7 +131,7 @@ fn a_document_is_applied_once_and_then_nothing_changes() {
 }
 
 #[test]
-fn what_changes_is_shown_and_what_is_not_named_stays_until_pruned() {
+fn changes_are_shown_and_records_that_are_not_named_stay_until_pruned() {
     let home = Home::new();
     home.apply(&["home.yaml"]).succeeded();
     home.write(
@@ -164,7 +164,7 @@ apps:
 }
 
 #[test]
-fn what_is_wrong_with_a_document_is_said_with_its_line() {
+fn faults_of_a_document_are_reported_with_their_lines() {
     let home = Home::new();
     let refused = |name: &str, text: &str, words: &[&str]| {
         home.write(name, text);
@@ -289,7 +289,7 @@ fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
 }
 
 #[test]
-fn what_a_document_says_does_not_reach_the_terminal_as_its_commands() {
+fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     let home = Home::new();
     home.apply(&["home.yaml"]).succeeded();
     // Letters in the order of right to left; with red letters, also by C1, where the rules allow any text.

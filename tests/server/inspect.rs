@@ -125,7 +125,7 @@ fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
 }
 
 #[test]
-fn what_is_no_component_is_called_what_it_is() {
+fn a_file_that_is_no_component_is_refused_with_what_it_is() {
     let module = wat::parse_str("(module (func (export \"run\")))").expect("a module");
     file(&module).refused_for(&["core module", "wasm-tools component new"]);
     file(&COMPONENT[..COMPONENT.len() / 2]).refused_for(&["ends in the middle", "copy it again"]);
@@ -197,7 +197,7 @@ fn a_component_of_a_compatible_version_runs() {
 }
 
 #[test]
-fn what_differs_is_named() {
+fn differences_from_the_contract_are_named() {
     renamed("default-icon", "another-icon").refused_for(&[
         "portico:dashboard/icons@0.2.0",
         "`another-icon`: this host does not offer it",

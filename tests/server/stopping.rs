@@ -51,7 +51,7 @@ fn told_to_stop_it_finishes_what_it_accepted() {
 
 /// A list of apps that is too large for what kernels keep of a connection.
 #[test]
-fn clients_who_do_not_read_do_not_keep_it_from_stopping() {
+fn clients_that_do_not_read_do_not_keep_it_from_stopping() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     let app = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(60_000)});
@@ -112,7 +112,7 @@ fn a_statement_without_end_does_not_keep_it_from_stopping() {
 }
 
 #[test]
-fn clients_who_send_half_a_request_do_not_keep_it_from_stopping() {
+fn clients_that_send_half_a_request_do_not_keep_it_from_stopping() {
     let mut server = Portico::start();
     let body = json!({"username": "root", "password": PASSWORD}).to_string();
     let half_a_body = accepted_request(&server, &body);

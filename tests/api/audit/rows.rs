@@ -189,7 +189,7 @@ fn each_call_of_a_batch_has_its_row() {
 }
 
 #[test]
-fn what_changes_nothing_has_a_row_as_well() {
+fn a_call_that_changes_nothing_has_a_row_as_well() {
     let server = Portico::start();
     let root = administrator(&server);
     let before = last_number(&root);

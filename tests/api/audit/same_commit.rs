@@ -49,7 +49,7 @@ fn a_kill_leaves_a_change_and_its_row_or_neither() {
 }
 
 #[test]
-fn what_was_refused_is_there_after_a_stop() {
+fn refusals_are_in_the_log_after_a_stop() {
     let mut server = Portico::start();
     let root = administrator(&server);
     let key = root.key_of(&root.user_id);

@@ -68,7 +68,7 @@ fn the_page_names_nothing_that_is_elsewhere_and_holds_no_script_of_its_own() {
 }
 
 #[test]
-fn what_is_not_part_of_the_page_is_not_there() {
+fn paths_beside_the_page_are_not_found() {
     let server = Portico::start();
     let nobody = server.anonymous();
     for path in [

@@ -52,7 +52,7 @@ fn an_administrator_gets_no_5xx_and_no_answer_that_the_document_does_not_state()
 
 #[test]
 #[ignore = "make test-all"]
-fn nobody_gets_no_5xx_and_no_answer_that_the_document_does_not_state() {
+fn an_anonymous_client_gets_no_5xx_and_no_answer_that_the_document_does_not_state() {
     // No user is there yet: creating the first one is among what is tried.
     let server = Portico::start();
     schemathesis(&server)

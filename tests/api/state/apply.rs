@@ -115,7 +115,7 @@ fn applying_the_same_document_again_changes_nothing() {
 }
 
 #[test]
-fn what_a_document_leaves_out_stays_and_null_clears() {
+fn fields_that_a_document_leaves_out_stay_and_null_clears() {
     let server = Portico::start();
     let admin = administrator(&server);
     apply(&admin, &document());
@@ -156,7 +156,7 @@ fn what_a_document_leaves_out_stays_and_null_clears() {
 }
 
 #[test]
-fn what_is_new_gets_the_defaults_of_what_is_left_out() {
+fn new_records_get_the_defaults_of_fields_that_are_left_out() {
     let server = Portico::start();
     let admin = administrator(&server);
     let report = apply(

@@ -67,7 +67,7 @@ fn a_user_whose_name_fits_two_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_listed_twice_or_named_nowhere_is_refused_with_its_place() {
+fn entries_that_are_there_twice_and_unknown_names_are_refused_with_their_places() {
     let server = Portico::start();
     let admin = administrator(&server);
     let engine = |name: &str, short: &str| json!({"name": name, "short": short, "urlTemplate": "https://x.example/%s", "iconUrl": "/x.svg"});

@@ -62,7 +62,7 @@ async fn sign_in(harness: &Harness, identity: &Identity, linking: Linking) -> Re
 }
 
 #[tokio::test]
-async fn whoever_is_linked_stays_as_they_are_and_is_found_from_then_on() {
+async fn a_linked_user_keeps_their_profile_and_is_found_from_then_on() {
     let (harness, ada) = with_ada(Some(NEW_YEAR)).await;
     let linked = sign_in(&harness, &vouched("1"), Linking::Verified).await.unwrap();
     assert_eq!((&linked.id, &linked.name[..]), (&ada, "ada"));
@@ -83,7 +83,7 @@ async fn whoever_is_linked_stays_as_they_are_and_is_found_from_then_on() {
 }
 
 #[tokio::test]
-async fn nobody_is_linked_without_a_setting_and_a_verified_email_on_both_sides() {
+async fn linking_takes_a_setting_and_an_email_that_is_verified_on_both_sides() {
     let unverified = Identity {
         email_verified: false,
         ..vouched("1")

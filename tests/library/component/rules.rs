@@ -186,7 +186,7 @@ async fn apps_of_one_name_stay_in_the_order_in_which_they_were_created_together(
 }
 
 #[tokio::test]
-async fn an_identity_provider_brings_nobody_in_before_the_first_administrator() {
+async fn an_identity_provider_signs_no_user_in_before_the_first_administrator_exists() {
     let harness = Harness::new();
     let refusal = call!(
         harness,
@@ -227,7 +227,7 @@ async fn a_subject_is_one_user_and_two_subjects_with_one_name_are_not() {
 }
 
 #[tokio::test]
-async fn what_a_provider_vouches_for_is_not_changed_here_not_even_by_administrators() {
+async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_administrators() {
     let harness = Harness::new();
     first_user(&harness).await;
     let eve = call!(

@@ -55,7 +55,7 @@ fn jellyfin() -> AppInput {
 }
 
 #[tokio::test]
-async fn a_transaction_that_somebody_else_won_is_tried_again() {
+async fn a_transaction_that_lost_to_another_is_tried_again() {
     let harness = harness(5, Error::Retry);
     let app = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap();
     assert_eq!(
@@ -73,7 +73,7 @@ async fn after_five_more_tries_the_call_is_refused() {
 }
 
 #[tokio::test]
-async fn what_storage_says_when_it_fails_stays_in_the_log() {
+async fn the_reason_of_a_storage_failure_stays_in_the_log() {
     let harness = harness(1, Error::Unavailable("disk /dev/sda1 is full".into()));
     let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);

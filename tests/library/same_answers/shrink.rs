@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_matter_goes_and_what_matters_stays() {
+    async fn steps_that_do_not_matter_are_dropped_and_the_others_stay() {
         let steps: Vec<_> = (0..100)
             .map(|number| step(number, json!({"name": format!("some %{number}"), "more": [1, 2]})))
             .collect();

@@ -64,7 +64,7 @@ fn an_answer_of_100_megabytes_is_refused_where_one_record_is_asked_for() {
 }
 
 #[test]
-fn what_was_committed_before_a_trap_stays_and_what_was_not_is_gone() {
+fn commits_before_a_trap_stay_and_everything_else_is_gone() {
     let hostile = Hostile::start();
     assert_refused(&hostile.attack("trap-after-commit:First"), FAULT.0, FAULT.1);
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_component_cannot_forge_lines_of_the_log() {
 /// The message of a panic may quote an input. The hostile component has the panic handler of the one
 /// that ships.
 #[test]
-fn what_a_panic_says_is_not_in_the_log_and_where_it_was_is() {
+fn the_log_has_the_place_of_a_panic_and_not_its_message() {
     let mut hostile = Hostile::start();
     assert_refused(&hostile.attack("panic:canary of a panic"), FAULT.0, FAULT.1);
     let log = hostile.server.stop().text();

@@ -150,7 +150,7 @@ const REMEMBER: &str = "(call $remember)";
 const REMEMBER_AND_DROP: &str = "(call $remember) (call $drop_segments)";
 
 #[tokio::test]
-async fn what_a_call_leaves_in_globals_tables_and_sizes_nobody_else_finds() {
+async fn what_a_call_leaves_in_globals_tables_and_sizes_is_invisible_to_other_callers() {
     for body in [REMEMBER, REMEMBER_AND_DROP] {
         for (first, second) in PAIRS {
             let sandbox = sandbox_of(REMEMBERS, body);
@@ -179,7 +179,7 @@ async fn the_probe_finds_globals_tables_and_sizes_in_an_instance_that_is_used_tw
 }
 
 #[tokio::test]
-async fn what_a_call_leaves_before_a_trap_nobody_finds() {
+async fn what_a_call_leaves_before_a_trap_is_invisible_to_other_callers() {
     let body = "(drop (call $remember)) (if (i32.eq (local.get 6) (i32.const 4)) (then unreachable)) (i32.const 1024)";
     for (first, second) in PAIRS {
         let sandbox = sandbox_of(REMEMBERS, body);
@@ -247,7 +247,7 @@ async fn memory_that_is_not_there_is_not_written_to() {
 }
 
 #[tokio::test]
-async fn whoever_calls_the_host_while_it_asks_for_memory_is_ended() {
+async fn a_component_that_calls_the_host_while_it_asks_for_memory_is_ended() {
     let items = r#"
         (import "portico:dashboard/log@0.2.0" "write" (func $log (param i32 i32 i32)))
         (memory (export "memory") 2)
@@ -286,7 +286,7 @@ async fn a_text_that_is_longer_than_memory_is_refused() {
 }
 
 #[tokio::test]
-async fn a_handle_that_nobody_gave_is_refused() {
+async fn a_handle_that_the_host_did_not_give_is_refused() {
     let items = format!(
         r#"(import "portico:dashboard/storage@0.2.0" "[method]transaction.has-users" (func $has (param i32 i32)))
         {MEMORY}"#

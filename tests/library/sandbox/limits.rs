@@ -47,7 +47,7 @@ async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
 }
 
 #[tokio::test]
-async fn waiting_for_the_turn_to_write_keeps_nobody_from_writing() {
+async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
     let storage = Arc::new(storage);
@@ -121,7 +121,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
 }
 
 #[tokio::test]
-async fn whoever_gets_no_memory_in_time_is_told_to_come_again() {
+async fn a_call_that_gets_no_memory_in_time_is_told_to_try_again() {
     let sandbox = hostile(Limits {
         large_calls: 1,
         wait: Duration::from_millis(50),
@@ -135,7 +135,7 @@ async fn whoever_gets_no_memory_in_time_is_told_to_come_again() {
 }
 
 #[tokio::test]
-async fn whoever_gets_no_turn_in_time_is_told_to_come_again() {
+async fn a_call_that_gets_no_turn_in_time_is_told_to_try_again() {
     let sandbox = hostile(Limits {
         instances: 1,
         wait: Duration::from_millis(50),

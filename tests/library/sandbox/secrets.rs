@@ -46,7 +46,7 @@ async fn the_probe_finds_a_secret_in_an_instance_that_is_used_twice() {
 }
 
 #[tokio::test]
-async fn what_a_call_leaves_in_memory_nobody_else_finds() {
+async fn what_a_call_leaves_in_memory_is_invisible_to_other_callers() {
     for misbehaviour in ["hide", "hide-and-trap"] {
         for (first, second) in PAIRS {
             let sandbox = hostile(crowded(1));
@@ -61,7 +61,7 @@ async fn what_a_call_leaves_in_memory_nobody_else_finds() {
 
 /// Calls that hash keep their room in memory: it has to be empty for the next one.
 #[tokio::test]
-async fn what_a_call_that_hashes_leaves_in_memory_nobody_else_finds() {
+async fn what_a_call_that_hashes_leaves_in_memory_is_invisible_to_other_callers() {
     let sandbox = hostile(Limits {
         hashing: 1,
         ..Limits::default()
@@ -100,7 +100,7 @@ async fn an_instance_serves_its_user_again() {
 }
 
 #[tokio::test]
-async fn an_instance_that_trapped_serves_nobody_again() {
+async fn an_instance_that_trapped_serves_no_further_call() {
     let sandbox = hostile(crowded(1));
     by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
     by_id(&sandbox, Some("ada"), "hostile:panic").await.unwrap_err();
@@ -108,7 +108,7 @@ async fn an_instance_that_trapped_serves_nobody_again() {
 }
 
 #[tokio::test]
-async fn an_instance_whose_call_was_given_up_serves_nobody_again() {
+async fn an_instance_whose_call_was_dropped_serves_no_further_call() {
     let sandbox = hostile(crowded(1));
     by_id(&sandbox, Some("ada"), HIDE).await.unwrap();
     let looping = by_id(&sandbox, Some("ada"), "hostile:loop");
@@ -127,7 +127,7 @@ async fn an_instance_with_much_memory_is_not_kept() {
 }
 
 #[tokio::test]
-async fn few_instances_are_kept_and_whoever_calls_twice_gets_the_place_that_was_idle_longest() {
+async fn few_instances_are_kept_and_a_second_call_replaces_the_one_that_was_idle_longest() {
     let sandbox = hostile(Limits {
         warm: 2,
         ..crowded(1)
@@ -141,7 +141,7 @@ async fn few_instances_are_kept_and_whoever_calls_twice_gets_the_place_that_was_
 }
 
 #[tokio::test]
-async fn many_who_call_in_turn_take_nobodys_place() {
+async fn many_users_who_call_in_turn_replace_no_kept_instance() {
     let sandbox = hostile(Limits {
         warm: 2,
         ..crowded(1)
@@ -180,7 +180,7 @@ async fn without_warm_instances_every_call_gets_a_fresh_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn under_load_nobody_finds_anything_of_others() {
+async fn under_load_no_call_finds_data_of_another_caller() {
     let sandbox = Arc::new(hostile(crowded(3)));
     let calls: Vec<_> = (0..600)
         .map(|number| {

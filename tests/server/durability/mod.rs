@@ -15,7 +15,7 @@ use serde_json::json;
 use writer::Writer;
 
 #[test]
-fn what_was_answered_is_there_after_a_kill() {
+fn answered_changes_are_there_after_a_kill() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     let group = admin.group("editors", &["app-modify-all"]);

@@ -209,7 +209,7 @@ fn read_slowly(stream: &mut TcpStream, step: usize, pause: Duration) -> (usize, 
 }
 
 #[test]
-fn who_reads_at_the_least_rate_is_served_and_who_does_not_is_cut_off() {
+fn a_client_that_reads_at_the_least_rate_is_served_and_a_slower_one_is_cut_off() {
     const RATE: usize = 128 << 10;
     let rate = RATE.to_string();
     let (server, _admin, app) = service(&[

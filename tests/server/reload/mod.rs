@@ -182,7 +182,7 @@ fn a_changed_file_is_served_without_dropping_a_request() {
 }
 
 #[test]
-fn what_cannot_be_served_changes_nothing_and_the_log_says_why() {
+fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
     let served = Served::start(&[]);
     let refused = hash(&served.file);
     let text = |old, new| renamed(COMPONENT, old, new);

@@ -43,7 +43,7 @@ fn a_failed_sign_in_answers_the_same_byte_for_byte() {
 }
 
 #[test]
-fn an_account_that_is_closed_answers_as_a_name_that_nobody_has() {
+fn a_locked_account_answers_like_an_unknown_name() {
     let host = prepared(Host::throttled());
     let mut closed = Vec::new();
     for (number, name) in ["root", "nobody", "olga"].into_iter().enumerate() {

@@ -218,7 +218,7 @@ fn a_new_password_ends_all_other_sessions_and_a_deleted_user_has_none() {
 }
 
 #[test]
-fn what_has_expired_is_removed() {
+fn expired_sessions_are_removed() {
     let host = Host::start();
     let root = administrator_of(&host.client);
     let kept = || {

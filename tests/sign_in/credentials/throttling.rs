@@ -197,7 +197,7 @@ fn the_first_administrator_is_limited_alike() {
 }
 
 #[test]
-fn what_succeeds_or_has_no_form_costs_nothing() {
+fn successes_and_malformed_tries_are_not_counted() {
     let host = Host::throttled();
     let admin = administrator_of(&host.client);
     for _ in 0..15 {
@@ -225,7 +225,7 @@ fn what_succeeds_or_has_no_form_costs_nothing() {
 }
 
 #[test]
-fn whoever_hangs_up_has_tried() {
+fn a_try_counts_although_its_client_hangs_up() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -261,7 +261,7 @@ fn whoever_hangs_up_has_tried() {
 }
 
 #[test]
-fn one_address_that_asks_for_many_hashes_holds_up_nobody_else() {
+fn one_address_that_asks_for_many_hashes_does_not_delay_others() {
     const MANY: usize = 40;
     let host = Host::start();
     administrator_of(&host.client);
@@ -302,7 +302,7 @@ fn one_address_that_asks_for_many_hashes_holds_up_nobody_else() {
 }
 
 #[test]
-fn whoever_waits_too_long_for_a_turn_to_hash_is_told_when_to_come_again() {
+fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

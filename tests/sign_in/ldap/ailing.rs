@@ -119,7 +119,7 @@ fn a_directory_that_is_slow_costs_its_users_the_time_limit_and_others_nothing() 
 }
 
 #[test]
-fn what_nobody_can_have_is_not_sent() {
+fn a_name_or_password_that_no_user_can_have_is_not_sent() {
     let (url, connections) = silent();
     let server = start(at(&url));
     let long = "x".repeat(256);

@@ -92,7 +92,7 @@ fn the_last_administrator_stays_one() {
 
 #[test]
 #[ignore = "make test-all"]
-fn a_base_for_groups_that_is_not_there_lets_nobody_in() {
+fn a_base_for_groups_that_does_not_exist_refuses_every_sign_in() {
     let slapd = Slapd::start();
     let service = slapd
         .service()

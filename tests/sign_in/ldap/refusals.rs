@@ -80,7 +80,7 @@ fn every_reason_is_answered_the_same_byte_for_byte_and_not_at_once() {
 
 #[test]
 #[ignore = "make test-all"]
-fn nobody_is_signed_in_by_an_anonymous_bind() {
+fn an_anonymous_bind_signs_no_user_in() {
     // This directory takes a bind without a password for an anonymous one, and says success.
     let slapd = Slapd::start();
     let configuration = slapd.file("slapd.conf");

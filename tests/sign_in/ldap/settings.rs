@@ -47,7 +47,7 @@ fn a_directory_that_is_set_up_wrong_is_named_and_stops_nothing_else() {
 }
 
 #[test]
-fn who_asks_for_a_directory_where_there_is_none_is_told_so() {
+fn a_sign_in_by_a_directory_that_is_not_set_up_is_refused_with_the_reason() {
     let server = start(Builder::default());
     let answer = sign_in(&server, "ada", "a password");
     answer.assert_bad_field("provider");
@@ -57,7 +57,7 @@ fn who_asks_for_a_directory_where_there_is_none_is_told_so() {
 
 #[test]
 #[ignore = "make test-all"]
-fn nobody_signs_in_by_the_directory_before_the_first_administrator() {
+fn no_user_of_the_directory_signs_in_before_the_first_administrator_exists() {
     let slapd = Slapd::start();
     let server = slapd.service().start();
     for password in [PASSWORD, "not the password"] {

@@ -37,7 +37,7 @@ fn over_tls_from_the_beginning_and_over_start_tls() {
 
 #[test]
 #[ignore = "make test-all"]
-fn a_certificate_that_nobody_vouches_for_is_refused() {
+fn a_certificate_of_no_known_authority_is_refused() {
     let slapd = Slapd::start();
     let other = slapd.file("other-ca.pem").to_str().expect("a text").to_owned();
     let elsewhere = slapd.tls_url().replace("127.0.0.1", "localhost");

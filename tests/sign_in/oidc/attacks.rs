@@ -20,7 +20,7 @@ fn assert_out(browser: &Browser, page: &Page) {
 }
 
 #[test]
-fn a_state_that_nobody_began_with_is_refused() {
+fn a_state_that_began_no_sign_in_is_refused() {
     let (issuer, server, administrator) = start(&[]);
     let browser = Browser::new();
     let callback = browser.at_issuer(&start_url(&server), "1");
@@ -88,7 +88,7 @@ fn a_code_of_another_sign_in_is_worth_nothing() {
 }
 
 #[test]
-fn whoever_is_refused_at_the_issuer_or_comes_from_another_one_is_refused() {
+fn a_browser_that_the_issuer_refused_or_that_comes_from_another_issuer_is_refused() {
     let (issuer, server, _) = start(&[]);
     for change in ["error=access_denied", "iss=https%3A%2F%2Fevil.example"] {
         let browser = Browser::new();
@@ -178,7 +178,7 @@ fn head_neither_begins_nor_ends_a_sign_in() {
 }
 
 #[test]
-fn nobody_is_sent_to_another_host_afterwards() {
+fn no_browser_is_sent_to_another_host_afterwards() {
     let (_issuer, server, _) = start(&[]);
     for path in [
         "//evil.example",

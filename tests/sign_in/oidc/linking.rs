@@ -22,14 +22,14 @@ fn with_local(more: &[(&str, &str)], verified: bool) -> (Issuer, Portico, Sessio
 }
 
 #[test]
-fn nobody_is_linked_unless_the_settings_say_so() {
+fn no_user_is_linked_unless_the_settings_say_so() {
     let (_issuer, server, administrator, local) = with_local(&[], true);
     assert_ne!(user(&server, &signed_in(&server, "1"))["id"], local);
     assert_eq!(users(&administrator), ["ada", "countess", "root"]);
 }
 
 #[test]
-fn whoever_is_linked_is_one_user_by_password_and_by_the_issuer() {
+fn a_linked_user_is_the_same_user_by_password_and_by_the_issuer() {
     let (issuer, server, administrator, local) = with_local(&[("PORTICO_OIDC_LINKING", "verified")], true);
     let linked = user(&server, &signed_in(&server, "1"));
     assert_eq!(linked["id"], local);
@@ -47,7 +47,7 @@ fn whoever_is_linked_is_one_user_by_password_and_by_the_issuer() {
 }
 
 #[test]
-fn an_email_that_somebody_only_wrote_down_here_links_nobody() {
+fn an_email_that_was_never_verified_links_no_user() {
     let settings = [("PORTICO_OIDC_LINKING", "verified")];
     let (_issuer, server, _, local) = with_local(&settings, false);
     assert_ne!(user(&server, &signed_in(&server, "1"))["id"], local);

@@ -18,7 +18,7 @@ fn oidc(server: &Portico) -> Value {
 }
 
 #[test]
-fn without_settings_it_is_off_and_nobody_is_told_of_it() {
+fn without_settings_it_is_off_and_no_answer_mentions_it() {
     let server = Portico::start();
     administrator(&server);
     let off = json!({

@@ -9,7 +9,7 @@ use super::{
 };
 
 #[test]
-fn whoever_the_issuer_vouches_for_has_a_session_and_is_the_same_user_again() {
+fn a_user_of_the_issuer_gets_a_session_and_is_the_same_user_the_next_time() {
     let (issuer, server, administrator) = start(&[]);
     let browser = Browser::new();
     let begun = browser.get(&start_url(&server));
@@ -63,7 +63,7 @@ fn whoever_the_issuer_vouches_for_has_a_session_and_is_the_same_user_again() {
 }
 
 #[test]
-fn what_userinfo_says_may_stand_in_the_token_as_well() {
+fn claims_of_userinfo_may_be_in_the_token_as_well() {
     let (issuer, server, _) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
     let mut known = ada();
     known["groups"] = json!(["no group"]);
@@ -135,7 +135,7 @@ fn behind_tls_cookies_and_the_way_back_are_for_tls() {
 }
 
 #[test]
-fn nobody_signs_in_before_the_first_administrator() {
+fn no_external_user_signs_in_before_the_first_administrator_exists() {
     let issuer = Issuer::start();
     let server = settings(&issuer, &[]).start();
     let page = Browser::new().get(&start_url(&server));

@@ -115,7 +115,7 @@ fn an_id_token_that_is_not_for_this_sign_in_and_this_moment_is_refused() {
 }
 
 #[test]
-fn userinfo_of_somebody_else_is_refused() {
+fn userinfo_of_another_user_is_refused() {
     let (issuer, server, _) = start(&[]);
     issuer.behaves(json!({"userinfo": {"sub": "2", "preferred_username": "root"}}));
     let (_, page) = sign_in(&server, "1");

@@ -63,7 +63,7 @@ fn an_issuer_that_is_down_is_asked_again_the_next_time() {
 }
 
 #[test]
-fn an_issuer_that_is_not_there_from_the_beginning_keeps_nobody_from_anything() {
+fn an_issuer_that_cannot_be_reached_at_the_start_prevents_nothing_else() {
     let mut issuer = Issuer::start();
     issuer.stop();
     let server = super::harness::settings(&issuer, &[]).start();

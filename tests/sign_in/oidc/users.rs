@@ -6,7 +6,7 @@ use serde_json::json;
 use super::harness::{Issuer, ada, assert_logged, sign_in, signed_in, start, user, users};
 
 #[test]
-fn nobody_changes_an_external_users_name_email_or_password() {
+fn name_email_and_password_of_an_external_user_cannot_be_changed() {
     let (_issuer, server, administrator) = start(&[]);
     let token = signed_in(&server, "1");
     let ada = user(&server, &token);
@@ -49,7 +49,7 @@ fn nobody_changes_an_external_users_name_email_or_password() {
 }
 
 #[test]
-fn a_password_for_an_external_user_is_refused_as_for_nobody_byte_for_byte() {
+fn a_password_for_an_external_user_is_refused_byte_for_byte_as_for_an_unknown_name() {
     let (_issuer, server, _) = start(&[]);
     signed_in(&server, "1");
     let answers = ["ada", "nobody"].map(|name| {
