@@ -63,7 +63,7 @@ fn a_nul_is_no_part_of_a_name() {
         .assert_bad_field("name");
     let board = json!({"name": "a\u{0}b", "isPublic": true, "items": []});
     admin.mutate("board.create", &board).assert_bad_field("name");
-    // Where a text is only compared, nothing has such a name.
+    // Where a text is only compared, no record matches it.
     assert_eq!(admin.query("app.search", &json!({"query": "\u{0}"})).status, 200);
     admin.get("/api/apps/a%00b").assert_refused(404, "NOT_FOUND");
     admin.get("/api/users/a%00b").assert_refused(404, "NOT_FOUND");
@@ -451,7 +451,7 @@ fn a_data_directory_that_cannot_be_written_is_refused_by_its_name() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("a-file");
     std::fs::write(&file, "").expect("write the file");
-    // Permissions do not hold root back, so these are places where nobody can make a directory.
+    // Permissions do not bind root, so these are places where not even root can make a directory.
     for data in [
         file.join("data"),
         file,

@@ -87,7 +87,7 @@ fn no_path_takes_admin_from_the_last_administrator() {
     let group = group.expect("a group of administrators")["id"]
         .as_str()
         .expect("an id");
-    // A group that nobody is in makes nobody an administrator.
+    // A group without members makes no user an administrator.
     admin.group("empty", &["admin"]);
     let attempts = [
         (

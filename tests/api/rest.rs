@@ -182,7 +182,7 @@ fn numbers_and_booleans_of_a_query_string_are_written_one_way() {
     assert_eq!(found("A%20B%2Bc%26d"), Some(1));
     assert_eq!(found("a+b"), Some(1), "a plus is a blank");
     assert_eq!(found(""), Some(1));
-    // A text stays a text, whatever it looks like.
+    // A text stays a text, even if it looks like a number or a flag.
     assert_eq!(found("5"), Some(0));
     assert_eq!(found("true"), Some(0));
     admin

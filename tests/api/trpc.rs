@@ -99,7 +99,7 @@ fn queries_are_got_and_mutations_are_posted() {
     let wrong = |method: &str, procedure: &str, allow: &str| {
         let kind = [("content-type", "application/json")];
         let body = (method != "GET").then_some(b"{}".as_slice());
-        // The method comes before access: even nobody is told.
+        // The method is checked before access: an anonymous client gets the same answer.
         let answer = server
             .anonymous()
             .send(method, &format!("/api/trpc/{procedure}"), &kind, body);
@@ -116,7 +116,7 @@ fn queries_are_got_and_mutations_are_posted() {
         let answer = server.anonymous().send(method, "/api/trpc/app.all", &[], None);
         answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
     }
-    // HEAD is how clients ask whether somebody is there: anything, anyone.
+    // Clients use HEAD to ask whether the service is there: any client, for any procedure.
     for procedure in ["app.all", "app.create", "app.nope"] {
         let answer = server
             .anonymous()

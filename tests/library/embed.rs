@@ -24,7 +24,7 @@ use portico::{
 };
 use tower::ServiceExt as _;
 
-/// Whoever says in a header that they are Ada, is Ada.
+/// Believes the name in a header.
 struct Trusting(Identity);
 
 #[async_trait]

@@ -110,7 +110,7 @@ fn a_backup_made_while_four_connections_write_is_one_state_and_starts() {
         .get("/api/auth/session")
         .assert_refused(401, "UNAUTHORIZED");
     restored.sign_in("root", PASSWORD);
-    // Nobody noticed on the service that was backed up.
+    // The service that was backed up goes on as before.
     admin.get("/api/auth/session").assert_status(200);
 }
 
@@ -148,7 +148,7 @@ fn backup_and_restore_say_what_is_in_their_way() {
     admin.app("later");
     portico(&["backup", copy, "--force"], &server.data()).succeeded();
 
-    // A link or a device is somebody else's; a pipe would never end.
+    // A link or a device is not the backup's to replace; reading a pipe would never end.
     let (link, pipe) = (path("link.db"), path("pipe"));
     std::os::unix::fs::symlink("copy.db", &link).expect("a link");
     let said = portico(&["backup", text(&link), "--force"], &server.data()).failed();

@@ -107,7 +107,7 @@ fn spoil(file: &Path, pages: impl IntoIterator<Item = usize>) {
     for page in pages {
         bytes[page * PAGE..][..PAGE].fill(0xA5);
     }
-    // In place: whoever has it open sees it.
+    // In place, so that a process that has the file open sees it.
     fs::OpenOptions::new()
         .write(true)
         .open(file)

@@ -38,7 +38,7 @@ enum Reply {
     Circle,
     /// Sends the client there.
     Redirect(String),
-    /// So many bytes of blanks, then a good index.
+    /// This many bytes of blanks, then a good index.
     Padded(usize),
     /// Promises more than it sends.
     Cut,
@@ -360,7 +360,7 @@ async fn a_source_that_hangs_costs_two_seconds_and_hides_no_other_source() {
     );
     assert!(elapsed < Duration::from_millis(2_500), "it took {elapsed:?}");
 
-    // Nobody waits for it a second time.
+    // The next search does not wait for it again.
     let start = Instant::now();
     assert_eq!(find_jellyfin(&icons).await, None);
     let elapsed = start.elapsed();

@@ -13,7 +13,7 @@ fn accepted_request(server: &Portico, body: &str) -> TcpStream {
     raw::send_head(&server.address(), "/api/trpc/user.initUser", &[], body)
 }
 
-/// Waits until nobody is admitted any more.
+/// Waits until the service accepts no more connections.
 fn wait_until_closed(address: &str) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while TcpStream::connect(address).is_ok() {

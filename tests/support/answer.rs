@@ -18,7 +18,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Holds what must be true of every answer, whatever was asked. Only the page of the description
+    /// Checks what must be true of the answer to every request. Only the page of the description
     /// is no JSON.
     #[track_caller]
     pub(crate) fn hold(self, path: &str) -> Self {

@@ -1,4 +1,4 @@
-//! Who talks to the service: nobody, a session, a key. All behind one trait.
+//! Clients of the service: anonymous, with a session or with a key. All behind one trait.
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub fn trpc_query_path(procedure: &str, input: &Value) -> String {
     }
 }
 
-/// Somebody who sends requests. What differs is the headers that say who it is.
+/// A client that sends requests. Clients differ in the headers that say who they are.
 pub trait Client {
     /// Where the requests go.
     fn door(&self) -> &Door;
@@ -183,14 +183,14 @@ pub trait Client {
     }
 }
 
-/// Nobody.
+/// A client without credentials.
 #[derive(Clone)]
 pub struct Anonymous {
     pub(crate) door: Door,
 }
 
 impl Anonymous {
-    /// Nobody, at the door of whatever listens at this address.
+    /// A client without credentials, of the service at this address.
     pub fn at(address: &str) -> Self {
         Self {
             door: Door::new(address),

@@ -14,7 +14,7 @@ use crate::{Anonymous, Door, Key, Session, mount_namespace, raw, under_limit};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
-/// Long enough for whatever is left to do when it is told to stop.
+/// Long enough for everything that is left to do when it is told to stop.
 const STOP: Duration = Duration::from_secs(30);
 
 /// The binary under test: `PORTICO_BIN`, or the one built beside the tests.
@@ -208,7 +208,7 @@ impl Portico {
         self.door.address()
     }
 
-    /// A client who is nobody.
+    /// An anonymous client.
     pub fn anonymous(&self) -> Anonymous {
         Anonymous {
             door: self.door.clone(),
@@ -320,7 +320,7 @@ impl Portico {
         self.door.move_to(&self.process.address);
     }
 
-    /// Starts it again on the same data directory and ends it (SIGKILL) so long after this is true,
+    /// Starts it again on the same data directory and ends it (SIGKILL) this long after `when` is true,
     /// whether it listens by then or not.
     pub fn kill_while_starting(&mut self, mut when: impl FnMut() -> bool, after: Duration) {
         let mut process = Process::launch(&self.builder, &data_in(&self.folder), None);
@@ -484,11 +484,11 @@ fn collect(
             let address = line.strip_prefix("portico listens on http://");
             if let (Some(found), Some(address)) = (&found, address) {
                 let address = address.split_whitespace().next().unwrap_or_default();
-                // Nobody may be waiting any more.
+                // The test may not wait any more.
                 let _ = found.send(address.trim_end_matches('/').to_owned());
             }
         }
-        // Whoever waits for the end waits until both of these are gone.
+        // A test that waits for the end waits until both of these are gone.
         drop(ends);
     });
     collected

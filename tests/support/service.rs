@@ -104,7 +104,7 @@ pub struct TestService {
 pub struct Listening {
     /// The service itself.
     pub service: Arc<Service>,
-    /// A client who is nobody.
+    /// An anonymous client.
     pub client: Anonymous,
     /// Where the service runs.
     pub runtime: Runtime,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::harness::{Host, rows, rows_where};
 
-/// Longer than any of these tests: refusals are written when somebody looks.
+/// Longer than any of these tests: refusals are written when a caller reads the log.
 const NEVER: Duration = Duration::from_secs(60 * 60);
 
 fn settings() -> AuditSettings {
@@ -81,7 +81,7 @@ fn where_there_are_too_many_refusals_go_first_and_then_the_oldest() {
     );
 }
 
-/// So many rows of one moment each, shortly before now.
+/// Writes this many rows, each a millisecond later than the one before, shortly before now.
 fn fill(host: &Host, first: u64, count: u64, outcome: &str) {
     let context = Identity::operator().context("fill");
     let start = host.clock.now() - 10_000;

@@ -34,7 +34,7 @@ pub fn rows(admin: &dyn Client) -> Vec<Value> {
     rows_where(admin, &json!({}))
 }
 
-/// What is new since there were so many, oldest first.
+/// The rows after the row of this number, oldest first.
 #[track_caller]
 pub fn new_rows(admin: &dyn Client, number: u64) -> Vec<Value> {
     let mut rows = rows(admin);

@@ -31,7 +31,7 @@ fn signing_in_and_out_has_rows_and_a_wrong_password_names_no_more_than_the_user(
     let session_id = sessions[0]["id"].clone();
     session.post("/api/auth/sign-out", &json!({})).assert_status(200);
     sign_in(&server, "alice", "a wrong password").assert_refused(401, "UNAUTHORIZED");
-    // Somebody typed the password where the name belongs.
+    // A user typed the password where the name belongs.
     sign_in(&server, PASSWORD, "a wrong password").assert_refused(401, "UNAUTHORIZED");
     server
         .anonymous()

@@ -103,7 +103,7 @@ impl Bench {
     }
 }
 
-/// A text of so many characters that is good for this field, as far as so many can be.
+/// A text of this length that is good for this field, if the length allows one.
 fn text(field: &str, length: usize) -> String {
     let (start, end) = match field {
         "href" | "pingUrl" => ("https://x.example/", ""),

@@ -13,10 +13,10 @@ use super::{document, operations};
 const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
 
 /// Refusals of what is tried too often, which no server of these tests is told to count.
-/// `credentials/throttling.rs` is about such.
+/// `tests/sign_in/credentials/throttling.rs` is about these.
 const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 429)];
 
-/// Statuses that are about credentials, about the form of requests, or nobody's intention.
+/// Statuses about credentials or the form of requests, and those that no procedure intends.
 const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
 
 #[test]

@@ -187,7 +187,7 @@ fn new_records_get_the_defaults_of_fields_that_are_left_out() {
         (&grace["firstDayOfWeek"], &grace["openSearchInNewTab"]),
         (&json!(1), &json!(true))
     );
-    // Without a password nobody signs in, until an administrator gives one.
+    // A user without a password cannot sign in until an administrator sets one.
     let sign_in = json!({"username": "grace", "password": PASSWORD});
     server
         .anonymous()
@@ -296,7 +296,7 @@ fn two_search_engines_change_shorts_with_each_other() {
     assert_eq!(changes(&report, "One"), json!([["short", "a", "B"]]));
     assert_eq!(changes(&report, "Two"), json!([["short", "b", "a"]]));
     assert_nothing_changed(&apply(&admin, &engines("B", "a")));
-    // The short is taken for good: it is nobody's any more that was let go on the way.
+    // The short that was freed on the way is taken for good.
     let third =
         json!({"name": "Three", "short": "A", "urlTemplate": "https://x.example/%s", "iconUrl": "/x.svg"});
     admin

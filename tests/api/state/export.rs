@@ -149,7 +149,7 @@ fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
     let admin = fill(&server);
     let state = export(&admin);
 
-    // Nobody is an administrator there yet: this is the operator, at the machine itself.
+    // No administrator exists there yet: the operator applies it, on the machine itself.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let call = |arguments: &[&str], input: &str| {
         let mut command = command();

@@ -140,7 +140,7 @@ fn a_state_without_an_administrator_is_not_applied_to_an_empty_dashboard() {
     );
     document["users"][0]["groups"] = json!(["admins"]);
     call(&document).succeeded();
-    // Nobody else gets in: the dashboard has its first user.
+    // No other first user can be created: the dashboard has one.
     let text = call(&json!({"users": [], "prune": true})).failed();
     assert!(text.contains("administrator"), "{text}");
 }

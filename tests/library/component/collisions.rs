@@ -23,7 +23,7 @@ use tokio::{
 };
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Answers `retry` to so many transactions that want to write.
+/// Answers `retry` to the first write transactions, this many.
 struct Refusing {
     inner: MemoryStorage,
     refusals: AtomicU32,

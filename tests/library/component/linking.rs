@@ -135,7 +135,7 @@ async fn of_two_users_with_one_email_neither_is_linked() {
 async fn a_user_who_is_linked_is_not_linked_to_another_subject() {
     let (harness, ada) = with_ada(Some(NEW_YEAR)).await;
     sign_in(&harness, &vouched("1"), Linking::Verified).await.unwrap();
-    // Whoever has the email now at the provider is not who had it then.
+    // The owner of the email at the provider may be another person by now.
     let refused = sign_in(&harness, &vouched("2"), Linking::Verified)
         .await
         .unwrap_err();

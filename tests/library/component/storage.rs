@@ -13,7 +13,7 @@ use portico_storage::{
 
 use super::harness::{Harness, account, admin, call, user};
 
-/// Refuses to begin so many times, then does as it is told.
+/// Refuses the first transactions, this many, and then begins them as asked.
 struct Refusing {
     storage: Arc<MemoryStorage>,
     refusals: AtomicU32,

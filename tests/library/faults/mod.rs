@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use server::{Driver, Server, Store};
 use storage::{Calls, Failing};
 
-/// The component tries a transaction so often after the first time.
+/// How often the component tries a transaction again.
 const RETRIES: usize = 5;
 
 /// What storage says for itself; it stays in the log.
@@ -123,7 +123,7 @@ impl Bench {
         (answer, calls)
     }
 
-    /// A procedure of the table, called by the administrator, or by nobody if that is possible.
+    /// Lets a procedure of the table fail. An anonymous client calls it if it may, else the administrator.
     fn fail_procedure(&self, row: &Row) {
         let path = format!("/api/trpc/{}", row.name);
         self.fail_everywhere(row.name, || {

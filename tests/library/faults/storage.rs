@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use portico_model::{App, Provider, Timestamp, User, UserSummary};
 use portico_storage::*;
 
-/// Which calls fail, counted from 1 since the last time that somebody asked.
+/// Which calls fail, counted from 1 since the test last set a plan.
 #[derive(Clone, Copy, Debug)]
 pub enum Failing {
     None,
@@ -14,7 +14,7 @@ pub enum Failing {
     AllFrom(usize),
 }
 
-/// What was called since somebody last asked.
+/// The calls since the test last set a plan.
 #[derive(Default)]
 pub struct Calls {
     /// The functions, in order.

@@ -232,7 +232,7 @@ impl Generator {
     }
 
     fn choose(&mut self) -> &'static str {
-        // Whatever comes before the first user is mostly refused: not for too long.
+        // Before the first user exists most calls are refused: this should not last too long.
         if self.world.users.there.is_empty() && self.rng.u8(..8) == 0 {
             return "user.initUser";
         }
@@ -278,7 +278,7 @@ impl Generator {
         (caller, Action::Call { procedure, input })
     }
 
-    /// Mostly somebody who may; else anybody.
+    /// Mostly a caller with access, else any caller.
     fn caller(&mut self, procedure: &str) -> Caller {
         let anybody = self.rng.u8(..7) == 0;
         // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
@@ -388,8 +388,8 @@ impl Generator {
         }
     }
 
-    /// No key: over HTTP its use is noted in the background, at a moment that nobody knows. (That of
-    /// a session is, too, but `side.rs` notes it before.)
+    /// No key: over HTTP its use is noted in the background, at an unknown moment. (The use of
+    /// a session is too, but `side.rs` notes it before.)
     fn shows_session(&mut self) -> Caller {
         let sessions = &self.world.sessions;
         let session = match self.rng.u8(..8) {

@@ -35,7 +35,7 @@ const STEPS: usize = 20_000;
 /// Each round begins with nothing: before anybody exists, and small enough to be made smaller.
 const STEPS_OF_A_ROUND: usize = 400;
 
-/// The state is looked at after so many steps, and at the end of each round.
+/// The state is compared after this many steps, and at the end of each round.
 const STEPS_BETWEEN_LOOKS: usize = 50;
 
 /// What went wrong at the last step.

@@ -127,7 +127,7 @@ impl Side {
         }
     }
 
-    /// The output of a procedure for whoever is at the machine, who may do everything.
+    /// The output of a procedure for the operator, who may call everything.
     pub async fn ask(&self, procedure: &str, input: Value) -> Value {
         let answer = self.call(&Caller::Operator, procedure, Some(input), "look").await;
         match answer {
@@ -152,8 +152,8 @@ impl Side {
         self.service.call(found, &identity, id, Ok(input)).await
     }
 
-    /// Notes that a session is used. A router does that in the background, at a moment that nobody
-    /// knows, unless it has just been done.
+    /// Notes that a session is used. A router does that in the background, at an unknown moment,
+    /// unless it has just been done.
     async fn note_use(&self, caller: &Caller, id: &str) -> Result<(), Error> {
         let Caller::Shows(text) = caller else {
             return Ok(());

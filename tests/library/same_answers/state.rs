@@ -53,7 +53,7 @@ pub async fn export(side: &Side) -> Value {
     })
 }
 
-/// What is recorded since somebody last looked, or so: the newest rows, and how many there are.
+/// The newest rows of the audit log, and how many there are.
 async fn audit(side: &Side) -> Value {
     side.ask("audit.getPaginated", json!({"page": 1, "pageSize": 100}))
         .await
@@ -71,14 +71,14 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Whether somebody holds `admin`, by what `group.getAll` says.
+/// Whether a user holds `admin`, by what `group.getAll` says.
 pub fn has_admin(groups: &Value) -> bool {
     list(groups).iter().any(|group| {
         list(&group["permissions"]).contains(&json!("admin")) && !list(&group["members"]).is_empty()
     })
 }
 
-/// What is wrong with a state by itself, whatever led to it.
+/// What is wrong with a state by itself, without a look at what led to it.
 pub async fn faults(side: &Side, state: &Value) -> Vec<String> {
     let mut faults = names(side, state).await;
     faults.extend(references(state));

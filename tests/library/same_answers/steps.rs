@@ -22,9 +22,9 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Caller {
     Anonymous,
-    /// Whoever is at the machine.
+    /// The operator at the machine.
     Operator,
-    /// Whoever shows this key or token.
+    /// A client that shows this key or token.
     Shows(String),
     /// A user, present or gone, for whom an embedding dashboard vouches.
     Vouched {
@@ -45,7 +45,7 @@ pub enum Action {
     },
     SignOut,
     Session,
-    /// An identity provider vouches for somebody.
+    /// An identity provider vouches for a user.
     ExternalSignIn(External),
     /// What a request with this key notes.
     UseKey {

@@ -75,7 +75,7 @@ pub fn form(rng: &mut Rng, name: &str) -> String {
     }
 }
 
-/// A text with exactly so many characters.
+/// A text of exactly this many characters.
 pub fn long(rng: &mut Rng, length: usize) -> String {
     let unit = ["a", "ä", "İ", "😀", "ß"][rng.usize(..5)];
     unit.repeat(length)

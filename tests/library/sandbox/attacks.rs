@@ -80,7 +80,7 @@ fn the_writer_is_free_at_once_after_a_trap_in_the_middle_of_a_write() {
         assert_refused(&hostile.attack(attack), FAULT.0, FAULT.1);
         let began = Instant::now();
         hostile.ada.app("After");
-        // Whoever found the writer taken would wait for up to ten seconds.
+        // A call that found the writer taken would wait for up to ten seconds.
         assert!(
             began.elapsed() < Duration::from_secs(3),
             "{attack}: {:?}",

@@ -51,7 +51,7 @@ pub fn honest(limits: Limits) -> Sandbox {
     sandbox(COMPONENT, limits).expect("it fits")
 }
 
-/// The context of a call by this user; none: by nobody.
+/// The context of a call by this user, or of an anonymous call.
 pub fn context(user: Option<&str>) -> CallContext {
     CallContext {
         user_id: user.map(Into::into),

@@ -89,7 +89,7 @@ impl Hostile {
         for round in 0..25 {
             for step in 0..7 {
                 let (id, name) = &self.apps[(number + round + step) % self.apps.len()];
-                // Every other one as nobody: this procedure is public.
+                // Every other one anonymously: this procedure is public.
                 let path = format!("/api/apps/{id}");
                 let answer = match step % 2 {
                     0 => caller.get(&path),

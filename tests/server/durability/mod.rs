@@ -151,7 +151,7 @@ fn an_upgrade_that_is_killed_is_made_by_the_next_start() {
 /// Connections that write at the same time.
 const WRITERS: usize = 8;
 
-/// So often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
+/// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
 const ROUNDS: usize = 20;
 
 /// A service under fire, and what has to be there.
@@ -161,7 +161,7 @@ struct Siege {
     admin: Session,
     observer: Observer,
     writers: Vec<Writer>,
-    /// What is nobody's to change.
+    /// Facts that no writer changes.
     given: Facts,
     /// How long the last start took.
     start: Duration,
@@ -214,7 +214,7 @@ impl Siege {
         thread::scope(|scope| {
             for writer in &mut self.writers {
                 let done = done.clone();
-                // Nobody counts any more once the service is being killed.
+                // Answers are no longer counted once the service is being killed.
                 let answered = move || {
                     let _ = done.send(());
                 };

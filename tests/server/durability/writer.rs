@@ -26,7 +26,7 @@ struct Step {
     secret: Option<&'static str>,
 }
 
-/// Somebody with records of their own, which nobody else touches.
+/// A client with records of its own, which no other client touches.
 pub struct Writer {
     number: usize,
     steps: usize,
@@ -110,7 +110,7 @@ impl Writer {
     }
 
     /// Takes note of what became of the call that was not answered: done, if all of it is there.
-    /// Whatever else there is does not fit the facts then.
+    /// Anything else would not match the facts then.
     pub fn settle(&mut self, observed: &Facts) {
         let is_done = |change: &Change| {
             change

@@ -29,7 +29,7 @@ fn service(settings: &[(&str, &str)]) -> (Portico, Session, String) {
     (server, admin, app)
 }
 
-/// The path of a batch that reads this app so many times.
+/// The path of a batch that reads this app this many times.
 fn batch(app: &str, calls: usize) -> String {
     let inputs: serde_json::Map<String, Value> = (0..calls)
         .map(|number| (number.to_string(), json!({"id": app})))
@@ -39,7 +39,7 @@ fn batch(app: &str, calls: usize) -> String {
     format!("/api/trpc/{procedures}?batch=1&input={inputs}")
 }
 
-/// So many connections that have asked for this and read nothing.
+/// Connections that have sent this request and read nothing.
 fn silent(server: &Portico, connections: usize, path: &str, headers: &[(&str, &str)]) -> Vec<TcpStream> {
     let request = raw::head("GET", path, headers);
     (0..connections)
@@ -69,7 +69,7 @@ fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
     (answer, (most.into_inner() - idle) / 1024)
 }
 
-/// Calls of honest clients for so long, each of which must be answered: small ones alone and in
+/// Calls of honest clients for this long, each of which must be answered: small ones alone and in
 /// batches, one large one, and changes.
 fn honest_calls(server: &Portico, admin: &Session, app: &str, time: Duration) {
     let start = Instant::now();
@@ -180,7 +180,7 @@ fn a_stream_makes_no_answers_that_its_client_does_not_take() {
     assert_eq!(made(), CALLS);
 }
 
-/// Reads an answer in steps of so many bytes with these pauses, to its end or to where it breaks off.
+/// Reads an answer in steps of this many bytes with these pauses, to its end or to where it breaks off.
 /// Answers how many bytes came, and how many the head promised.
 fn read_slowly(stream: &mut TcpStream, step: usize, pause: Duration) -> (usize, usize) {
     let (mut answer, mut part) = (Vec::new(), vec![0; step]);

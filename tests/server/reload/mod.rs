@@ -71,7 +71,7 @@ impl Served {
         message(&self.server.anonymous().get(&format!("/api/apps/{MISSING}")))
     }
 
-    /// Waits until this stands in the log after so many characters of it.
+    /// Waits until the log says this after its first `since` bytes; gives the line.
     #[track_caller]
     fn wait_for(&self, words: &str, since: usize) -> String {
         let deadline = Instant::now() + PATIENCE;

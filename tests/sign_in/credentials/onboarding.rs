@@ -70,7 +70,7 @@ fn until_there_is_a_user_a_browser_is_served_at_home_only() {
         let refused = become_administrator(&server, headers);
         refused.assert_refused(403, "FORBIDDEN");
         assert!(refused.text().contains("public-url"), "{refused}");
-        // Whatever it asks for.
+        // Every other path as well.
         for path in ["/api/auth/providers", "/api/docs", "/api/apps", "/api/none"] {
             ask(&server, "GET", path, headers, "").assert_refused(403, "FORBIDDEN");
         }
@@ -91,7 +91,7 @@ fn until_there_is_a_user_a_browser_is_served_at_home_only() {
         ],
         // What `fetch` of Node says.
         &[("host", "127.0.0.1:7575"), ("sec-fetch-mode", "cors")],
-        // curl and scripts, at whatever name.
+        // curl and scripts, under any host name.
         &[("host", "127.0.0.1:7575")],
         &[("host", "portico.lan")],
     ];

@@ -114,7 +114,7 @@ fn everyone_sees_and_ends_their_own_sessions() {
     assert_eq!(by_key[0]["current"], false);
     assert_eq!(by_key[0]["id"], all[0]["id"]);
 
-    // Nobody else's, not even for an administrator, who does not see them either.
+    // The sessions of other users cannot be ended, not even by an administrator, who does not see them either.
     let delete = |client: &dyn Client, id: &Value| client.mutate("session.delete", &json!({"id": id}));
     delete(&root, &all[0]["id"]).assert_refused(404, "NOT_FOUND");
     delete(&first, &json!(MISSING)).assert_refused(404, "NOT_FOUND");
@@ -155,7 +155,7 @@ fn each_sign_in_gives_a_new_token_and_none_that_was_sent() {
         .key(&token)
         .get("/api/auth/session")
         .assert_status(200);
-    // A token that somebody else planted is not taken over.
+    // A token that an attacker planted is not taken over.
     let planted = "portico_session_0000000000000000000000000000000000000000";
     let cookie = format!("portico_session={planted}");
     let headers = [("cookie", cookie.as_str()), ("content-type", "application/json")];
@@ -173,7 +173,7 @@ fn each_sign_in_gives_a_new_token_and_none_that_was_sent() {
         )
         .assert_status(401);
     assert!(is_open(&session));
-    // Somebody else's sign-in with it does as well.
+    // So does the sign-in of another user with it.
     session.user("alice");
     session
         .post(
@@ -233,7 +233,7 @@ fn expired_sessions_are_removed() {
     assert_eq!(kept(), 4, "until somebody comes");
     let session = host.client.sign_in("root", PASSWORD);
     assert_eq!(kept(), 1);
-    // Also where nobody signs in, and a session is only used.
+    // Also if no user signs in and a session is only used.
     host.clock.advance(5 * DAY);
     host.client.sign_in("root", PASSWORD);
     host.clock.advance(DAY);

@@ -32,7 +32,7 @@ fn registration(number: usize) -> Value {
     })
 }
 
-/// A batch of so many registrations that no invite lets in, as the body of a request.
+/// The path and the body of a batch of registrations whose invite does not exist.
 fn batch(procedure: &str, calls: usize) -> (String, String) {
     let path = format!("/api/trpc/{}?batch=1", vec![procedure; calls].join(","));
     let inputs: serde_json::Map<_, _> = (0..calls)
@@ -323,7 +323,7 @@ fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
     assert_eq!(answer.json()["code"], "SERVICE_UNAVAILABLE");
     host.client.get("/api/health/ready").assert_status(200);
     drop(all);
-    // Nobody looked at the password: that was no failure.
+    // The password was not checked: that was no failure.
     sign_in().expect("an answer").assert_status(200);
 }
 

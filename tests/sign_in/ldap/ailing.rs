@@ -86,7 +86,7 @@ fn a_directory_that_is_slow_costs_its_users_the_time_limit_and_others_nothing() 
         while connections.load(Ordering::SeqCst) < AT_ONCE {
             thread::sleep(Duration::from_millis(5));
         }
-        // Others sign in and read as if nobody waited.
+        // Meanwhile other users sign in and read without delay.
         for _ in 0..3 {
             let session = server.sign_in("root", LOCAL_PASSWORD);
             for _ in 0..20 {

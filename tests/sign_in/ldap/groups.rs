@@ -98,7 +98,7 @@ fn a_base_for_groups_that_does_not_exist_refuses_every_sign_in() {
         .service()
         .environment("PORTICO_LDAP_GROUPS_BASE", "ou=nowhere,dc=example");
     let server = start(service);
-    // Otherwise whoever signs in would lose all memberships.
+    // Otherwise every user who signs in would lose all memberships.
     sign_in(&server, "ada", PASSWORD).assert_unavailable();
     assert_logged(|| server.log(), "searching below ldap-groups-base: result 32");
 }

@@ -63,7 +63,7 @@ fn assert_logged(log: impl Fn() -> String, text: &str) -> String {
     assert_logged_times(log, text, 1)
 }
 
-/// The same, so many times.
+/// The same, this many times.
 #[track_caller]
 fn assert_logged_times(log: impl Fn() -> String, text: &str, times: usize) -> String {
     let begun = Instant::now();

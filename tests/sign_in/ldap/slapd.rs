@@ -364,7 +364,7 @@ impl Drop for Process {
     }
 }
 
-/// Ports that nobody listens at. slapd takes no port 0.
+/// Ports at which no program listens. slapd takes no port 0.
 fn free_ports() -> [u16; 2] {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
     listeners.map(|listener| listener.local_addr().expect("its address").port())

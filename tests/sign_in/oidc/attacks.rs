@@ -60,7 +60,7 @@ fn coming_back_is_good_once_and_only_in_the_browser_that_began() {
     let cookie = browser.cookie("portico_oidc").expect("its cookie");
     browser.get(&callback).assert_redirect("/");
     assert_eq!(issuer.asked("/token"), 1);
-    // Whoever brings everything again, the cookie as well, comes too late.
+    // The same request again, with the cookie, comes too late.
     browser.forget_cookies();
     browser.set_cookie("portico_oidc", &cookie);
     assert_out(&browser, &browser.get(&callback));

@@ -6,7 +6,7 @@ use portico_tests::escape;
 use serde_json::Value;
 use ureq::http::Request;
 
-/// A browser, with the cookies of this machine, whatever the port: that is how browsers have it.
+/// A browser with the cookies of this machine. As in real browsers, cookies do not depend on the port.
 pub struct Browser {
     agent: ureq::Agent,
     cookies: RefCell<BTreeMap<String, String>>,

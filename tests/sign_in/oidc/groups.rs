@@ -73,7 +73,7 @@ fn they_are_those_that_are_there_and_replaced_at_each_sign_in() {
         .key(&first)
         .post("/api/apps", &app)
         .assert_refused(403, "FORBIDDEN");
-    // Whoever signs in here is in the groups that they are in.
+    // A user who signs in with a password keeps their groups.
     assert_eq!(
         groups_of(&administrator, &json!(administrator.user_id)),
         ["admins"]

@@ -21,7 +21,7 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// Starts it. It knows ada, and nobody else.
+    /// Starts it. It knows only ada.
     #[track_caller]
     pub fn start() -> Self {
         let mut process = Command::new("node")
@@ -119,7 +119,7 @@ pub fn start_url(server: &Portico) -> String {
     format!("http://{}/api/auth/oidc/start", server.address())
 }
 
-/// Signs in as this subject, all the way, in a browser that nobody used before; gives the page that the
+/// Signs in as this subject, all the way, in a new browser; gives the page that the
 /// service answers in the end.
 #[track_caller]
 pub fn sign_in(server: &Portico, subject: &str) -> (Browser, Page) {
@@ -129,7 +129,7 @@ pub fn sign_in(server: &Portico, subject: &str) -> (Browser, Page) {
     (browser, page)
 }
 
-/// The same, for somebody who gets in; gives the token of the session.
+/// The same for a sign-in that must succeed; gives the token of the session.
 #[track_caller]
 pub fn signed_in(server: &Portico, subject: &str) -> String {
     let (browser, page) = sign_in(server, subject);
@@ -158,7 +158,7 @@ pub fn users(administrator: &Session) -> Vec<String> {
         .collect()
 }
 
-/// Checks that the log says this, after so many bytes of it. It comes through a pipe: not at once.
+/// Waits until the log says this after its first `since` bytes. It comes through a pipe: not at once.
 #[track_caller]
 pub fn assert_logged(server: &Portico, from: usize, text: &str) {
     let begun = Instant::now();

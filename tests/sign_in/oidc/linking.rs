@@ -39,7 +39,7 @@ fn a_linked_user_is_the_same_user_by_password_and_by_the_issuer() {
     );
     server.sign_in("countess", PASSWORD);
 
-    // Whoever has the email at the issuer later is not let in as who had it.
+    // A later owner of the email at the issuer does not sign in as the earlier one.
     issuer.knows(json!({"2": ada()}));
     let (_, page) = super::harness::sign_in(&server, "2");
     page.assert_refused(403, "FORBIDDEN");

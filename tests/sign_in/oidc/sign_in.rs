@@ -83,7 +83,7 @@ fn another_claim_may_hold_the_name() {
     let (issuer, server, administrator) = start(&[("PORTICO_OIDC_NAME_CLAIM", "email")]);
     assert_eq!(user(&server, &signed_in(&server, "1"))["name"], "ada@example.com");
 
-    // Without it nobody knows what to call them; nor under rules of names.
+    // Without a name, or with one that breaks the rules of names, there is no user to create.
     issuer.knows(json!({"2": {"preferred_username": "eve"}, "3": {"email": "\u{7}@example.com"}}));
     for subject in ["2", "3"] {
         let (_, page) = sign_in(&server, subject);

@@ -223,7 +223,7 @@ fn new_keys_are_fetched_when_a_token_needs_them_but_not_for_every_token() {
     issuer.rotate();
     assert_eq!(user(&server, &signed_in(&server, "1"))["id"], first["id"]);
     assert_eq!(issuer.asked("/jwks"), 2);
-    // Within a minute nobody looks again.
+    // Within a minute the service does not fetch the keys again.
     issuer.rotate();
     for _ in 0..3 {
         let (_, page) = sign_in(&server, "1");

@@ -113,7 +113,7 @@ fn texts(secrets: &Secrets, path: &str, method: &str) {
     let _ = client.try_send(method, path, &kind, Some(large.as_bytes()));
 }
 
-/// A content type from somebody who confuses everything.
+/// A content type that contains part of a password.
 fn password_in_ascii() -> &'static str {
     "kanari/password"
 }
@@ -262,7 +262,7 @@ fn credentials(tape: &Tape, server: &Portico, secrets: &Secrets) {
     }
 }
 
-/// Whatever comes back, if anything does.
+/// What the service answers until it hangs up, if anything.
 fn answer_to(address: &str, request: &str) -> String {
     let mut stream = raw::connect(address);
     let mut answer = Vec::new();

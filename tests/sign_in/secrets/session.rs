@@ -17,7 +17,7 @@ pub struct Secrets {
     pub session: String,
     pub key: String,
     pub invite: String,
-    /// One that fits nobody, as somebody may type it.
+    /// A password that no user has, as a user may mistype it.
     pub wrong_password: String,
 }
 
@@ -173,7 +173,7 @@ fn things(admin: &Recorded<Key>) {
     }
 }
 
-/// Documents with passwords: one that is applied, twice, and such as break rules.
+/// Documents with passwords: one that is applied, twice, and some that break rules.
 fn documents(tape: &Tape, admin: &Recorded<Key>) {
     let users = json!([{"name": "dora", "provider": "credentials", "password": password(tape, 13)}]);
     for dry_run in [true, false, false] {
@@ -340,7 +340,7 @@ pub fn call_from_the_command_line(
     call("user.create", key, &user("from-afar")[..40]).failed();
     call("user.create", key, &user("x")).failed();
     call("no.such", key, &user("x")).failed();
-    // Nobody listens there.
+    // No program listens there.
     let closed = ["call", "user.create", "-", "--url", "http://127.0.0.1:9"];
     portico("portico call to nobody", &closed, key, &user("x")).failed();
 

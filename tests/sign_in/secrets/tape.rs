@@ -42,7 +42,7 @@ impl Tape {
         }
     }
 
-    /// A secret that nobody shows.
+    /// A secret that no answer shows.
     pub fn hide(&self, what: &str, text: &str) {
         self.lock().canaries.push(Canary::new(what, text, None));
     }
