@@ -13,6 +13,7 @@ mod namespace;
 pub mod node;
 mod portico;
 pub mod procedures;
+mod process;
 mod random;
 pub mod raw;
 mod service;
@@ -24,7 +25,8 @@ pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_pat
 pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
-pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, run};
+pub use portico::{Builder, Portico, binary, cache, command, data_in};
+pub use process::{Finished, run};
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;

@@ -160,9 +160,9 @@ pub fn users(administrator: &Session) -> Vec<String> {
 
 /// Waits until the log says this after its first `since` bytes. It comes through a pipe: not at once.
 #[track_caller]
-pub fn assert_logged(server: &Portico, from: usize, text: &str) {
+pub fn assert_logged(server: &Portico, since: usize, text: &str) {
     let begun = Instant::now();
-    while !server.log()[from..].contains(text) {
+    while !server.log()[since..].contains(text) {
         assert!(
             begun.elapsed() < Duration::from_secs(20),
             "the log does not say {text:?}:\n{}",
