@@ -1,4 +1,4 @@
-//! Apps found: lists, searches, pages, and many by their ids.
+//! Reading apps: lists, searches, pages, and many by their ids.
 
 use std::time::{Duration, Instant};
 

@@ -269,7 +269,7 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
         &admin.send_text("POST", "/api/trpc/app.create", &wrapped),
         "json.name",
     );
-    // Keys that no procedure reads count as well: what reads them may stand in front.
+    // Unknown keys count as well: a program in front of the service may read them.
     let unknown = r#"{"name": "One", "iconUrl": "/icon.svg", "more": {"x": 1, "x": 1}}"#;
     named(&admin.send_text("POST", "/api/apps", unknown), "more.x");
     let sign_in = r#"{"username": "root", "password": "x", "password": "y"}"#;
@@ -293,7 +293,7 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
         );
     }
 
-    // In a batch it is the whole text that cannot be read.
+    // In a batch the whole text cannot be read, so every call is refused.
     let batch = format!(r#"{{"0": {app}, "1": {{"name": "Three", "iconUrl": "/icon.svg"}}}}"#);
     let answer = admin.send_text("POST", "/api/trpc/app.create,app.create?batch=1", &batch);
     answer.assert_status(400);
@@ -392,7 +392,7 @@ fn a_body_that_was_cut_off_does_nothing() {
             ("content-type", "application/json"),
             ("transfer-encoding", "chunked"),
         ];
-        // Even where all of the JSON came, the end of the body did not.
+        // All of the JSON came, but not the end of the body.
         let cut = format!(
             "{}{:x}\r\n{body}\r\n",
             raw::head("POST", path, &headers),

@@ -40,7 +40,7 @@ fn serve_index(index: Value) -> (String, Arc<AtomicUsize>) {
             let _ = write!(stream, "HTTP/1.1 200 OK\r\n{head}connection: close\r\n\r\n{body}");
         }
     });
-    // An index is kept on disk by its address, and a port may come back: no two are the same.
+    // An index is cached on disk under its URL, and a port may be used again: each URL is unique.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .expect("a clock")

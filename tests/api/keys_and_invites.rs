@@ -1,4 +1,4 @@
-//! The dashboard side: API keys and invites, which open doors.
+//! The dashboard side: API keys and invites.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn only_the_exact_key_opens_and_a_bad_one_counts_as_none() {
     for bad in [good.as_str(), "Bearer", "Bearer ", &format!("Basic {good}")] {
         assert_eq!(header(bad), 401, "{bad}");
     }
-    // A key that is over before it begins is refused, or opens nothing.
+    // A key that expires at once or in the past is refused, or is no credential.
     let input = json!({"userId": alice.id, "expiresAt": "2001-01-01T00:00:00.000Z"});
     let answer = admin.mutate("apiKeys.create", &input);
     if answer.status == 200 {
@@ -127,7 +127,7 @@ fn an_invite_makes_one_user_who_has_no_permissions() {
     register("alice", MISSING, &token).assert_refused(403, "FORBIDDEN");
     register("alice", &id, "wrong").assert_refused(403, "FORBIDDEN");
     register("alice", &id, "").assert_status(403);
-    // The invite is looked at before the name.
+    // The invite is checked before the name.
     register("root", &id, "wrong").assert_refused(403, "FORBIDDEN");
     // A name that is taken does not use the invite up.
     register("root", &id, &token).assert_refused(409, "CONFLICT");

@@ -126,7 +126,7 @@ fn a_profile_image_is_a_small_image_of_a_known_format() {
     );
     set(json!(PNG)).assert_done();
 
-    // What writes base64 ends it with a line end.
+    // Programs that write base64 often add a line end.
     set(json!(format!(" {PNG}\r\n"))).assert_done();
     assert_eq!(image(), PNG);
 
@@ -264,7 +264,7 @@ fn home_boards_must_be_visible_to_the_user_whose_they_are() {
 
     set(&alice, json!(public), json!(shared)).assert_done();
     assert_eq!(boards(), (json!(public), json!(shared)));
-    // What the administrator may see does not count: it is about what alice may.
+    // It depends on what alice may see, not on what the administrator may see.
     for client in [&alice as &dyn Client, &admin] {
         set(client, json!(hidden), Value::Null).assert_refused(404, "NOT_FOUND");
         set(client, Value::Null, json!(MISSING)).assert_refused(404, "NOT_FOUND");

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
 
-/// Its caller is looked up before: what they read is not as old as that.
+/// The caller is authenticated before the body arrives; what the search reads must not be that old.
 #[test]
 fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
     let server = Portico::start();
@@ -70,7 +70,7 @@ fn users_are_managed_by_rest() {
     admin.delete(&path).assert_empty();
     admin.get(&path).assert_refused(404, "NOT_FOUND");
     admin.delete(&path).assert_empty();
-    // A path that means something else is not an id.
+    // `search` in this path is the route of another method, and no id.
     admin.get("/api/users/search").assert_status(405);
 }
 

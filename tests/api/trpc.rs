@@ -394,7 +394,7 @@ fn a_stream_has_a_line_for_the_head_and_an_end_for_each_line() {
         assert_eq!(calls[&1]["error"]["data"]["path"], "app.byId");
         assert_eq!(calls[&2]["result"]["data"][0]["name"], "An app");
     }
-    // All failed is still 200: the client reads the lines only then.
+    // The status is 200 even if all calls failed: the client reads the lines only then.
     let answer = stream(&server.anonymous(), "app.all?batch=1", &json!({}), accept);
     assert_eq!(decode_stream(&answer.text(), false)[&0]["error"]["code"], -32001);
 

@@ -1,4 +1,4 @@
-//! The library as a dashboard embeds it, without HTTP.
+//! The library as a dashboard embeds it: of the crates under host/, this file uses only `portico`.
 
 use std::{sync::Arc, time::Duration};
 

@@ -212,7 +212,7 @@ fn faults_of_a_document_are_reported_with_their_lines() {
     assert_says(&home.apply(&["none.yaml"]).failed(), &["cannot read none.yaml"]);
     assert!(!home.export("data").contains("name:"), "something was written");
 
-    // Misspelt keys do nothing, and say so.
+    // Misspelt keys have no effect, and a warning names them.
     home.write(
         "odd.yaml",
         &format!("{admin}app: []\napps:\n  - name: a\n    hfer: x\n"),
@@ -279,7 +279,7 @@ fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
     assert_says(&said, &["cannot write", "home.yaml"]);
     let content = || std::fs::read_to_string(&file).expect("the file");
     assert_eq!(content(), "what was there");
-    // What a killed export has left goes, too.
+    // The rest of a killed export is removed as well.
     std::fs::write(folder.path().join(".portico-export-aB3xYz"), "half").expect("write it");
     run(&mut export, "").succeeded();
     assert!(content().contains("name: root"), "{}", content());
@@ -292,7 +292,7 @@ fn an_exported_file_is_replaced_as_a_whole_or_stays_as_it_was() {
 fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     let home = Home::new();
     home.apply(&["home.yaml"]).succeeded();
-    // Letters in the order of right to left; with red letters, also by C1, where the rules allow any text.
+    // Letters from right to left; and, where the rules allow any text, colours by escape and C1 sequences.
     let allowed = "a \u{202e}b \u{2066}c";
     let odd = &format!("\u{1b}[31m \u{9b}31m {allowed}");
     let is_plain = |text: &str| !text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}']);
@@ -306,7 +306,7 @@ fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     );
     assert_says(&said.succeeded(), &["~ app Storage", "a \\u{202e}b \\u{2066}c"]);
 
-    // In what programs read it is escaped so that it means the same.
+    // In output for programs it is escaped, with the same meaning.
     let called = home
         .portico("data", &["call", "app.byId", "{\"id\": \"nas\"}"], "")
         .succeeded();
@@ -372,7 +372,7 @@ fn a_running_host_takes_and_gives_documents() {
     for arguments in [&["export"][..], &["apply", "home.yaml"]] {
         assert_says(&remote(arguments, "not-a-key").failed(), &["UNAUTHORIZED"]);
     }
-    // It has its data for itself.
+    // A running host locks its data directory.
     let data = server.data();
     let said = home.portico(text(&data), &["export"], "").failed();
     assert_says(&said, &["another portico works on the data directory", "--url"]);

@@ -96,7 +96,7 @@ fn a_database_that_is_no_good_is_refused_and_left_alone() {
     assert_refused(&data, &["is gone", RESTORE, "begin anew"]);
     fs::remove_file(data.join("portico.db-wal")).expect("remove its log");
 
-    // It was what was done to it.
+    // With the good file back it starts: the refusals were about the damage.
     fs::write(&file, &good).expect("put it back");
     server.start_again();
 }
@@ -157,7 +157,7 @@ fn damage_that_comes_to_light_while_running_is_said() {
     }
     let file = server.data().join("portico.db");
     let pages = fs::metadata(&file).expect("the database").len() as usize / PAGE;
-    // Not where the users are: that they can be read does not make it better.
+    // Not the pages of the users: the service must not count as ready because those can be read.
     spoil(&file, pages / 2..pages);
 
     let ready = || {

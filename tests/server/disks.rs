@@ -30,7 +30,7 @@ fn some_data() -> Portico {
     server
 }
 
-/// Starts the service on a disk where it cannot work, and gives what it says.
+/// Starts the service on a disk where it cannot work, and gives its output.
 #[track_caller]
 fn refusal(script: &str, data: &Path) -> String {
     let mut serve = command();

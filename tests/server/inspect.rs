@@ -1,5 +1,4 @@
-//! What `portico inspect` says of components that fit and of those that do not, and that `serve`
-//! says the same.
+//! `portico inspect` says which components fit and why others do not, and `serve` says the same.
 
 use std::path::PathBuf;
 
@@ -113,7 +112,7 @@ fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
     assert_eq!(answer["size"], COMPONENT.len());
     assert_eq!(answer["problems"], serde_json::json!([]));
     assert_eq!(answer["procedures"].as_array().expect("a list").len(), 26);
-    // As another program counts it.
+    // The hash as another program computes it.
     let sum = std::process::Command::new("sha256sum")
         .arg(&shipped.path)
         .output();

@@ -1,4 +1,4 @@
-//! Stopping: what was accepted is finished, unless one insists.
+//! Stopping: accepted requests are finished, unless a second signal comes.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -49,7 +49,7 @@ fn told_to_stop_it_finishes_what_it_accepted() {
     }
 }
 
-/// A list of apps that is too large for what kernels keep of a connection.
+/// The list of apps is larger than the buffers of a connection.
 #[test]
 fn clients_that_do_not_read_do_not_keep_it_from_stopping() {
     let mut server = Portico::start();
@@ -63,7 +63,7 @@ fn clients_that_do_not_read_do_not_keep_it_from_stopping() {
         let request = raw::head("GET", path, &[("authorization", &authorization)]);
         let mut stream = raw::connect(&server.address());
         stream.write_all(request.as_bytes()).expect("send");
-        // Its answer has begun to come, and most of it has no place but the service.
+        // The answer has begun to arrive; the service still holds most of it.
         stream.peek(&mut [0]).expect("the beginning of the answer");
         silent.push(stream);
     }
@@ -99,7 +99,7 @@ fn a_statement_without_end_does_not_keep_it_from_stopping() {
         let start = Instant::now();
         server.terminate();
         wait_until_closed(&server.address());
-        // One who stays is waited for as long as the call may take, unless one insists.
+        // The service waits for a client that stays as long as the call may take, unless a second signal comes.
         if client_leaves {
             drop(waiting);
         } else {

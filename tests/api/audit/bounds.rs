@@ -1,4 +1,4 @@
-//! The log has an end: by age, by number, and however much is refused.
+//! The log is bounded: by age, by number of rows, and under a flood of refusals.
 
 use std::time::{Duration, Instant};
 
@@ -55,13 +55,13 @@ fn where_there_are_too_many_refusals_go_first_and_then_the_oldest() {
     let root = administrator_of(&host.client);
     fill(&host, 1, 500, "OK");
     fill(&host, 501, 500, "FORBIDDEN");
-    // And the two of onboarding and sign-in.
+    // With the two rows of onboarding and sign-in there are 1,002.
     let prune = || host.runtime.block_on(host.service.audit.prune()).unwrap();
     let count = |filter: Value| rows_where(&root, &filter).len();
     prune();
     assert_eq!(count(json!({})), 600);
     assert_eq!(count(json!({"outcome": "FORBIDDEN"})), 98);
-    // Of the refusals those that came last.
+    // The refusals that are left are the newest.
     let youngest = rows_where(&root, &json!({"outcome": "FORBIDDEN"}));
     assert!(
         youngest

@@ -1,5 +1,5 @@
-//! The audit log: one row for whatever is done or refused, with the right fields, and nothing that is
-//! secret or without bounds.
+//! The audit log: one row for everything that is done or refused, with the right fields, no secrets and
+//! bounded texts.
 
 mod bounds;
 mod harness;

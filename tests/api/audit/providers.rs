@@ -1,4 +1,4 @@
-//! Who signs in by a provider's word: user, groups, session and row are one commit.
+//! Sign-in by an external provider: user, groups, session and row are one commit.
 
 use portico_model::Provider;
 use portico_service::audit::AuditSettings;
@@ -76,7 +76,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
         assert_eq!(row["created"], u8::from(index == 0));
     }
     assert!(!json!(rows).to_string().contains("secret@"));
-    // Where it is off there is nothing to be refused.
+    // Where OpenID Connect is off, its route does not exist, so there is no refusal to record.
     host.client.get("/api/auth/oidc/start").assert_status(404);
     assert_eq!(new_rows(&root, before).len(), 2);
 }

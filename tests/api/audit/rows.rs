@@ -1,5 +1,5 @@
-//! What rows say: of sign-ins, of batches, of the operator, of those who are gone; and what they never
-//! say.
+//! The content of rows: of sign-ins, of batches, of the operator, of deleted users; and what they must
+//! not contain.
 
 use std::{
     io::Write as _,
@@ -89,13 +89,13 @@ fn signing_out_without_a_session_and_reading_leave_no_row() {
     assert_eq!(new_rows(&root, before), [Value::Null; 0]);
 }
 
-/// What was begun must not go without a row.
+/// The service has begun to check the password, so there must be a row.
 #[test]
 fn leaving_before_the_answer_to_a_sign_in_has_a_row() {
     let server = Portico::start();
     let root = administrator(&server);
     let before = last_number(&root);
-    // By one query: of a log that grows, pages do not fit together.
+    // By one query: pages of a growing log do not fit together.
     let count = || {
         let page = json!({"page": 1, "pageSize": 1});
         root.query("audit.getPaginated", &page).data()["totalCount"].clone()
@@ -232,7 +232,7 @@ fn rows_stay_when_the_user_they_are_about_is_deleted() {
 
 #[test]
 fn an_id_that_is_none_of_ours_is_not_repeated() {
-    // What a trusted proxy says of a request's id is taken if it is a plain one.
+    // The service takes a request's id from a trusted proxy if it has plain characters only.
     let server = Builder::default()
         .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.1")
         .start();
@@ -263,7 +263,7 @@ fn an_id_that_is_none_of_ours_is_not_repeated() {
     let rows = new_rows(&root, before);
     assert!(rows.len() >= 9 + 2, "{}", rows.len());
     assert!(rows.iter().all(|row| row["target"] == Value::Null), "{rows:#?}");
-    // Neither the name of a procedure nor a request's id is a way in.
+    // Neither the name of a procedure nor a request's id brings foreign text into the log.
     root.mutate("no%0D%0Asuch", &json!({})).assert_status(404);
     let headers = [("x-request-id", "a b"), ("content-type", "application/json")];
     root.send(

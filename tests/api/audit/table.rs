@@ -1,5 +1,5 @@
-//! Every mutation there is, with success and refused: exactly one row each. It is driven by the table
-//! of the access tests, which has every procedure; one that leaves no row fails here.
+//! Every mutation, with success and refused, leaves exactly one row. The mutations come from the table
+//! of procedures, so a new one is tested without a change here.
 
 use portico_tests::procedures::{Row, TABLE, Who};
 use portico_tests::{
@@ -82,7 +82,7 @@ impl Bench {
     }
 }
 
-/// The record that a success is about, written down by hand for every mutation.
+/// The record that a successful call is about, by hand for every mutation.
 fn target(row: &Row, input: &Value, output: &Value, caller: &str) -> Value {
     match row.name {
         "user.initUser"

@@ -1,5 +1,5 @@
-//! Every bound that the document states is true: what is just within is taken, what is just beyond is
-//! refused with an error that names the field.
+//! Every bound that the document states is true: a value just within it is accepted, a value just beyond
+//! it is refused with an error that names the field.
 
 use std::collections::BTreeSet;
 
@@ -112,7 +112,7 @@ fn text(field: &str, length: usize) -> String {
         "image" => ("data:image/png;base64,iVBORw0KGgoA", ""),
         _ => ("", ""),
     };
-    // Where any character may be, it counts as one, however many bytes it has.
+    // Where any character is allowed, a character of two bytes shows that characters are counted.
     let filler = if start.is_empty() && end.is_empty() {
         "ü"
     } else {
@@ -153,8 +153,8 @@ fn values(bound: &Bound, present: &Value) -> (Vec<Value>, Value) {
     }
 }
 
-/// What else is wrong with an input that is within a bound, so that nothing comes of it: who creates
-/// the first user can do so once, and a hundred thousand apps take their time.
+/// A second fault for an input that is within a bound, so that it changes nothing: the first user can be
+/// created only once, and a hundred thousand apps take their time.
 fn other_fault(procedure: &str, path: &[String]) -> Option<(Vec<String>, Value)> {
     let (place, wrong): (&[&str], _) = match procedure {
         "user.initUser" if path == ["email"] => (&["username"], "@"),
@@ -183,8 +183,8 @@ fn numbered(entry: &Value, number: usize) -> Value {
     entry
 }
 
-/// Whether what is just within cannot be good for another reason: an image is in base64, which after
-/// this head never comes to 350,000 characters.
+/// Whether a value just within the bound is never good for another reason: an image is in base64, which
+/// after this head is never 350,000 characters long.
 fn is_never_good(field: &str, rule: &str) -> bool {
     (field, rule) == ("image", "maxLength")
 }

@@ -1,4 +1,4 @@
-//! What the document says, and that it says it of everything.
+//! The document describes everything, in the words of the contract.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -81,7 +81,7 @@ fn everything_says_what_it_is() {
     let mut silent = Vec::new();
     let mut look = |place: String, value: &Value| {
         let about = value["description"].as_str().unwrap_or_default();
-        // A reference into the contract's own words would lead nowhere here.
+        // A reference to another comment of the contract would lead nowhere here.
         if about.is_empty() || about.contains("See `") {
             silent.push(format!("{place}: {about:?}"));
         }

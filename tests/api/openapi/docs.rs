@@ -1,4 +1,4 @@
-//! The page for people.
+//! The page that shows the document to people.
 
 use std::{path::PathBuf, process::Command};
 

@@ -1,5 +1,4 @@
-//! The description of the service: whether it is whole, whether it is true, and whether people and
-//! programs can use it.
+//! The description of the service: it is complete and true, and people and programs can use it.
 
 mod bounds;
 mod clients;

@@ -1,4 +1,4 @@
-//! Every refusal that the document states of a procedure can be had.
+//! Every refusal that the document states of a procedure can be provoked.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{document, operations};
 
-/// Refusals that take two requests at the same moment: a user who is deleted, or a password that is
-/// changed, between two steps of a call. The requests of this test come one after the other, so these
-/// are taken as had.
+/// Refusals that take two requests at the same moment: a user is deleted, or a password is changed,
+/// between two steps of a call. This test sends one request after the other, so it takes these as
+/// provoked.
 const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
 
-/// Refusals of what is tried too often, which no server of these tests is told to count.
+/// Refusals by the throttle, which is off in these tests.
 /// `tests/sign_in/credentials/throttling.rs` is about these.
 const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 429)];
 
@@ -146,7 +146,7 @@ fn every_refusal_that_is_stated_can_be_had() {
     had.extend(THROTTLED);
     for (procedure, status, mut input) in table {
         if procedure == "user.register" {
-            // An invite that is good: only then is the name looked at.
+            // The name is checked only if the invite is good.
             let invite = admin.invite();
             input = json!({"username": "alice", "password": PASSWORD, "email": "a@b",
                 "inviteId": invite.id, "token": invite.token});
@@ -171,7 +171,7 @@ fn every_refusal_that_is_stated_can_be_had() {
     assert_eq!(stated, had);
 }
 
-/// The refusals that an operation states, beyond those that are everyone's.
+/// The refusals that an operation states, without those that all operations have.
 fn statuses(operation: &Value) -> Vec<u16> {
     let answers = operation["responses"].as_object().expect("responses").keys();
     answers

@@ -1,5 +1,5 @@
-//! schemathesis against the running service: requests made from the document, good and bad ones, and
-//! every answer held against it. `../schemathesis` says how it runs, and which check is left out and why.
+//! schemathesis against the running service: it makes good and bad requests from the document and checks
+//! every answer against it. `tests/schemathesis` says how it runs, and which check is left out and why.
 
 use std::{
     path::{Path, PathBuf},
@@ -44,7 +44,7 @@ fn an_administrator_gets_no_5xx_and_no_answer_that_the_document_does_not_state()
             json!([root.user_id, admins, own_key]).to_string(),
         )
         .must_succeed();
-    // It was an administrator's run to the end.
+    // The caller was an administrator until the end.
     key.get("/api/users").assert_status(200);
     key.get(&format!("/api/apps/{}", known["app"].as_str().expect("an id")))
         .assert_status(200);

@@ -1,4 +1,4 @@
-//! What a document does.
+//! Applying documents.
 
 use std::thread;
 
@@ -229,7 +229,7 @@ fn a_dry_run_answers_the_same_and_writes_nothing() {
         changes(&wet, "Jellyfin")[0],
         json!(["name", "jellyfin", "Jellyfin"])
     );
-    // Of a dry run there is nothing that has the new ids, except where the document gives them.
+    // After a dry run no record has the new ids, except ids that the document gives.
     for entry in dry["created"].as_array().expect("a list") {
         let expected = if entry["name"] == "NAS" {
             json!("the-nas")
@@ -327,8 +327,8 @@ fn ten_thousand_apps_are_applied_and_applied_again() {
 
 #[test]
 fn others_write_while_documents_are_applied_and_nothing_is_lost() {
-    // More than there are places for calls: those who wait for the document to be done must not
-    // hold what it needs to be done.
+    // More calls than there are permits: calls that wait for the document must not hold what the
+    // document needs.
     const WRITERS: usize = 200;
     let server = Portico::start();
     let admin = administrator(&server);

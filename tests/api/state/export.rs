@@ -1,4 +1,4 @@
-//! The way back: a state as a document.
+//! Export: the state as a document.
 
 use portico_tests::{Client, Fixtures, Portico, administrator, command, data_in, run};
 use serde_json::{Value, json};

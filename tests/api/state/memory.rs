@@ -1,4 +1,4 @@
-//! A document and other calls that need memory: neither waits for what the other holds.
+//! A document and other calls that need memory do not wait for each other in a circle.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What names stand for, and what is said where they do not say enough.
+//! How names refer to records, and the errors for names that are ambiguous.
 
 use portico_tests::{Client, Fixtures, Portico, administrator};
 use serde_json::{Value, json};

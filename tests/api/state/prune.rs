@@ -1,4 +1,4 @@
-//! What goes: with `prune`, what the lists do not name; never the last administrator.
+//! `prune` removes the records that the lists do not name, and never the last administrator.
 
 use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator, command, data_in, run};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn prune_removes_what_the_lists_do_not_name_and_no_list_that_is_absent() {
     let report = apply(&admin, &apps);
     assert_eq!(named(&report, "removed"), ["app Old"]);
     assert_eq!(named(&report, "created"), ["app New"]);
-    // What a removal does to others is said, too.
+    // The report names the other records that a removal changes.
     assert_eq!(changes(&report, "Home"), json!([["items", [{"app": "Old"}], []]]));
     assert_eq!(
         admin.query("board.byId", &json!({"id": board})).data()["items"],

@@ -1,11 +1,11 @@
-//! Documents that are refused, and what is left of them: nothing.
+//! Documents that are refused write nothing.
 
 use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{export, places};
 
-/// Much that is right.
+/// A large document without a fault.
 fn right() -> Value {
     let apps: Vec<_> = (0..2_500)
         .map(|number| json!({"name": format!("App {number}"), "iconUrl": "/icon.svg"}))
@@ -56,7 +56,7 @@ fn nothing_is_written_when_the_last_entry_is_wrong() {
             ),
             "users[1].image",
         ),
-        // Found out by the component, in the midst of the transaction.
+        // The component finds this one, in the middle of the transaction.
         (
             wrong(
                 "users",

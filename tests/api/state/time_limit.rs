@@ -1,4 +1,4 @@
-//! A document that takes too long: its caller hears so, and nothing of it stays.
+//! A document that takes too long: its caller gets an error, and nothing of it is written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
         .await;
     assert_eq!(refusal.expect_err("too long").code, Code::Timeout);
 
-    // It has its thread and its turn for itself: once all turns are free it has ended.
+    // It has a thread and a permit of its own: once all permits are free, it has ended.
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut turns = Vec::new();
     for _ in 0..cores {

@@ -1,5 +1,5 @@
 //! Calls whose transactions collide with others, in a dashboard that embeds the library: the host
-//! waits before each further try, and the log tells of those that are given up.
+//! waits before each further try, and logs the calls that it gives up.
 
 use std::{
     io,

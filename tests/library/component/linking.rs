@@ -1,4 +1,4 @@
-//! Whether somebody whom a provider vouches for becomes a user who is there already.
+//! When a user of a provider is linked to an existing user.
 
 use portico_model::{
     Caller, Provider, Timestamp,
@@ -110,7 +110,7 @@ async fn linking_takes_a_setting_and_an_email_that_is_verified_on_both_sides() {
         assert_eq!(user.name, "lovelace");
         assert_eq!(users(&harness).await, 2);
     }
-    // Who wants that says so.
+    // This setting links unverified emails as well.
     let (harness, ada) = with_ada(None).await;
     let user = sign_in(&harness, &vouched("1"), Linking::Unverified).await;
     assert_eq!(user.unwrap().id, ada);

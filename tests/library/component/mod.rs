@@ -1,5 +1,5 @@
-//! The component driven directly, through wasmtime, with storage in memory: what only shows with a
-//! clock, a storage or a host of the test's own.
+//! The component driven directly, through wasmtime, with storage in memory: tests that need a clock, a
+//! storage or a host of their own.
 
 mod collisions;
 mod contract;

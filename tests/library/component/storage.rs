@@ -1,4 +1,4 @@
-//! What the component makes of a storage that refuses, or that others change meanwhile.
+//! The component over storage that refuses, or that others change in the meantime.
 
 use std::sync::{
     Arc,

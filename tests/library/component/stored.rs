@@ -1,5 +1,5 @@
-//! Values from before a rule: they stay readable and usable, and a change that leaves them as they
-//! are passes.
+//! Values that are older than a rule: they stay readable and usable, and a change that leaves them as
+//! they are is accepted.
 
 use portico_model::{
     App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange,

@@ -1,7 +1,7 @@
 //! Storage that fails at any point of any mutation: a clear error, and nothing has changed.
 //!
-//! The mutations and their inputs are those of the access tests' table, so a new one is in here by
-//! itself, and one without a row there fails.
+//! The mutations and their inputs come from the table of procedures, so a new one is tested without a
+//! change here.
 
 mod server;
 mod storage;

@@ -1,5 +1,4 @@
-//! The service in this process, over storage that fails when told to, with everything that is kept
-//! open to view.
+//! The service in this process, over storage that fails when told to and whose content a test can compare.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Documents for `state.apply`: new names beside such as are there, in another form; references that
-//! fit one, two or nothing; lists that prune; what was exported before.
+//! Documents for `state.apply`: new names, and names that exist in another form; references that match
+//! one record, two or none; lists that prune; earlier exports.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! How the steps were distributed, so that nobody takes twenty thousand refusals for a proof.
+//! How the steps were distributed: twenty thousand refusals would prove nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Attacks again and again: nothing is used up.
+//! Attacks again and again use nothing up.
 
 use std::thread;
 

@@ -1,6 +1,6 @@
-//! What each misbehaviour costs: its own caller an error, others nothing. While Mallory attacks,
-//! others make 1,000 calls, all of which are answered rightly; afterwards nothing of the attack
-//! is there.
+//! Each misbehaviour costs its own caller an error, and other callers nothing. While Mallory attacks,
+//! others make 1,000 calls, all of which are answered correctly; afterwards nothing of the attack is
+//! there.
 
 use std::time::{Duration, Instant};
 

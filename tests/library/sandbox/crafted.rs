@@ -1,4 +1,4 @@
-//! Components written by hand in WebAssembly's own text, for what Rust cannot say: globals, tables,
+//! Components written by hand in WebAssembly's text form, for what Rust cannot express: globals, tables,
 //! and answers that break the rules of the boundary.
 //!
 //! Each is a whole component of the contract in which only `apps.by-id` does anything.

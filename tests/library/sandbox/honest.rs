@@ -1,4 +1,4 @@
-//! The limits let every honest answer through: those that ship, with the component that ships.
+//! The default limits let every answer of the component that ships through.
 
 use std::sync::Arc;
 

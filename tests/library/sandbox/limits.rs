@@ -1,4 +1,4 @@
-//! Limits of a test's own, where waiting for the real ones would take long.
+//! Limits that are shorter than the real ones, so that the tests are quick.
 
 use std::{
     sync::Arc,
@@ -37,7 +37,7 @@ async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
     let error = ask(&sandbox, "loop-in-write:App").await.unwrap_err();
     assert_eq!(error.code, Code::Timeout);
     assert!(error.message.contains("writing"), "{error}");
-    // The app is not there, and the next who writes does not wait.
+    // The app is not there, and the next writer does not wait.
     assert_eq!(
         by_id(&sandbox, None, "App").await.unwrap_err().code,
         Code::NotFound

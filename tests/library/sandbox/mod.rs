@@ -1,9 +1,9 @@
-//! Components written to misbehave, and what that costs: their own caller an error, and nobody
-//! else anything. `docs/sandbox.md` is the promise.
+//! Components that misbehave: their own caller gets an error, and no other caller notices.
+//! `docs/sandbox.md` is the promise.
 //!
 //! `tests/hostile` is a component that misbehaves when told to, in a running service (`attacks`,
-//! `again`, `memory`) and in the sandbox by itself (`secrets`, `limits`); what Rust cannot say is
-//! written by hand (`crafted`).
+//! `again`, `memory`) and in the sandbox by itself (`secrets`, `limits`). Components that Rust
+//! cannot express are written by hand (`crafted`).
 
 mod again;
 mod attacks;

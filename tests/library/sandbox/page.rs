@@ -1,4 +1,4 @@
-//! `docs/sandbox.md` tells people the numbers that the sandbox has.
+//! `docs/sandbox.md` has the numbers of the sandbox.
 
 use std::{path::Path, time::Duration};
 

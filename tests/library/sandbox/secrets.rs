@@ -1,6 +1,6 @@
-//! What one caller's call leaves behind, no other caller's call finds: not in memory, not after a
-//! trap, not under load. Asked for each pair of callers: an instance that is kept warm shows its
-//! user what that user left, and nobody else.
+//! No call finds what a call of another caller left behind: not in memory, not after a trap, not under
+//! load. Tested for each pair of callers. An instance that is kept warm shows what a user left to the same
+//! user only.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{
     service::{Hostile, ask},
 };
 
-/// Who calls after whom.
+/// The first and the second caller.
 pub const PAIRS: [(Option<&str>, Option<&str>); 4] = [
     (Some("ada"), Some("grace")),
     (Some("ada"), None),

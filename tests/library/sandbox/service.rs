@@ -1,4 +1,4 @@
-//! The service with the hostile component, and callers who want something ordinary of it.
+//! The service with the hostile component, and callers that make ordinary calls.
 
 use std::{
     path::PathBuf,

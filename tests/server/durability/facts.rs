@@ -1,5 +1,5 @@
-//! What is in a database, as facts: small enough that a change is half there exactly if only some
-//! of its facts are.
+//! The content of a database as facts: so small that a change is half there exactly if only some of its
+//! facts hold.
 //!
 //! A fact is a key and a value, such as `member editors-3-17 u-3-20` or `app 3-18` with its name.
 //! Records go by handles, names that the tests gave them and never change: of most their name, of a

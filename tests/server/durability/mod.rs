@@ -1,5 +1,5 @@
-//! What was answered with success is there after the process was killed, and nothing is there by
-//! half.
+//! Changes that were answered with success are there after the process was killed, and no change is
+//! there by half.
 
 mod facts;
 mod writer;
@@ -154,7 +154,7 @@ const WRITERS: usize = 8;
 /// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
 const ROUNDS: usize = 20;
 
-/// A service under fire, and what has to be there.
+/// A service that is killed again and again, and the facts that must hold.
 struct Siege {
     random: Random,
     server: Portico,
@@ -208,7 +208,7 @@ impl Siege {
         }
     }
 
-    /// Lets everybody write, and kills the service a random while after this many answers.
+    /// Lets all writers write, and kills the service a random while after this many answers.
     fn write_and_kill(&mut self, answers: usize) {
         let (done, heard) = mpsc::channel();
         thread::scope(|scope| {
@@ -245,7 +245,7 @@ impl Siege {
             .kill_while_starting(|| true, Duration::from_micros(moment as u64));
     }
 
-    /// Holds what is there against what was answered.
+    /// Compares the database with the answers.
     fn check(&mut self) {
         let (observed, ids) = self.observer.look();
         let mut expected = self.given.clone();

@@ -1,4 +1,4 @@
-//! Somebody who writes at random, and knows what has to be there.
+//! A client that writes at random and knows which facts must hold.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Clients who send much, read nothing, or hold on to what they have lost.
+//! Clients that send much, read nothing, or go on with credentials that have ended.
 
 mod silent;
 
@@ -368,7 +368,7 @@ fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() 
     others_are_answered();
     drop(stay);
     quickly("a list", &|| assert!(admin.app_names().len() >= 3));
-    // Nothing goes on for those who left.
+    // Nothing goes on for the clients that left.
     let began = Instant::now();
     loop {
         let before = server.processor_time();

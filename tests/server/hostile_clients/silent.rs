@@ -1,4 +1,4 @@
-//! Clients who ask for much and read nothing, or read slowly.
+//! Clients that ask for much and read nothing, or read slowly.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -98,7 +98,7 @@ fn message(answer: &Answer) -> String {
     answer.error()["message"].as_str().expect("a message").to_owned()
 }
 
-/// The first digits of a file's SHA-256, as another program counts them.
+/// The first digits of a file's SHA-256, as another program computes them.
 fn hash(file: &Path) -> String {
     let sum = std::process::Command::new("sha256sum").arg(file).output();
     String::from_utf8(sum.expect("sha256sum").stdout).expect("a text")[..12].to_owned()
@@ -192,7 +192,7 @@ fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
         (b"hello".to_vec(), "not WebAssembly"),
         (text("@0.2.0", "@0.3.0"), "speaks portico:dashboard@0.2.0"),
         (text("user.getAll", "user.getOld"), "does not know (user.getOld)"),
-        // The procedures are the same, and who may call them is not.
+        // The procedures are the same, but their access differs.
         (text("app-create", "app-crowds"), "(app.create, app.createMany)"),
     ] {
         served.put(&bytes);

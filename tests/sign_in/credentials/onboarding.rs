@@ -99,7 +99,7 @@ fn until_there_is_a_user_a_browser_is_served_at_home_only() {
         ask(&server, "GET", "/api/auth/providers", headers, "").assert_status(200);
     }
     become_administrator(&server, home[0]).assert_status(200);
-    // From then on everyone is served; what they may do is for their credentials to say.
+    // From then on every host name is served; access depends on credentials.
     for headers in FOREIGN {
         ask(&server, "GET", "/api/auth/providers", headers, "").assert_status(200);
         become_administrator(&server, headers).assert_refused(403, "FORBIDDEN");
@@ -155,7 +155,7 @@ impl DashboardStorage for Counting {
 async fn that_there_is_an_administrator_is_read_once() {
     let storage = Arc::new(Counting::default());
     let router = router(TestService::over(storage.clone()).build().await);
-    // A route that reads nothing itself, asked for under a name that anybody may have given.
+    // A route that reads nothing itself, under a host name that another site may have given.
     let ask = async || {
         let before = storage.begun.load(Ordering::SeqCst);
         let request = Request::get("/api/auth/providers")
@@ -172,7 +172,7 @@ async fn that_there_is_an_administrator_is_read_once() {
     for _ in 0..2 {
         assert_eq!(ask().await, (403, 1));
     }
-    // A user who is no administrator may go again, and the first user is still to come then.
+    // A user who is no administrator may be deleted; then the first user is still to come.
     let bob = user("bob", Provider::Credentials, None);
     write(&*storage, async |transaction| {
         transaction.insert_user(&bob).await.unwrap();
@@ -186,7 +186,7 @@ async fn that_there_is_an_administrator_is_read_once() {
     })
     .await;
     assert_eq!(ask().await, (403, 1));
-    // The last administrator cannot go.
+    // The last administrator cannot be deleted.
     write(&*storage, async |transaction| {
         transaction.insert_user(&bob).await.unwrap();
         transaction.grant_admin("bob").await.unwrap();

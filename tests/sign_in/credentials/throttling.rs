@@ -1,5 +1,4 @@
-//! How often somebody may try: over HTTP, by a clock that the test sets. What the rules promise
-//! over days is tested where they are.
+//! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested beside its code.
 
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
@@ -128,7 +127,7 @@ fn an_address_has_ten_tries_at_whatever() {
     host.throttle_clock.advance(5 * SECOND);
     from("2001:db8::77", 12).assert_status(401);
     assert_throttled(&from("2001:db8::77", 13), 5);
-    // What a client writes there is not what its proxy adds.
+    // The address that the proxy adds counts, not those that the client writes.
     let forged = format!("203.0.113.{}, 2001:db8::5", 9);
     assert_throttled(&from(&forged, 14), 5);
 }
@@ -218,7 +217,7 @@ fn successes_and_malformed_tries_are_not_counted() {
         input["token"] = json!(invite.token);
         host.client.mutate("user.register", &input).assert_status(200);
     }
-    // What needs a permission is not limited.
+    // Calls that need a permission are not limited.
     for number in 0..15 {
         admin.user(&format!("made-{number}"));
     }
@@ -251,7 +250,7 @@ fn a_try_counts_although_its_client_hangs_up() {
     while is_open() {
         wait();
     }
-    // They wait for their turns, and go away.
+    // They wait for their permits, and hang up.
     drop(connections);
     for _ in 0..100 {
         assert!(!is_open(), "a try that was given up cost nothing");
@@ -335,7 +334,7 @@ fn the_throttle_is_on_unless_it_is_switched_off() {
         let statuses: Vec<_> = (0..12)
             .map(|number| {
                 let body = json!({"username": format!("name-{number}"), "password": PASSWORD});
-                // What a client says of itself changes nothing.
+                // Headers of the client itself change nothing.
                 let from = format!("192.0.2.{number}");
                 let headers = [
                     ("content-type", "application/json"),

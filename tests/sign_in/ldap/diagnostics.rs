@@ -1,4 +1,4 @@
-//! What directories say beside the result of a bind: Active Directory in a text, 389 Directory Server in
+//! Directories add reasons to the result of a bind: Active Directory in a text, 389 Directory Server in
 //! texts and controls. A server of the test's own answers as they do.
 
 use std::{
@@ -78,7 +78,7 @@ fn serve(mut stream: TcpStream) {
         let mut rest = &message[..];
         let (_, id) = read_tlv(&mut rest).expect("the number of the message");
         let (operation, held) = read_tlv(&mut rest).expect("an operation");
-        // Controls come only to who asks for them.
+        // A directory sends controls only to clients that ask for them.
         let is_asked = rest
             .windows(PASSWORD_POLICY.len())
             .any(|part| part == PASSWORD_POLICY.as_bytes());

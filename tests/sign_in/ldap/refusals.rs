@@ -1,4 +1,4 @@
-//! Whoever is refused learns nothing, and what they type is only ever a value.
+//! Refusals say nothing about their reason, and what a user types is only ever a value.
 
 use std::time::{Duration, Instant};
 

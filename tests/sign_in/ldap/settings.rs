@@ -1,4 +1,4 @@
-//! What is set, and what is set wrong.
+//! The settings, and the errors for wrong ones.
 
 use std::fs;
 

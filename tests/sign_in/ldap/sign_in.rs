@@ -1,4 +1,4 @@
-//! Whoever the directory knows is a user.
+//! Sign-ins that succeed: the users of the directory are users here.
 
 use portico_tests::{Client, Fixtures, PASSWORD as LOCAL_PASSWORD};
 use serde_json::json;

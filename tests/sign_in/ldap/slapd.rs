@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 /// The password with which the service searches. It must never come out of the service.
 pub const SERVICE_PASSWORD: &str = "canary-service-password";
-/// The password of everybody in the directory.
+/// The password of all users of the directory.
 pub const PASSWORD: &str = "canary-directory-password";
 
 /// The filter of these tests: people go by their name or by their mail.

@@ -1,4 +1,4 @@
-//! What somebody tries who is not who they say.
+//! Attacks on sign-in by OpenID Connect.
 
 use portico_tests::Client;
 
@@ -236,7 +236,7 @@ fn tries_are_limited_by_address_and_what_succeeds_costs_nothing() {
         server.address()
     );
     stranger.get(&made_up).assert_refused(429, "TOO_MANY_REQUESTS");
-    // Who began before comes through.
+    // A sign-in that began before succeeds.
     browser.get(&callback).assert_redirect("/");
     let answer = server.anonymous().get("/api/auth/providers");
     answer.assert_status(200);

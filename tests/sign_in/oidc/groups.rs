@@ -1,4 +1,4 @@
-//! Groups that the issuer says somebody is in.
+//! Groups that the issuer names.
 
 use portico_tests::{Client, Session};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Becoming a user who is there already. Which ones: `tests/library/component/linking.rs`.
+//! Linking to an existing user. Which users are linked: `tests/library/component/linking.rs`.
 
 use portico_tests::{Client, PASSWORD, Portico, Session};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Sign-in by OpenID Connect, against the certified `oidc-provider` as a server of its own, and
-//! against what it does not do by itself.
+//! Sign-in by OpenID Connect, against the certified `oidc-provider` as a server of its own, which also
+//! misbehaves when a test says so.
 
 mod attacks;
 mod browser;

@@ -1,4 +1,4 @@
-//! What the settings say, and what happens where they are wrong.
+//! The settings, and the errors for wrong ones.
 
 use portico_tests::{Builder, Client, Portico, administrator};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
         assert_eq!(oidc(&server)["isOn"], false);
         administrator(&server);
     }
-    // Where people reach the service, only they know who do.
+    // Only the operator knows at which address browsers reach the service.
     let server = Builder::default()
         .listen("0.0.0.0:0")
         .environment("PORTICO_OIDC_ISSUER", "https://id.example")

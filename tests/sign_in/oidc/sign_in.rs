@@ -1,4 +1,4 @@
-//! The way that it should go.
+//! Sign-ins that succeed.
 
 use portico_tests::{Client, PASSWORD};
 use serde_json::json;
@@ -109,7 +109,7 @@ fn several_tabs_of_a_browser_may_be_on_the_way_at_once() {
     let page = browser.get(&two);
     page.assert_redirect("/two?a=b#c");
     assert_eq!(browser.cookie("portico_oidc"), None);
-    // Who signs in again has one session.
+    // A user who signs in again in the same browser has one session.
     assert_ne!(browser.cookie("portico_session"), Some(first.clone()));
     server
         .key(&first)

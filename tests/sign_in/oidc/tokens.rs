@@ -1,4 +1,4 @@
-//! ID tokens that do not hold.
+//! ID tokens that are not valid.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the issuer vouches for is not changed here.
+//! Users of the issuer: what the issuer says of them is not changed here.
 
 use portico_tests::{Client, PASSWORD};
 use serde_json::json;

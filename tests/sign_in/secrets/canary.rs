@@ -1,4 +1,4 @@
-//! Secrets that are looked for, in every form that something might write them in.
+//! Secrets to search for, in every encoding in which a program might write them.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Whatever might make somebody write down what they were given: inputs and credentials that are wrong
-//! in all ways, and storage that refuses.
+//! Requests that may end in an error message or a log line with a secret: inputs and credentials that are
+//! wrong in all ways, and storage that refuses.
 
 use std::{
     io::{Read, Write},

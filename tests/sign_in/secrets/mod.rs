@@ -1,9 +1,9 @@
-//! A secret comes out where it is shown once, and nowhere else: in no other answer, in no line of the
-//! log however much is logged, in no output of a command, in no file, in no list of processes.
+//! A secret is shown once, in the answer that creates it, and nowhere else: in no other answer, in no line
+//! of the log at any level, in no output of a command, in no file, in no list of processes.
 //!
-//! A whole session is taken down: every procedure with success, every procedure and route with inputs
+//! A whole session is recorded: every procedure with success, every procedure and route with inputs
 //! that are wrong in all ways, credentials that are wrong in all ways, batches, streams, storage that
-//! refuses, the command line. Each secret in it is a canary, looked for in whatever form.
+//! refuses, the command line. Each secret in it is a canary, searched for in every encoding.
 
 mod canary;
 mod hostile;
