@@ -1,6 +1,6 @@
 //! Sign-in by an external provider: user, groups, session and row are one commit.
 
-use portico_model::Provider;
+use portico_model::{Provider, error::Code};
 use portico_service::audit::AuditSettings;
 use portico_service::external::{External, Linking, SignIn, Vouched, sign_in};
 use portico_service::identity::Identity;
@@ -54,7 +54,8 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     };
     let mut other = external("alice");
     other.identity.subject = "another".into();
-    assert!(host.runtime.block_on(sign_in(&who, other)).is_err());
+    let refused = host.runtime.block_on(sign_in(&who, other));
+    assert_eq!(refused.err().expect("a refusal").code, Code::Conflict);
 
     let rows = new_rows(&root, before);
     assert_eq!(rows.len(), 2, "{rows:#?}");
