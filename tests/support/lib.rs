@@ -21,7 +21,7 @@ mod stream;
 mod world;
 
 pub use answer::{Answer, keys};
-pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
+pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, trpc_query_path};
 pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::process::Process;
-use crate::{Anonymous, Door, Finished, Key, Session, mount_namespace, raw, under_limit};
+use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -124,7 +124,7 @@ impl Builder {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (process, address) = self.listening(&data_in(&folder));
         Portico {
-            door: Door::new(&address),
+            endpoint: Endpoint::new(&address),
             process,
             folder,
             builder: self,
@@ -167,7 +167,7 @@ impl Builder {
 
 /// A running service with a data directory of its own. Dropping it ends it.
 pub struct Portico {
-    door: Door,
+    endpoint: Endpoint,
     process: Process,
     folder: TempDir,
     builder: Builder,
@@ -187,13 +187,13 @@ impl Portico {
 
     /// `127.0.0.1:PORT`.
     pub fn address(&self) -> String {
-        self.door.address()
+        self.endpoint.address()
     }
 
     /// An anonymous client.
     pub fn anonymous(&self) -> Anonymous {
         Anonymous {
-            door: self.door.clone(),
+            endpoint: self.endpoint.clone(),
         }
     }
 
@@ -300,7 +300,7 @@ impl Portico {
     pub fn start_again(&mut self) {
         let (process, address) = self.builder.listening(&data_in(&self.folder));
         self.process = process;
-        self.door.move_to(&address);
+        self.endpoint.move_to(&address);
     }
 
     /// Starts it again on the same data directory and ends it (SIGKILL) this long after `when` is true,

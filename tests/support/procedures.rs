@@ -2,8 +2,8 @@
 //!
 //! The table is written by hand from sections 4 and 5 of the specification, the row "unspecified
 //! access" of the design and the list of the dashboard side. Nothing generates it and nothing here is
-//! read from the service: that is its worth. The test `access::the_table_has_every_procedure` compares
-//! it with the service's own table, so a procedure without a row fails.
+//! read from the service: that is its worth. A test in `tests/api/access.rs` compares it with the
+//! service's own table, so a procedure without a row fails.
 
 use serde_json::{Value, json};
 

@@ -78,7 +78,7 @@ impl World {
         let credentials = json!({"username": user.name, "password": PASSWORD});
         // A sign-in with the administrator's own session would end that session.
         let anonymous = Anonymous {
-            door: self.admin.door().clone(),
+            endpoint: self.admin.endpoint().clone(),
         };
         let answer = anonymous.post("/api/auth/sign-in", &credentials);
         if answer.status == 401 {

@@ -159,7 +159,7 @@ fn first_user() -> Value {
 }
 
 fn post(client: &dyn Client, path: &str, input: &Value) -> Answer {
-    client.send_to_ailing("POST", path, Some(input))
+    client.send_allowing_5xx("POST", path, Some(input))
 }
 
 /// A refusal that says no more than it should.

@@ -82,7 +82,7 @@ impl Writer {
             let sender: &dyn Client = match &step.sender {
                 Some(fact) if fact.is_empty() => &self.anonymous,
                 Some(fact) => {
-                    key = Key::new(self.own_key.door(), &self.secrets[fact]);
+                    key = Key::new(self.own_key.endpoint(), &self.secrets[fact]);
                     &key
                 }
                 None => &self.own_key,

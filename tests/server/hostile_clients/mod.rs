@@ -318,7 +318,8 @@ fn a_date_at_the_end_of_time_is_a_bad_date() {
     admin.query("invite.getAll", &Value::Null).assert_status(200);
 }
 
-/// The service authorises before it reads the body; many clients read the answer only after they have sent it.
+/// The service authorises before it reads the body. Many clients read the answer only after they have
+/// sent all of the body.
 #[test]
 fn a_client_that_reads_only_after_it_has_sent_a_large_body_gets_the_refusal() {
     const LENGTH: usize = 3 << 20;

@@ -256,7 +256,7 @@ fn a_permission_that_is_taken_away_is_gone_at_the_next_request() {
     let apps = json!({"0": app, "1": app, "2": app});
 
     // One connection stays open from before to after, for a session and for a key.
-    let address = host.client.door().address();
+    let address = host.client.endpoint().address();
     let clients: [&dyn Client; 2] = [&session, &alice];
     let mut connections: Vec<_> = clients.iter().map(|_| raw::connect(&address)).collect();
     let mut ask = |path: &str, body: &Value| -> Vec<u16> {

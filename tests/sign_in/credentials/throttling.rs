@@ -234,7 +234,7 @@ fn a_try_counts_although_its_client_hangs_up() {
         .map(|number| {
             let body = json!({"username": format!("name-{number}"), "password": PASSWORD}).to_string();
             let request = raw::with_json("POST", "/api/auth/sign-in", &[], &body);
-            let mut stream = raw::connect(&host.client.door().address());
+            let mut stream = raw::connect(&host.client.endpoint().address());
             std::io::Write::write_all(&mut stream, request.as_bytes()).expect("send");
             stream
         })

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use portico_tests::{Answer, Client, Door, Finished};
+use portico_tests::{Answer, Client, Endpoint, Finished};
 use serde_json::Value;
 
 use super::canary::Canary;
@@ -152,8 +152,8 @@ impl<C> Recorded<C> {
 }
 
 impl<C: Client> Client for Recorded<C> {
-    fn door(&self) -> &Door {
-        self.client.door()
+    fn endpoint(&self) -> &Endpoint {
+        self.client.endpoint()
     }
 
     fn credentials(&self) -> Vec<(String, String)> {
