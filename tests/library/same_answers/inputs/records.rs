@@ -1,11 +1,11 @@
 //! The records that the registry's inputs refer to, chosen at random.
 
-use portico_tests::procedures;
+use portico_tests::procedures::Records;
 
 use super::Inputs;
 
 /// Records of every kind: mostly of those that exist.
-impl procedures::Records for Inputs<'_> {
+impl Records for Inputs<'_> {
     fn user(&mut self) -> String {
         Inputs::user(self)
     }
