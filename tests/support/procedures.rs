@@ -52,6 +52,8 @@ pub trait Records {
     fn board(&mut self) -> String;
     /// A group.
     fn group(&mut self) -> String;
+    /// The name of a group.
+    fn group_name(&mut self) -> String;
     /// An app that the call may delete.
     fn spare_app(&mut self) -> String;
     /// A board that the call may change or delete.
@@ -168,21 +170,21 @@ fn search_engine(name: &str) -> Value {
 
 /// Creates one record of each kind, and gives the user another email and a group.
 fn document(records: &mut dyn Records) -> Value {
-    let (name, user) = (records.name(), records.user_name());
+    let (name, user, group) = (records.name(), records.user_name(), records.group_name());
     let creator = json!({"name": user, "provider": "credentials"});
     json!({
         "groups": [{"name": name, "permissions": ["app-create"]}],
         "users": [
             {"name": name, "provider": "credentials", "email": "new@example.com"},
-            {"name": user, "provider": "credentials", "email": format!("{name}@example.com"), "groups": [name]},
+            {"name": user, "provider": "credentials", "email": format!("{name}@example.com"), "groups": [group]},
         ],
-        "apps": [{"name": name, "iconUrl": "/icon.svg", "href": "https://example.com/"}],
+        "apps": [{"id": name, "name": name, "iconUrl": "/icon.svg", "href": "https://example.com/"}],
         "searchEngines": [search_engine(&name)],
         "boards": [{
             "name": name,
             "creator": creator,
             "items": [{"bookmarks": [{"id": records.app()}]}],
-            "sharedWith": {"users": [creator], "groups": [name]},
+            "sharedWith": {"users": [creator], "groups": [group]},
         }],
     })
 }

@@ -34,6 +34,9 @@ impl From<&User> for Target {
     }
 }
 
+/// The name of the group that a [`World`] begins with.
+const GROUP: &str = "The group";
+
 /// What is in the service before the calls of a test.
 pub struct World {
     /// The first user.
@@ -51,7 +54,7 @@ impl World {
         Self {
             app: admin.app("The app"),
             board: admin.board("The public board", true),
-            group: admin.group("The group", &[]),
+            group: admin.group(GROUP, &[]),
             admin,
             names: AtomicU32::new(0),
             flags: AtomicU32::new(0),
@@ -122,6 +125,10 @@ impl Records for About<'_> {
 
     fn group(&mut self) -> String {
         self.world.group.clone()
+    }
+
+    fn group_name(&mut self) -> String {
+        GROUP.to_owned()
     }
 
     fn spare_app(&mut self) -> String {

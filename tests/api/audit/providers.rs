@@ -55,7 +55,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     let mut other = external("alice");
     other.identity.subject = "another".into();
     let refused = host.runtime.block_on(sign_in(&who, other));
-    assert_eq!(refused.err().expect("a refusal").code, Code::Conflict);
+    assert_eq!(refused.err().expect("a refusal").code, Code::Forbidden);
 
     let rows = new_rows(&root, before);
     assert_eq!(rows.len(), 2, "{rows:#?}");

@@ -26,6 +26,11 @@ impl Records for Inputs<'_> {
         self.world.groups.id(self.rng)
     }
 
+    fn group_name(&mut self) -> String {
+        let group = self.world.groups.any(self.rng);
+        group.map_or_else(|| "no group".into(), |group| group.name.clone())
+    }
+
     fn spare_app(&mut self) -> String {
         self.app()
     }
