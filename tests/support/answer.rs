@@ -18,10 +18,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Holds what must be true of every answer, whatever was asked. Only the page of the description
+    /// Checks what must be true of the answer to every request. Only the page of the description
     /// is no JSON.
     #[track_caller]
-    pub(crate) fn hold(self, path: &str) -> Self {
+    pub(crate) fn checked(self, path: &str) -> Self {
         assert!(self.status < 500, "a request never gets a 5xx: {self}");
         assert!(
             !self.text().contains("$argon2"),

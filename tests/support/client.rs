@@ -1,4 +1,4 @@
-//! Who talks to the service: nobody, a session, a key. All behind one trait.
+//! Clients of the service: anonymous, with a session or with a key. All behind one trait.
 
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::{Answer, escape};
 /// The input of a procedure that takes none.
 pub const NO_INPUT: Value = Value::Null;
 
-/// Where the service is at this moment: a restart moves it to another port.
+/// The address of a service, shared by its clients: a restart moves it to another port.
 #[derive(Clone)]
-pub struct Door {
+pub struct Endpoint {
     address: Arc<RwLock<String>>,
     agent: ureq::Agent,
 }
 
-impl Door {
+impl Endpoint {
     pub(crate) fn new(address: &str) -> Self {
         // One connection for each request: none is left over from a service that was killed.
         let agent = ureq::Agent::config_builder()
@@ -53,10 +53,10 @@ pub fn trpc_query_path(procedure: &str, input: &Value) -> String {
     }
 }
 
-/// Somebody who sends requests. What differs is the headers that say who it is.
+/// A client that sends requests. Clients differ in the headers that say who they are.
 pub trait Client {
     /// Where the requests go.
-    fn door(&self) -> &Door;
+    fn endpoint(&self) -> &Endpoint;
 
     /// The headers that say who this is.
     fn credentials(&self) -> Vec<(String, String)>;
@@ -69,7 +69,7 @@ pub trait Client {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> anyhow::Result<Answer> {
-        let uri = format!("http://{}{path}", self.door().address());
+        let uri = format!("http://{}{path}", self.endpoint().address());
         let mut request = http::Request::builder().method(method).uri(uri);
         for (name, value) in self.credentials() {
             request = request.header(name, value);
@@ -77,7 +77,7 @@ pub trait Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let agent = &self.door().agent;
+        let agent = &self.endpoint().agent;
         let mut response = match body {
             Some(body) => agent.run(request.body(body)?)?,
             None => agent.run(request.body(())?)?,
@@ -104,14 +104,14 @@ pub trait Client {
     #[track_caller]
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Answer {
         match self.try_send(method, path, headers, body) {
-            Ok(answer) => answer.hold(path),
+            Ok(answer) => answer.checked(path),
             Err(error) => panic!("{method} {path} got no answer: {error:#}"),
         }
     }
 
-    /// Sends JSON to a service that has a reason to answer with a 5xx.
+    /// Sends JSON to a service that may answer with a 5xx, because something it needs is broken.
     #[track_caller]
-    fn send_to_ailing(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    fn send_allowing_5xx(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string);
         let headers: &[_] = match body {
             Some(_) => &[("content-type", "application/json")],
@@ -183,23 +183,23 @@ pub trait Client {
     }
 }
 
-/// Nobody.
+/// A client without credentials.
 #[derive(Clone)]
 pub struct Anonymous {
-    pub(crate) door: Door,
+    pub(crate) endpoint: Endpoint,
 }
 
 impl Anonymous {
-    /// Nobody, at the door of whatever listens at this address.
+    /// A client without credentials, of the service at this address.
     pub fn at(address: &str) -> Self {
         Self {
-            door: Door::new(address),
+            endpoint: Endpoint::new(address),
         }
     }
 
     /// A client with this API key, or with the token of a session.
     pub fn key(&self, key: &str) -> Key {
-        Key::new(&self.door, key)
+        Key::new(&self.endpoint, key)
     }
 
     /// Signs in.
@@ -216,7 +216,7 @@ impl Anonymous {
             None => panic!("no {pointer}: {answer}"),
         };
         Session {
-            door: self.door.clone(),
+            endpoint: self.endpoint.clone(),
             cookie: cookie.split(';').next().unwrap_or_default().to_owned(),
             token: text("/token"),
             user_id: text("/user/id"),
@@ -225,8 +225,8 @@ impl Anonymous {
 }
 
 impl Client for Anonymous {
-    fn door(&self) -> &Door {
-        &self.door
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn credentials(&self) -> Vec<(String, String)> {
@@ -237,7 +237,7 @@ impl Client for Anonymous {
 /// A browser that signed in: it sends the cookie that it was given.
 #[derive(Clone)]
 pub struct Session {
-    pub(crate) door: Door,
+    pub(crate) endpoint: Endpoint,
     /// `name=value`, as the service set it.
     pub cookie: String,
     /// The token of the same session, as the body of the answer gave it.
@@ -260,13 +260,13 @@ impl Session {
 
     /// The same session through its token: `Authorization: Bearer`.
     pub fn bearer(&self) -> Key {
-        Key::new(&self.door, &self.token)
+        Key::new(&self.endpoint, &self.token)
     }
 }
 
 impl Client for Session {
-    fn door(&self) -> &Door {
-        &self.door
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn credentials(&self) -> Vec<(String, String)> {
@@ -277,17 +277,17 @@ impl Client for Session {
 /// A program with an API key.
 #[derive(Clone)]
 pub struct Key {
-    door: Door,
+    endpoint: Endpoint,
     /// The key, `<id>.<secret>`, or a session's token.
     pub key: String,
     header: &'static str,
 }
 
 impl Key {
-    /// A program that shows this key to the service behind this door.
-    pub fn new(door: &Door, key: &str) -> Self {
+    /// A program that shows this key to the service behind this endpoint.
+    pub fn new(endpoint: &Endpoint, key: &str) -> Self {
         Self {
-            door: door.clone(),
+            endpoint: endpoint.clone(),
             key: key.to_owned(),
             header: "authorization",
         }
@@ -303,8 +303,8 @@ impl Key {
 }
 
 impl Client for Key {
-    fn door(&self) -> &Door {
-        &self.door
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn credentials(&self) -> Vec<(String, String)> {

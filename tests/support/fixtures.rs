@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Anonymous, Client, Door, Key, Portico, Session};
+use crate::{Anonymous, Client, Endpoint, Key, Portico, Session};
 
 /// The password of every user that is made here. It must never come out of the service.
 pub const PASSWORD: &str = "canary-Tr0ub4dor-&3";
@@ -38,8 +38,8 @@ pub struct User {
 }
 
 impl Client for User {
-    fn door(&self) -> &Door {
-        self.key.door()
+    fn endpoint(&self) -> &Endpoint {
+        self.key.endpoint()
     }
 
     fn credentials(&self) -> Vec<(String, String)> {
@@ -104,7 +104,7 @@ pub trait Fixtures: Client {
     #[track_caller]
     fn key_of(&self, user: &str) -> Key {
         let key = self.make("apiKeys.create", &json!({"userId": user}), "apiKey");
-        Key::new(self.door(), &key)
+        Key::new(self.endpoint(), &key)
     }
 
     /// A group with these permissions.

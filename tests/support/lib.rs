@@ -1,29 +1,36 @@
-//! What the tests of the running service share: the service as a child process, clients who are
-//! nobody, somebody signed in or somebody with a key, their answers, and the things that a
-//! scenario needs to begin with.
+//! What tests share: the service as a child process ([`Portico`]) or in the process of the test
+//! ([`TestService`]); clients that are anonymous, signed in or have a key; their answers; a good input
+//! for each procedure; a clock, and random choices that can be repeated.
 //!
-//! The tests know the service only from outside, so nothing in here uses the `portico` library.
-//! Every answer that a [`Client`] gets is held against what must be true of all of them: never
-//! a 5xx, never a stored hash, and JSON under `/api`.
+//! Every answer that a [`Client`] gets is checked against what must be true of all of them: it is no
+//! 5xx, contains no stored hash, and is JSON if the path is under `/api`.
 
 mod answer;
 mod client;
+pub mod clock;
 mod fixtures;
 mod namespace;
 pub mod node;
 mod portico;
 pub mod procedures;
+mod process;
 mod random;
 pub mod raw;
+mod service;
 mod stream;
+mod world;
 
 pub use answer::{Answer, keys};
-pub use client::{Anonymous, Client, Door, Key, NO_INPUT, Session, trpc_query_path};
+pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, trpc_query_path};
+pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
-pub use portico::{Builder, Finished, Portico, binary, cache, command, data_in, run};
-pub use random::Random;
+pub use portico::{Builder, Portico, binary, cache, command, data_in};
+pub use process::{Finished, run};
+pub use random::{Random, SeededBytes, seed_from_environment};
+pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;
+pub use world::{Target, World};
 
 /// A component with a text in it changed throughout, to one of the same length.
 #[track_caller]

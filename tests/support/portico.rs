@@ -1,20 +1,21 @@
 //! The service as a child process.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Anonymous, Door, Key, Session, mount_namespace, raw, under_limit};
+use crate::process::Process;
+use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
-/// Long enough for whatever is left to do when it is told to stop.
+/// Long enough for everything that is left to do when it is told to stop.
 const STOP: Duration = Duration::from_secs(30);
 
 /// The binary under test: `PORTICO_BIN`, or the one built beside the tests.
@@ -121,74 +122,55 @@ impl Builder {
     #[track_caller]
     pub fn start(self) -> Portico {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let process = Process::start(&self, &data_in(&folder));
+        let (process, address) = self.listening(&data_in(&folder));
         Portico {
-            door: Door::new(&process.address),
+            endpoint: Endpoint::new(&address),
             process,
             folder,
             builder: self,
         }
     }
+
+    /// Starts a process and waits until it listens; gives its address as well.
+    #[track_caller]
+    fn listening(&self, data: &Path) -> (Process, String) {
+        let (found, address) = mpsc::channel();
+        let process = self.launch(data, Some(found));
+        match address.recv_timeout(START) {
+            Ok(address) => (process, address),
+            Err(_) => panic!("it does not listen:\n{}", process.text()),
+        }
+    }
+
+    /// Starts a process. Sends its address once it listens.
+    fn launch(&self, data: &Path, found: Option<mpsc::Sender<String>>) -> Process {
+        let mut command = command();
+        command.arg("serve");
+        if !self.no_flags {
+            let listen = self.listen.as_deref().unwrap_or("127.0.0.1:0");
+            command.args(["--listen", listen, "--data"]).arg(data);
+        }
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(limit) = &self.limit {
+            command = under_limit(&command, limit);
+        }
+        if let Some(script) = &self.before {
+            std::fs::create_dir_all(data).expect("a place to mount something");
+            command = mount_namespace(&command, script);
+            command.env("DATA", data);
+        }
+        Process::spawn(&mut command, found)
+    }
 }
 
 /// A running service with a data directory of its own. Dropping it ends it.
 pub struct Portico {
-    door: Door,
+    endpoint: Endpoint,
     process: Process,
     folder: TempDir,
     builder: Builder,
-}
-
-/// How a process ended, and what it wrote from start to end.
-pub struct Finished {
-    /// How it ended.
-    pub status: ExitStatus,
-    /// Its standard output.
-    pub stdout: String,
-    /// Its standard error.
-    pub stderr: String,
-}
-
-impl Finished {
-    /// Both, for messages that may stand in either.
-    pub fn text(&self) -> String {
-        format!("{}{}", self.stdout, self.stderr)
-    }
-
-    /// Checks that it succeeded, and gives its standard output.
-    #[track_caller]
-    pub fn succeeded(self) -> String {
-        assert!(self.status.success(), "{}:\n{}", self.status, self.text());
-        self.stdout
-    }
-
-    /// Checks that it failed with words of its own, and gives all that it wrote.
-    #[track_caller]
-    pub fn failed(self) -> String {
-        let text = self.text();
-        assert!(!self.status.success(), "it succeeded:\n{text}");
-        assert!(
-            self.status.code().is_some_and(|code| code != 101),
-            "it did not end by itself:\n{text}"
-        );
-        assert!(
-            !self.stderr.trim().is_empty() && !text.contains("panicked"),
-            "no clear message:\n{text}"
-        );
-        text
-    }
-}
-
-/// Runs a command to its end with this input.
-#[track_caller]
-pub fn run(command: &mut Command, input: &str) -> Finished {
-    command.stdin(Stdio::piped());
-    let mut process = Process::spawn(command, None);
-    let mut stdin = process.child.stdin.take().expect("its standard input");
-    // It may end without reading.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    process.wait(START)
 }
 
 impl Portico {
@@ -205,13 +187,13 @@ impl Portico {
 
     /// `127.0.0.1:PORT`.
     pub fn address(&self) -> String {
-        self.door.address()
+        self.endpoint.address()
     }
 
-    /// A client who is nobody.
+    /// An anonymous client.
     pub fn anonymous(&self) -> Anonymous {
         Anonymous {
-            door: self.door.clone(),
+            endpoint: self.endpoint.clone(),
         }
     }
 
@@ -316,14 +298,15 @@ impl Portico {
     /// Starts it again on the same data directory. Clients follow it to its new port.
     #[track_caller]
     pub fn start_again(&mut self) {
-        self.process = Process::start(&self.builder, &data_in(&self.folder));
-        self.door.move_to(&self.process.address);
+        let (process, address) = self.builder.listening(&data_in(&self.folder));
+        self.process = process;
+        self.endpoint.move_to(&address);
     }
 
-    /// Starts it again on the same data directory and ends it (SIGKILL) so long after this is true,
+    /// Starts it again on the same data directory and ends it (SIGKILL) this long after `when` is true,
     /// whether it listens by then or not.
     pub fn kill_while_starting(&mut self, mut when: impl FnMut() -> bool, after: Duration) {
-        let mut process = Process::launch(&self.builder, &data_in(&self.folder), None);
+        let mut process = self.builder.launch(&data_in(&self.folder), None);
         let start = Instant::now();
         while !when() {
             assert!(
@@ -351,145 +334,4 @@ impl Portico {
         assert!(self.stop().status.success(), "it stopped with a failure");
         self.start_again();
     }
-}
-
-struct Process {
-    child: Child,
-    stdout: Arc<Mutex<String>>,
-    stderr: Arc<Mutex<String>>,
-    ended: Mutex<mpsc::Receiver<()>>,
-    address: String,
-}
-
-impl Process {
-    fn spawn(command: &mut Command, found: Option<mpsc::Sender<String>>) -> Self {
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("start it");
-        let (ends, ended) = mpsc::channel();
-        // Both pipes are read to their ends, so that the process never waits for a full one.
-        let stdout = collect(
-            child.stdout.take().expect("its standard output"),
-            found,
-            ends.clone(),
-        );
-        let stderr = collect(child.stderr.take().expect("its standard error"), None, ends);
-        Self {
-            child,
-            stdout,
-            stderr,
-            ended: Mutex::new(ended),
-            address: String::new(),
-        }
-    }
-
-    #[track_caller]
-    fn start(builder: &Builder, data: &Path) -> Self {
-        let (found, address) = mpsc::channel();
-        let mut process = Self::launch(builder, data, Some(found));
-        match address.recv_timeout(START) {
-            Ok(address) => process.address = address,
-            Err(_) => panic!("it does not listen:\n{}", process.text()),
-        }
-        process
-    }
-
-    fn launch(builder: &Builder, data: &Path, found: Option<mpsc::Sender<String>>) -> Self {
-        let mut command = command();
-        command.arg("serve");
-        if !builder.no_flags {
-            let listen = builder.listen.as_deref().unwrap_or("127.0.0.1:0");
-            command.args(["--listen", listen, "--data"]).arg(data);
-        }
-        command
-            .args(&builder.arguments)
-            .envs(builder.environment.iter().map(|(name, value)| (name, value)));
-        if let Some(limit) = &builder.limit {
-            command = under_limit(&command, limit);
-        }
-        if let Some(script) = &builder.before {
-            std::fs::create_dir_all(data).expect("a place to mount something");
-            command = mount_namespace(&command, script);
-            command.env("DATA", data);
-        }
-        Self::spawn(&mut command, found)
-    }
-
-    fn text(&self) -> String {
-        format!(
-            "{}{}",
-            self.stdout.lock().expect("the lock"),
-            self.stderr.lock().expect("the lock")
-        )
-    }
-
-    fn signal(&self, signal: &str) {
-        let status = Command::new("kill")
-            .arg(signal)
-            .arg(self.child.id().to_string())
-            .status();
-        assert!(
-            status.expect("the command kill").success(),
-            "it is not there any more:\n{}",
-            self.text()
-        );
-    }
-
-    fn kill(&mut self) {
-        // It may have ended by itself: then there is nothing to kill.
-        let _ = self.child.kill();
-    }
-
-    #[track_caller]
-    fn wait(&mut self, limit: Duration) -> Finished {
-        // Both pipes end with the process; only then is what it wrote complete.
-        let ended = self.ended.get_mut().expect("the lock").recv_timeout(limit);
-        if ended == Err(mpsc::RecvTimeoutError::Timeout) {
-            panic!("it does not end:\n{}", self.text());
-        }
-        let status = self.child.wait().expect("wait for it");
-        let text = |buffer: &Mutex<String>| buffer.lock().expect("the lock").clone();
-        Finished {
-            status,
-            stdout: text(&self.stdout),
-            stderr: text(&self.stderr),
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-        let _ = self.child.wait();
-        if thread::panicking() {
-            eprintln!("--- what the service wrote\n{}---", self.text());
-        }
-    }
-}
-
-/// Collects a pipe line by line; sends the address from the line that says where it listens.
-fn collect(
-    pipe: impl Read + Send + 'static,
-    found: Option<mpsc::Sender<String>>,
-    ends: mpsc::Sender<()>,
-) -> Arc<Mutex<String>> {
-    let buffer = Arc::new(Mutex::new(String::new()));
-    let collected = buffer.clone();
-    thread::spawn(move || {
-        let mut pipe = BufReader::new(pipe);
-        let mut bytes = Vec::new();
-        while pipe.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
-            let line = String::from_utf8_lossy(&bytes).into_owned();
-            bytes.clear();
-            buffer.lock().expect("the lock").push_str(&line);
-            let address = line.strip_prefix("portico listens on http://");
-            if let (Some(found), Some(address)) = (&found, address) {
-                let address = address.split_whitespace().next().unwrap_or_default();
-                // Nobody may be waiting any more.
-                let _ = found.send(address.trim_end_matches('/').to_owned());
-            }
-        }
-        // Whoever waits for the end waits until both of these are gone.
-        drop(ends);
-    });
-    collected
 }

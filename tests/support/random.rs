@@ -1,52 +1,68 @@
-//! Random numbers that can be had again.
+//! Random choices that can be repeated: all of them follow from a seed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
 
-/// A small generator of random numbers (xorshift), so that a failure can be run again.
+use portico_storage::secrets;
+
+/// The variable that holds the seed.
+const SEED: &str = "PORTICO_TEST_SEED";
+
+/// The seed from `PORTICO_TEST_SEED`, or a new one for each run. It is printed, so that a failure can
+/// be repeated.
+pub fn seed_from_environment() -> u64 {
+    let seed = match std::env::var(SEED) {
+        Ok(seed) => seed
+            .parse()
+            .unwrap_or_else(|_| panic!("{SEED} is not a number: {seed}")),
+        Err(_) => fastrand::u64(..1_000_000_000),
+    };
+    println!("to repeat the same choices: {SEED}={seed}");
+    seed
+}
+
+/// A generator of random choices.
 #[derive(Clone)]
-pub struct Random(u64);
+pub struct Random(fastrand::Rng);
 
 impl Random {
-    /// Numbers that follow from this one.
-    pub fn new(seed: u64) -> Self {
-        // Near zero it takes a while to become random, and it stays at zero for ever.
-        let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        random.next();
-        random
-    }
-
-    /// Numbers from `PORTICO_TEST_SEED`, or others each time; the seed is printed.
+    /// Choices that follow from the seed of [`seed_from_environment`].
     pub fn from_environment() -> Self {
-        let seed = match std::env::var("PORTICO_TEST_SEED") {
-            Ok(seed) => seed.parse().expect("PORTICO_TEST_SEED is a number"),
-            Err(_) => {
-                let clock = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
-                clock.as_nanos() as u64
-            }
-        };
-        println!("to choose the same again: PORTICO_TEST_SEED={seed}");
-        Self::new(seed)
+        Self(fastrand::Rng::with_seed(seed_from_environment()))
     }
 
-    /// A generator of its own for somebody else.
+    /// Another generator, which follows from this one.
     pub fn split(&mut self) -> Self {
-        Self::new(self.next())
+        Self(self.0.fork())
     }
 
     /// A number below this one.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        self.0.usize(..bound)
     }
 
-    /// One of these; none if there is none.
+    /// One of these; none if the list is empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
-        (!choices.is_empty()).then(|| &choices[self.below(choices.len())])
+        self.0.choice(choices)
+    }
+}
+
+/// Random bytes for a service, which follow from a seed.
+pub struct SeededBytes(Mutex<fastrand::Rng>);
+
+impl SeededBytes {
+    /// Bytes that follow from this seed.
+    pub fn new(seed: u64) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(fastrand::Rng::with_seed(seed))))
     }
 
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+    /// From now on the bytes follow from this seed.
+    pub fn reseed(&self, seed: u64) {
+        self.0.lock().expect("the lock").seed(seed);
+    }
+}
+
+impl secrets::Random for SeededBytes {
+    fn fill(&self, buffer: &mut [u8]) {
+        self.0.lock().expect("the lock").fill(buffer);
     }
 }

@@ -150,7 +150,7 @@ pub fn read_answer(stream: &mut TcpStream, request: &[u8]) -> Answer {
         body,
         request,
     }
-    .hold(&path)
+    .checked(&path)
 }
 
 fn join_chunks(mut bytes: &[u8]) -> Vec<u8> {

@@ -1,5 +1,5 @@
 // The page at /api/docs in a real browser. PORTICO_URL, PORTICO_KEY, PORTICO_PASSWORD (of the user
-// root) and CHROMIUM say what to test with; `tests/docs.rs` sets them.
+// root) and CHROMIUM say what to test with; `tests/api/openapi/docs.rs` sets them.
 
 import assert from "node:assert/strict";
 import http from "node:http";

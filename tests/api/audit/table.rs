@@ -1,0 +1,311 @@
+//! Every mutation, with success and refused, leaves exactly one row. The mutations come from the table
+//! of procedures, so a new one is tested without a change here.
+
+use portico_tests::procedures::{Row, TABLE, Who};
+use portico_tests::{
+    Client, Fixtures, NO_INPUT, PASSWORD, Portico, Target, User, World, administrator, escape,
+};
+use serde_json::{Value, json};
+
+use super::harness::{last_number, new_rows};
+
+/// Who calls, and what their rows say of them.
+struct Actor<'a> {
+    client: &'a dyn Client,
+    id: Option<&'a str>,
+    authentication: &'static str,
+}
+
+struct Bench {
+    server: Portico,
+    world: World,
+    admin: User,
+    plain: User,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let server = Portico::start();
+        let root = administrator(&server);
+        let admin = root.user_with("auditor", "admin");
+        let plain = root.user("plain");
+        Self {
+            server,
+            world: World::new(root),
+            admin,
+            plain,
+        }
+    }
+
+    /// A good input, about a user of its own.
+    fn input(&self, row: &Row) -> Value {
+        let target = match row.who {
+            Who::OwnOnly => Target::from(&self.admin),
+            _ => self.world.new_target(),
+        };
+        self.world.input(row, &target)
+    }
+
+    /// The rows that a call leaves, and its answer.
+    fn rows_of(&self, call: impl FnOnce() -> portico_tests::Answer) -> (portico_tests::Answer, Vec<Value>) {
+        let before = last_number(&self.admin);
+        let answer = call();
+        (answer, new_rows(&self.admin, before))
+    }
+
+    #[track_caller]
+    fn assert_row(
+        &self,
+        row: &Row,
+        by: &Actor,
+        answer: &portico_tests::Answer,
+        rows: &[Value],
+        outcome: &str,
+    ) {
+        let [found] = rows else {
+            panic!("{} left {} rows: {rows:#?}\n{answer}", row.name, rows.len());
+        };
+        let about = format!("{}: {found}\n{answer}", row.name);
+        assert_eq!(found["procedure"], row.name, "{about}");
+        assert_eq!(found["outcome"], outcome, "{about}");
+        assert_eq!(found["actorId"].as_str(), by.id, "{about}");
+        assert_eq!(found["authentication"], by.authentication, "{about}");
+        assert_eq!(found["credentialId"].is_string(), by.id.is_some(), "{about}");
+        assert_eq!(found["address"], "127.0.0.1", "{about}");
+        assert_eq!(
+            found["requestId"].as_str(),
+            answer.header("x-request-id"),
+            "{about}"
+        );
+        assert_eq!(found["times"], 1, "{about}");
+        assert_eq!(found["provider"], Value::Null, "{about}");
+    }
+}
+
+/// The record that a successful call is about, by hand for every mutation.
+fn target(row: &Row, input: &Value, output: &Value, caller: &str) -> Value {
+    match row.name {
+        "user.initUser"
+        | "user.register"
+        | "user.create"
+        | "app.create"
+        | "apiKeys.create"
+        | "invite.createInvite"
+        | "group.createGroup"
+        | "board.create"
+        | "searchEngine.create" => output["id"].clone(),
+        "app.createMany" => output[0]["id"].clone(),
+        "user.editProfile"
+        | "user.changePingIconsEnabled"
+        | "user.changeFirstDayOfWeek"
+        | "app.update"
+        | "app.delete"
+        | "session.delete"
+        | "invite.deleteInvite"
+        | "group.deleteGroup"
+        | "board.delete"
+        | "searchEngine.delete" => input["id"].clone(),
+        "user.setProfileImage"
+        | "user.changePassword"
+        | "user.changeHomeBoards"
+        | "user.changeSearchPreferences"
+        | "user.delete" => input["userId"].clone(),
+        "user.changeColorScheme" => caller.into(),
+        "apiKeys.delete" => input["apiKeyId"].clone(),
+        "group.savePermissions" | "group.addMember" | "group.removeMember" => input["groupId"].clone(),
+        "board.share" => input["boardId"].clone(),
+        "state.apply" => "created 5, changed 1, removed 0".into(),
+        other => panic!("say here which record {other} is about"),
+    }
+}
+
+/// How many records it creates.
+fn created(row: &Row, output: &Value) -> usize {
+    match row.name {
+        "app.createMany" => output.as_array().expect("apps").len(),
+        "state.apply" => output["created"].as_array().expect("records").len(),
+        name if name.contains(".create") || name == "user.register" || name == "user.initUser" => 1,
+        _ => 0,
+    }
+}
+
+fn mutations() -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().filter(|row| row.kind == "mutation")
+}
+
+#[test]
+fn every_mutation_that_succeeds_has_one_row() {
+    let bench = Bench::new();
+    let anonymous = bench.server.anonymous();
+    let mut count = 0;
+    for row in mutations().filter(|row| !matches!(row.who, Who::NobodyAfterOnboarding)) {
+        let input = bench.input(row);
+        let actor = match row.who {
+            Who::Everyone => Actor {
+                client: &anonymous,
+                id: None,
+                authentication: "none",
+            },
+            _ => Actor {
+                client: &bench.admin,
+                id: Some(&bench.admin.id),
+                authentication: "key",
+            },
+        };
+        let (answer, rows) = bench.rows_of(|| actor.client.mutate(row.name, &input));
+        let output = answer.data();
+        bench.assert_row(row, &actor, &answer, &rows, "OK");
+        assert_eq!(
+            rows[0]["target"],
+            target(row, &input, &output, &bench.admin.id),
+            "{}: {}",
+            row.name,
+            rows[0]
+        );
+        assert_eq!(
+            rows[0]["created"],
+            created(row, &output),
+            "{}: {}",
+            row.name,
+            rows[0]
+        );
+        count += 1;
+    }
+    assert!(count > 30, "only {count} mutations");
+}
+
+#[test]
+fn every_rest_route_that_changes_something_has_the_same_row() {
+    let bench = Bench::new();
+    let actor = Actor {
+        client: &bench.admin,
+        id: Some(&bench.admin.id),
+        authentication: "key",
+    };
+    let mut count = 0;
+    for row in mutations() {
+        let Some((method, template)) = row.rest else {
+            continue;
+        };
+        let input = bench.input(row);
+        let path = match (template.find('{'), input.get("id").or(input.get("userId"))) {
+            (Some(start), Some(id)) => {
+                format!("{}{}", &template[..start], escape(id.as_str().expect("an id")))
+            }
+            _ => template.to_owned(),
+        };
+        let (answer, rows) = bench.rows_of(|| match method {
+            "DELETE" => actor.client.send(method, &path, &[], None),
+            _ => actor.client.send_json(method, &path, &input),
+        });
+        answer.assert_status(200);
+        let output = if answer.body.is_empty() {
+            Value::Null
+        } else {
+            answer.json()
+        };
+        bench.assert_row(row, &actor, &answer, &rows, "OK");
+        assert_eq!(
+            rows[0]["target"],
+            target(row, &input, &output, &bench.admin.id),
+            "{}: {}",
+            row.name,
+            rows[0]
+        );
+        count += 1;
+    }
+    assert_eq!(count, 9, "routes");
+}
+
+#[test]
+fn every_procedure_that_refuses_its_caller_has_one_row() {
+    let bench = Bench::new();
+    let anonymous = bench.server.anonymous();
+    for row in &TABLE {
+        let input = bench.input(row);
+        let nobody = Actor {
+            client: &anonymous,
+            id: None,
+            authentication: "none",
+        };
+        let plain = Actor {
+            client: &bench.plain,
+            id: Some(&bench.plain.id),
+            authentication: "key",
+        };
+        for actor in [nobody, plain] {
+            let (answer, rows) = bench.rows_of(|| match row.kind {
+                "query" => actor.client.query(row.name, &input),
+                _ => actor.client.mutate(row.name, &input),
+            });
+            match answer.status {
+                200 if row.kind == "query" => assert_eq!(rows, [Value::Null; 0], "reading {}", row.name),
+                200 => bench.assert_row(row, &actor, &answer, &rows, "OK"),
+                _ => bench.assert_row(row, &actor, &answer, &rows, &answer.code()),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_mutation_that_refuses_its_input_has_one_row() {
+    let bench = Bench::new();
+    let actor = Actor {
+        client: &bench.admin,
+        id: Some(&bench.admin.id),
+        authentication: "key",
+    };
+    for row in mutations() {
+        for body in ["{\"a", "[[7]]", "7"] {
+            let path = format!("/api/trpc/{}", row.name);
+            let (answer, rows) = bench.rows_of(|| actor.client.send_text("POST", &path, body));
+            let expected = match row.who {
+                Who::NobodyAfterOnboarding => "FORBIDDEN",
+                _ => "BAD_REQUEST",
+            };
+            bench.assert_row(row, &actor, &answer, &rows, expected);
+            assert_eq!(rows[0]["target"], Value::Null);
+        }
+    }
+}
+
+#[test]
+fn the_first_user_creates_the_first_row() {
+    let server = Portico::start();
+    let account = json!({"username": "root", "password": PASSWORD});
+    let id = server.anonymous().mutate("user.initUser", &account).data()["id"].clone();
+    let root = server.sign_in("root", PASSWORD);
+    let rows = new_rows(&root, 0);
+    assert_eq!(rows[0]["procedure"], "user.initUser");
+    assert_eq!((&rows[0]["target"], &rows[0]["actorId"]), (&id, &Value::Null));
+    assert_eq!(
+        (&rows[1]["procedure"], &rows[1]["actorId"]),
+        (&json!("sign-in"), &id)
+    );
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn only_administrators_read_the_log() {
+    let bench = Bench::new();
+    let page = json!({"page": 1, "pageSize": 10});
+    for permission in portico_tests::procedures::PERMISSIONS
+        .iter()
+        .filter(|name| **name != "admin")
+    {
+        let user = bench
+            .world
+            .admin
+            .user_with(&format!("has-{permission}"), permission);
+        user.query("audit.getPaginated", &page)
+            .assert_refused(403, "FORBIDDEN");
+    }
+    let anonymous = bench.server.anonymous();
+    anonymous
+        .query("audit.getPaginated", &page)
+        .assert_refused(401, "UNAUTHORIZED");
+    anonymous
+        .query("audit.getPaginated", &NO_INPUT)
+        .assert_refused(401, "UNAUTHORIZED");
+    bench.admin.query("audit.getPaginated", &page).assert_status(200);
+}

@@ -1,0 +1,21 @@
+//! The service as its clients see it: procedure calls, REST, the description of both, who may call what,
+//! and the audit log. Nearly all of these tests start the program `portico` and talk HTTP to it.
+//!
+//! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
+
+mod access;
+mod app_lists;
+mod apps;
+mod audit;
+mod bad_input;
+mod clients;
+mod dashboard;
+mod icons;
+mod keys_and_invites;
+mod openapi;
+mod profiles;
+mod races;
+mod rest;
+mod state;
+mod trpc;
+mod users;

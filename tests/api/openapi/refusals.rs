@@ -1,0 +1,197 @@
+//! Every refusal that the document states of a procedure can be provoked.
+
+use std::collections::BTreeSet;
+
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator};
+use serde_json::{Value, json};
+
+use super::{document, operations};
+
+/// Refusals that take two requests at the same moment: a user is deleted, or a password is changed,
+/// between two steps of a call. This test sends one request after the other, so it takes these as
+/// provoked.
+const RACES: [(&str, u16); 2] = [("user.changeColorScheme", 404), ("user.changePassword", 409)];
+
+/// Refusals by the throttle, which is off in these tests.
+/// `tests/sign_in/credentials/throttling.rs` is about these.
+const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 429)];
+
+/// Statuses about credentials or the form of requests, and those that no procedure intends.
+const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
+
+#[test]
+fn every_refusal_that_is_stated_can_be_had() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let root = admin.user_id.clone();
+    let user = admin.user("alice").id;
+    let group = admin.group("group", &[]);
+    let board = admin.board("board", true);
+    admin.search_engine("engine", "e");
+    let admins = admin.query("group.getAll", &Value::Null).data();
+    let admins = admins.as_array().expect("groups").iter();
+    let admins = admins
+        .clone()
+        .find(|group| group["permissions"] == json!(["admin"]))
+        .expect("administrators")["id"]
+        .clone();
+
+    let account =
+        |name: &str, groups: Value| json!({"username": name, "password": PASSWORD, "groupIds": groups});
+    let by_id = json!({"id": MISSING});
+    let table: Vec<(&str, u16, Value)> = vec![
+        ("user.getById", 404, json!({"userId": MISSING})),
+        ("user.create", 404, account("carol", json!([MISSING]))),
+        ("user.create", 409, account("alice", json!([]))),
+        ("user.register", 409, Value::Null),
+        (
+            "user.setProfileImage",
+            404,
+            json!({"userId": MISSING, "image": null}),
+        ),
+        ("user.editProfile", 404, json!({"id": MISSING, "name": "nobody"})),
+        ("user.editProfile", 409, json!({"id": user, "name": "root"})),
+        (
+            "user.changePassword",
+            404,
+            json!({"userId": MISSING, "password": PASSWORD}),
+        ),
+        (
+            "user.changeHomeBoards",
+            404,
+            json!({"userId": user, "homeBoardId": MISSING, "mobileHomeBoardId": null}),
+        ),
+        (
+            "user.changeSearchPreferences",
+            404,
+            json!({"userId": user, "defaultSearchEngineId": MISSING, "openInNewTab": true}),
+        ),
+        (
+            "user.changePingIconsEnabled",
+            404,
+            json!({"id": MISSING, "pingIconsEnabled": true}),
+        ),
+        (
+            "user.changeFirstDayOfWeek",
+            404,
+            json!({"id": MISSING, "firstDayOfWeek": 1}),
+        ),
+        ("user.delete", 409, json!({"userId": root})),
+        ("app.byId", 404, by_id.clone()),
+        ("app.update", 404, by_id.clone()),
+        ("apiKeys.create", 404, json!({"userId": MISSING})),
+        ("apiKeys.delete", 404, json!({"apiKeyId": MISSING})),
+        ("session.delete", 404, by_id.clone()),
+        ("invite.deleteInvite", 404, by_id.clone()),
+        ("group.createGroup", 409, json!({"name": "group"})),
+        ("group.deleteGroup", 404, by_id.clone()),
+        ("group.deleteGroup", 409, json!({"id": admins})),
+        (
+            "group.savePermissions",
+            404,
+            json!({"groupId": MISSING, "permissions": []}),
+        ),
+        (
+            "group.savePermissions",
+            409,
+            json!({"groupId": admins, "permissions": []}),
+        ),
+        (
+            "group.addMember",
+            404,
+            json!({"groupId": group, "userId": MISSING}),
+        ),
+        (
+            "group.removeMember",
+            404,
+            json!({"groupId": group, "userId": MISSING}),
+        ),
+        (
+            "group.removeMember",
+            409,
+            json!({"groupId": admins, "userId": root}),
+        ),
+        ("board.byId", 404, by_id.clone()),
+        (
+            "board.create",
+            404,
+            json!({"name": "new", "isPublic": true, "items": [{"kind": "app", "appId": MISSING}]}),
+        ),
+        (
+            "board.create",
+            409,
+            json!({"name": "board", "isPublic": true, "items": []}),
+        ),
+        (
+            "board.share",
+            404,
+            json!({"boardId": board, "users": [MISSING], "groups": []}),
+        ),
+        ("board.delete", 404, by_id.clone()),
+        (
+            "searchEngine.create",
+            409,
+            json!({"name": "engine", "short": "x", "urlTemplate": "https://x.example/%s", "iconUrl": "x"}),
+        ),
+        ("searchEngine.delete", 404, by_id),
+        (
+            "state.apply",
+            409,
+            json!({"groups": [{"name": "admins", "permissions": []}]}),
+        ),
+    ];
+
+    let document = document(&server);
+    let mut had = BTreeSet::from(RACES);
+    had.extend(THROTTLED);
+    for (procedure, status, mut input) in table {
+        if procedure == "user.register" {
+            // The name is checked only if the invite is good.
+            let invite = admin.invite();
+            input = json!({"username": "alice", "password": PASSWORD, "email": "a@b",
+                "inviteId": invite.id, "token": invite.token});
+        }
+        let path = &document["paths"][format!("/api/trpc/{procedure}")];
+        let answer = if path.get("get").is_some() {
+            admin.query(procedure, &input)
+        } else {
+            admin.mutate(procedure, &input)
+        };
+        answer.assert_status(status);
+        had.insert((procedure, status));
+    }
+
+    let mut stated = BTreeSet::new();
+    for (_, path, operation) in operations(&document) {
+        let Some(procedure) = path.strip_prefix("/api/trpc/") else {
+            continue;
+        };
+        stated.extend(statuses(operation).into_iter().map(|status| (procedure, status)));
+    }
+    assert_eq!(stated, had);
+}
+
+/// The refusals that an operation states, without those that all operations have.
+fn statuses(operation: &Value) -> Vec<u16> {
+    let answers = operation["responses"].as_object().expect("responses").keys();
+    answers
+        .map(|status| status.parse().expect("a status"))
+        .filter(|status| !OTHERS.contains(status))
+        .collect()
+}
+
+#[test]
+fn rest_states_the_same_refusals_as_procedure_calls() {
+    let server = Portico::start();
+    let document = document(&server);
+    let of = |id: &str| operations(&document).find(|(_, _, operation)| operation["operationId"] == *id);
+    let mut compared = 0;
+    for (_, path, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().expect("an id");
+        if let Some((_, _, call)) = of(&format!("call{}{}", id[..1].to_uppercase(), &id[1..])) {
+            assert_eq!(statuses(operation), statuses(call), "{path}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 19);
+}

@@ -1,0 +1,156 @@
+//! Races over real connections, all open before the first of them sends anything.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Barrier;
+use std::thread;
+
+use portico_tests::{Answer, Fixtures, PASSWORD, Portico, administrator, raw};
+use serde_json::{Value, json};
+
+const MANY: usize = 50;
+
+/// Sends these calls of one procedure at the same moment, each on a connection of its own.
+fn race(server: &Portico, procedure: &str, calls: &[(Option<&str>, Value)]) -> Vec<Answer> {
+    let barrier = Barrier::new(calls.len());
+    let address = server.address();
+    thread::scope(|scope| {
+        let threads: Vec<_> = calls
+            .iter()
+            .map(|(key, input)| {
+                let (barrier, address) = (&barrier, &address);
+                scope.spawn(move || {
+                    let bearer = key.map(|key| format!("Bearer {key}"));
+                    let headers: Vec<_> = bearer
+                        .iter()
+                        .map(|value| ("authorization", value.as_str()))
+                        .collect();
+                    let path = format!("/api/trpc/{procedure}");
+                    let request = raw::with_json("POST", &path, &headers, &input.to_string());
+                    let mut stream = raw::connect(address);
+                    barrier.wait();
+                    stream.write_all(request.as_bytes()).expect("send");
+                    raw::read_answer(&mut stream, request.as_bytes())
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an answer"))
+            .collect()
+    })
+}
+
+/// How many answers have each status.
+fn count(answers: &[Answer]) -> BTreeMap<u16, usize> {
+    let mut counts = BTreeMap::new();
+    for answer in answers {
+        *counts.entry(answer.status).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn of_fifty_first_users_one_becomes_the_administrator() {
+    let server = Portico::start();
+    let calls: Vec<_> = (0..MANY)
+        .map(|number| {
+            (
+                None,
+                json!({"username": format!("root-{number}"), "password": PASSWORD}),
+            )
+        })
+        .collect();
+    let answers = race(&server, "user.initUser", &calls);
+    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    for refused in answers.iter().filter(|answer| answer.status == 403) {
+        refused.assert_refused(403, "FORBIDDEN");
+    }
+    let winner = answers
+        .iter()
+        .position(|answer| answer.status == 200)
+        .expect("a winner");
+    let name = format!("root-{winner}");
+    let admin = server.sign_in(&name, PASSWORD);
+    assert_eq!(admin.user_names(), [name]);
+}
+
+#[test]
+fn of_fifty_registrations_with_one_invite_one_succeeds() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let invite = admin.invite();
+    let calls: Vec<_> = (0..MANY)
+        .map(|number| {
+            let input = json!({
+                "username": format!("guest-{number}"), "password": PASSWORD, "email": "g@example.com",
+                "inviteId": invite.id, "token": invite.token,
+            });
+            (None, input)
+        })
+        .collect();
+    let answers = race(&server, "user.register", &calls);
+    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    let winner = answers
+        .iter()
+        .position(|answer| answer.status == 200)
+        .expect("a winner");
+    assert_eq!(admin.user_names(), [format!("guest-{winner}"), "root".to_owned()]);
+}
+
+#[test]
+fn of_fifty_users_of_one_name_one_is_created() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let calls: Vec<_> = (0..MANY)
+        .map(|number| {
+            // The same name in different letters.
+            let name = if number % 2 == 0 { "alice" } else { " ALICE " };
+            let input = json!({"username": name, "password": PASSWORD, "groupIds": []});
+            (Some(admin.token.as_str()), input)
+        })
+        .collect();
+    let answers = race(&server, "user.create", &calls);
+    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (409, MANY - 1)]));
+    assert_eq!(admin.user_names(), ["alice", "root"]);
+}
+
+#[test]
+fn a_crowd_is_served_to_the_last_one() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let crowd: Vec<_> = (0..4 * MANY)
+        .map(|number| {
+            (
+                Some(admin.token.as_str()),
+                json!({"name": format!("app {number:03}"), "iconUrl": "/i.svg"}),
+            )
+        })
+        .collect();
+    let answers = race(&server, "app.create", &crowd);
+    assert_eq!(count(&answers), BTreeMap::from([(200, 4 * MANY)]));
+    let names: Vec<_> = (0..4 * MANY).map(|number| format!("app {number:03}")).collect();
+    assert_eq!(admin.app_names(), names);
+}
+
+#[test]
+fn of_administrators_who_all_leave_at_once_one_stays() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let mut leaving = vec![(admin.token.clone(), json!({"userId": admin.user_id}))];
+    for number in 0..3 {
+        let user = admin.user_with(&format!("admin-{number}"), "admin");
+        leaving.push((user.key.key.clone(), json!({"userId": user.id})));
+    }
+    let calls: Vec<_> = leaving
+        .iter()
+        .map(|(key, input)| (Some(key.as_str()), input.clone()))
+        .collect();
+    let answers = race(&server, "user.delete", &calls);
+    assert_eq!(count(&answers), BTreeMap::from([(200, 3), (409, 1)]));
+    let stayed = answers
+        .iter()
+        .position(|answer| answer.status == 409)
+        .expect("one who stayed");
+    assert_eq!(server.key(&leaving[stayed].0).user_names().len(), 1);
+}

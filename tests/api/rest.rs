@@ -1,0 +1,390 @@
+//! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
+
+use std::io::Write as _;
+
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
+use serde_json::{Value, json};
+
+/// The caller is authenticated before the body arrives; what the search reads must not be that old.
+#[test]
+fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let bearer = format!("Bearer {}", admin.token);
+    let headers = [("authorization", bearer.as_str())];
+    let body = r#"{"query": "alice"}"#;
+    let mut stream = raw::send_head(&server.address(), "/api/users/search", &headers, body);
+    admin.user("alice");
+    stream.write_all(body.as_bytes()).expect("send");
+    let found = raw::read_answer(&mut stream, body.as_bytes());
+    assert_eq!(found.assert_status(200).json()[0]["name"], "alice");
+}
+
+#[test]
+fn users_are_managed_by_rest() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let account =
+        json!({"username": "Alice", "password": PASSWORD, "email": "a@example.com", "groupIds": []});
+    let created = admin.post("/api/users", &account).assert_status(200).json();
+    let id = created["id"].as_str().expect("an id");
+    assert_eq!(created, json!({"id": id}));
+    admin.post("/api/users", &account).assert_refused(409, "CONFLICT");
+
+    let root = json!({"id": admin.user_id, "name": "root", "image": null});
+    let alice = json!({"id": id, "name": "alice", "image": null});
+    let users = admin.get("/api/users").assert_status(200).json();
+    assert_eq!(
+        users[0],
+        json!({
+            "id": id, "name": "alice", "email": "a@example.com", "emailVerified": null, "image": null,
+        })
+    );
+    assert_eq!(admin.get("/api/users/selectable").json(), json!([alice, root]));
+    let found = admin
+        .post("/api/users/search", &json!({"query": "ali", "limit": 5}))
+        .assert_status(200)
+        .json();
+    assert_eq!(
+        found,
+        json!([{"id": id, "name": "alice", "email": "a@example.com", "image": null}])
+    );
+
+    let path = format!("/api/users/{id}");
+    let image = "data:image/png;base64,iVBORw0KGgoA";
+    admin
+        .put("/api/users/profileImage", &json!({"userId": id, "image": image}))
+        .assert_empty();
+    admin
+        .put(
+            "/api/users/profile",
+            &json!({"id": id, "name": "alicia", "email": "b@example.com"}),
+        )
+        .assert_empty();
+    let seen = admin.get(&path).assert_status(200).json();
+    assert_eq!(seen, admin.profile(id));
+    assert_eq!(
+        (&seen["name"], &seen["email"], &seen["image"]),
+        (&json!("alicia"), &json!("b@example.com"), &json!(image))
+    );
+    admin.delete(&path).assert_empty();
+    admin.get(&path).assert_refused(404, "NOT_FOUND");
+    admin.delete(&path).assert_empty();
+    // `search` in this path is the route of another method, and no id.
+    admin.get("/api/users/search").assert_status(405);
+}
+
+#[test]
+fn apps_are_managed_by_rest() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let input = json!({
+        "name": "Jellyfin", "description": null, "iconUrl": "/j.svg", "href": "https://j.example", "pingUrl": "",
+    });
+    let created = admin.post("/api/apps", &input).assert_status(200).json();
+    let id = created["appId"].as_str().expect("an id").to_owned();
+    let mut app = json!({
+        "id": id, "name": "Jellyfin", "description": null, "iconUrl": "/j.svg", "href": "https://j.example",
+        "pingUrl": null,
+    });
+    let path = format!("/api/apps/{id}");
+    assert_eq!(server.anonymous().get(&path).assert_status(200).json(), app);
+    assert_eq!(admin.get("/api/apps").json(), json!([app]));
+    assert_eq!(admin.get("/api/apps/selectable").json(), json!([app]));
+    assert_eq!(
+        admin.get("/api/apps/search?query=jelly&limit=1").json(),
+        json!([app])
+    );
+    let page = admin.get("/api/apps/paginated?page=1&pageSize=10").json();
+    assert_eq!(page, json!({"items": [app], "totalCount": 1}));
+    let page = admin
+        .get("/api/apps/paginated?page=1&pageSize=10&search=kodi")
+        .json();
+    assert_eq!(page, json!({"items": [], "totalCount": 0}));
+
+    // The path wins over the body, and the body may leave the id out.
+    admin
+        .patch(&path, &json!({"id": MISSING, "name": "Kodi"}))
+        .assert_empty();
+    admin.patch(&path, &json!({"href": null})).assert_empty();
+    app["name"] = "Kodi".into();
+    app["href"] = Value::Null;
+    assert_eq!(admin.get(&path).json(), app);
+    admin
+        .patch(&format!("/api/apps/{MISSING}"), &json!({"id": id, "name": "x"}))
+        .assert_refused(404, "NOT_FOUND");
+    assert_eq!(admin.get(&path).json(), app);
+    admin.delete(&path).assert_empty();
+    admin.get(&path).assert_refused(404, "NOT_FOUND");
+    admin.delete(&path).assert_empty();
+    admin
+        .delete(&format!("/api/apps/{MISSING}?id={id}"))
+        .assert_empty();
+}
+
+#[test]
+fn numbers_and_booleans_of_a_query_string_are_written_one_way() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    admin.app("a b+c&d");
+    let status = |path: &str| admin.get(path).status;
+    for flag in ["true", "false"] {
+        assert_eq!(
+            status(&format!("/api/users/selectable?excludeExternalProviders={flag}")),
+            200
+        );
+    }
+    for flag in ["TRUE", "1", "0", "yes", "", "%74rue%00"] {
+        let path = format!("/api/users/selectable?excludeExternalProviders={flag}");
+        admin.get(&path).assert_bad_field("excludeExternalProviders");
+    }
+    for limit in [
+        "5.0",
+        "2.5",
+        "0x10",
+        "1e1",
+        "+5",
+        "-5",
+        "%205",
+        "5%20",
+        "",
+        "five",
+        "1,2",
+        "99999999999999999999",
+    ] {
+        admin
+            .get(&format!("/api/apps/search?query=a&limit={limit}"))
+            .assert_bad_field("limit");
+        admin
+            .get(&format!("/api/apps/paginated?page=1&pageSize={limit}"))
+            .assert_bad_field("pageSize");
+    }
+    admin
+        .get("/api/apps/paginated?page=1")
+        .assert_bad_field("pageSize");
+    admin.get("/api/apps/search").assert_bad_field("query");
+    // A repeated key has no meaning; an unknown one no effect.
+    admin
+        .get("/api/apps/search?query=a&query=b")
+        .assert_bad_field("query");
+    admin
+        .get("/api/apps/search?query=a&limit=5&limit=5")
+        .assert_bad_field("limit");
+    assert_eq!(status("/api/apps/search?query=a&unknown=1"), 200);
+
+    let found = |query: &str| {
+        admin
+            .get(&format!("/api/apps/search?query={query}"))
+            .json()
+            .as_array()
+            .map(Vec::len)
+    };
+    assert_eq!(found("A%20B%2Bc%26d"), Some(1));
+    assert_eq!(found("a+b"), Some(1), "a plus is a blank");
+    assert_eq!(found(""), Some(1));
+    // A text stays a text, even if it looks like a number or a flag.
+    assert_eq!(found("5"), Some(0));
+    assert_eq!(found("true"), Some(0));
+    admin
+        .get("/api/apps/search?query=%ff%fe")
+        .assert_refused(400, "BAD_REQUEST");
+}
+
+#[test]
+fn a_body_is_json_and_its_types_are_not_bent() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = r#"{"name": "An app", "iconUrl": "/icon.svg"}"#;
+    let send =
+        |kind: &[(&str, &str)], body: &str| admin.send("POST", "/api/apps", kind, Some(body.as_bytes()));
+    send(&[("content-type", "application/json; charset=utf-8")], app).assert_status(200);
+    send(&[("content-type", "Application/JSON")], app).assert_status(200);
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json-patch+json",
+        "",
+    ] {
+        send(&[("content-type", kind)], app).assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    send(&[], app).assert_refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    for bad in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "5",
+        "\"text\"",
+        "{\"name\": \"x\",}",
+        "{} {}",
+        "{\"name\": NaN}",
+    ] {
+        admin
+            .send_text("POST", "/api/apps", bad)
+            .assert_refused(400, "BAD_REQUEST");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    admin
+        .send_text("POST", "/api/apps", &deep)
+        .assert_refused(400, "BAD_REQUEST");
+    let kind = [("content-type", "application/json")];
+    let not_utf8 = b"{\"name\": \"\xff\xfe\", \"iconUrl\": \"/i.svg\"}";
+    admin
+        .send("POST", "/api/apps", &kind, Some(not_utf8))
+        .assert_refused(400, "BAD_REQUEST");
+    admin
+        .post("/api/users/search", &json!({"query": "", "limit": "5"}))
+        .assert_bad_field("limit");
+    admin
+        .post("/api/users/search", &json!({"query": 5}))
+        .assert_bad_field("query");
+    admin
+        .post("/api/users/search", &json!({"query": "", "limit": 5.0}))
+        .assert_status(200);
+    assert_eq!(
+        admin.app_names().len(),
+        2,
+        "nothing was written for what was refused"
+    );
+}
+
+#[test]
+fn an_error_has_one_shape() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let not_found = admin.get(&format!("/api/apps/{MISSING}"));
+    let body = not_found.json();
+    let message = body["message"].as_str().expect("a message");
+    assert_eq!(
+        body,
+        json!({
+            "message": message, "code": "NOT_FOUND",
+            "data": {"code": "NOT_FOUND", "httpStatus": 404, "path": "app.byId", "zodError": null},
+        })
+    );
+    let bad = admin.post("/api/apps", &json!({"name": "", "iconUrl": "/icon.svg"}));
+    let body = bad.assert_bad_field("name").json();
+    assert_eq!(body["code"], "BAD_REQUEST");
+    assert_eq!(body["data"]["path"], "app.create");
+    assert_eq!(body["data"]["zodError"]["formErrors"], json!([]));
+    assert_eq!(
+        body["data"]["zodError"]["fieldErrors"]
+            .as_object()
+            .map(serde_json::Map::len),
+        Some(1)
+    );
+    let issues = body["issues"].as_array().expect("the issues");
+    assert_eq!(issues.len(), 1, "{body}");
+    assert_eq!(issues[0]["path"], json!(["name"]));
+    assert_eq!(
+        issues[0]["message"],
+        body["data"]["zodError"]["fieldErrors"]["name"][0]
+    );
+    // The same data as in the envelope of a procedure call.
+    let same = admin.mutate("app.create", &json!({"name": "", "iconUrl": "/icon.svg"}));
+    assert_eq!(same.error()["data"], body["data"]);
+    let anonymous = server.anonymous().get("/api/users");
+    let anonymous = anonymous.assert_refused(401, "UNAUTHORIZED").json();
+    assert_eq!(
+        (&anonymous["code"], &anonymous["data"]["zodError"]),
+        (&json!("UNAUTHORIZED"), &Value::Null)
+    );
+}
+
+#[test]
+fn a_wrong_method_is_told_the_right_ones_and_an_unknown_path_is_not_found() {
+    let server = Portico::start();
+    let anonymous = server.anonymous();
+    let allowed = |method: &str, path: &str| {
+        let answer = anonymous.send(method, path, &[("content-type", "application/json")], Some(b"{}"));
+        answer.assert_refused(405, "METHOD_NOT_SUPPORTED");
+        let allow = answer
+            .header("allow")
+            .unwrap_or_else(|| panic!("no Allow: {answer}"));
+        let mut methods: Vec<_> = allow
+            .split(',')
+            .map(str::trim)
+            .filter(|method| *method != "HEAD")
+            .collect();
+        methods.sort_unstable();
+        methods.join(" ")
+    };
+    assert_eq!(allowed("PUT", "/api/users"), "GET POST");
+    assert_eq!(allowed("PATCH", "/api/users/profile"), "PUT");
+    assert_eq!(allowed("POST", "/api/users/selectable"), "GET");
+    assert_eq!(allowed("POST", "/api/users/some-id"), "DELETE GET");
+    assert_eq!(allowed("DELETE", "/api/apps"), "GET POST");
+    assert_eq!(allowed("POST", "/api/apps/some-id"), "DELETE GET PATCH");
+    assert_eq!(allowed("POST", "/api/apps/search"), "GET");
+    assert_eq!(allowed("DELETE", "/api/invites"), "GET POST");
+    assert_eq!(allowed("PUT", "/api/auth/sign-in"), "POST");
+    for path in [
+        "/api/nope",
+        "/api",
+        "/api/",
+        "/api/users/a/b",
+        "/api/apps/a/b",
+        "/api/v1/apps",
+        "/api/Users2",
+        "/api/auth/nope",
+        "/api/health/nope",
+    ] {
+        anonymous.get(path).assert_refused(404, "NOT_FOUND");
+    }
+    // A broken escape is the client's fault in any case.
+    assert!(anonymous.get("/api/apps/%").status >= 400);
+    // An id is any text, and one that holds a slash is still one id.
+    anonymous.get("/api/apps/a%2Fb").assert_refused(404, "NOT_FOUND");
+    anonymous
+        .get("/api/apps/..%2f..%2fetc%2fpasswd")
+        .assert_refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn requests_have_limits() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let cookie = [("cookie", admin.cookie.as_str())];
+    let body =
+        json!({"name": "An app", "iconUrl": "/icon.svg", "unknown": "x".repeat(1_100_000)}).to_string();
+    let request = raw::with_json("POST", "/api/apps", &cookie, &body);
+    let answer = raw::send(&server.address(), request.as_bytes());
+    answer.assert_refused(413, "PAYLOAD_TOO_LARGE");
+    // The same without a length that says so beforehand.
+    let headers = [
+        cookie[0],
+        ("content-type", "application/json"),
+        ("transfer-encoding", "chunked"),
+    ];
+    let chunk = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let request = raw::head("POST", "/api/apps", &headers) + &chunk;
+    let answer = raw::send(&server.address(), request.as_bytes());
+    answer.assert_refused(413, "PAYLOAD_TOO_LARGE");
+    // createMany may be larger.
+    let apps = vec![json!({"name": "x", "unknown": "x".repeat(2_000)}); 1_000];
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    assert_eq!(admin.app_names().len(), 1_000);
+
+    let long = |length: usize| {
+        let request = raw::head(
+            "GET",
+            &format!("/api/apps/search?query=x&y={}", "y".repeat(length)),
+            &cookie,
+        );
+        raw::send(&server.address(), request.as_bytes()).status
+    };
+    assert_eq!(long(60_000), 200);
+    assert!(
+        (400..500).contains(&long(100_000)),
+        "too long a request line is the client's fault"
+    );
+}
+
+#[test]
+fn health_tells_life_and_readiness_to_anyone() {
+    let server = Portico::start();
+    for path in ["/api/health/live", "/api/health/ready"] {
+        server.anonymous().get(path).assert_status(200);
+    }
+}

@@ -1,0 +1,168 @@
+//! Export: the state as a document.
+
+use portico_tests::{Client, Fixtures, Portico, administrator, command, data_in, run};
+use serde_json::{Value, json};
+
+use super::{apply, assert_nothing_changed, export, named, places};
+
+/// The beginning of a PNG.
+const IMAGE: &str = "data:image/png;base64,iVBORw0KGgo=";
+
+/// A dashboard with everything that makes names hard, made by ordinary procedures where they can.
+fn fill(server: &Portico) -> impl Client {
+    let admin = administrator(server);
+    let family = admin.group("Aile 👪", &["board-view-all"]);
+    let izmir = admin.user_in("İZMİR", &[&family]);
+    admin.user("straße");
+    admin.user("strasse");
+    let image = json!({"userId": izmir.id, "image": IMAGE});
+    admin.mutate("user.setProfileImage", &image).assert_done();
+    let external = json!({"users": [
+        {"name": "root", "provider": "oidc", "email": "r@example.org", "emailVerified": "2026-02-03T04:05:06.789Z"},
+        {"name": "root", "provider": "ldap", "groups": ["aile 👪"]},
+        {"name": "ὀδυσσεύς", "provider": "ldap", "image": "https://example.org/o.png"},
+    ]});
+    apply(&admin, &external);
+    let first = admin.app("Same");
+    let second = admin.app("SAME");
+    let only = admin.app("🦊 İstanbul");
+    let engine = admin.search_engine("Arama ğ", "ğ");
+    let preference = json!({"userId": izmir.id, "defaultSearchEngineId": engine, "openInNewTab": false});
+    admin
+        .mutate("user.changeSearchPreferences", &preference)
+        .assert_done();
+    let items = json!([{"kind": "app", "appId": second}, {"kind": "bookmarks", "appIds": [only, first, only]},
+        {"kind": "bookmarks", "appIds": []}]);
+    let board = admin.board_of("Ev ☂", false, &items);
+    let users = admin.query("user.getAll", &Value::Null).data();
+    let users: Vec<_> = users
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|user| &user["id"])
+        .collect();
+    let share = json!({"boardId": board, "users": users, "groups": [family]});
+    admin.mutate("board.share", &share).assert_done();
+    admin.board("Zweites", true);
+    admin
+}
+
+#[test]
+fn a_document_leaves_what_is_older_than_its_rule_and_adds_no_more_of_it() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    admin.app("An app");
+    admin.search_engine("Wiki", "w");
+    admin.user("grace");
+    // As a release without these rules left them.
+    server.stop();
+    let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
+    let sql = "UPDATE app SET icon_url = 'javascript:1'; UPDATE search_engine SET icon_url = 'javascript:2';
+        UPDATE user SET name = 'gr' || char(0x200b) || 'ace', name_key = 'gr' || char(0x200b) || 'ace' WHERE name = 'grace'";
+    database.execute_batch(sql).expect("the values");
+    drop(database);
+    server.start_again();
+
+    let state = export(&admin);
+    assert_eq!(state["apps"][0]["iconUrl"], "javascript:1");
+    assert_nothing_changed(&apply(&admin, &state));
+    for (pointer, value, place) in [
+        ("/apps/0/iconUrl", "javascript:3", "apps[0].iconUrl"),
+        (
+            "/searchEngines/0/iconUrl",
+            "javascript:3",
+            "searchEngines[0].iconUrl",
+        ),
+        ("/searchEngines/0/name", "Another", "searchEngines[0].iconUrl"),
+        ("/users/0/name", "gr\u{200c}ace", "users[0].name"),
+    ] {
+        let mut document = state.clone();
+        document["prune"] = false.into();
+        *document.pointer_mut(pointer).expect("a field") = value.into();
+        assert_eq!(
+            places(&admin.mutate("state.apply", &document)),
+            [place],
+            "{pointer}"
+        );
+    }
+    assert_nothing_changed(&apply(&admin, &state));
+}
+
+#[test]
+fn applying_an_export_changes_nothing() {
+    let server = Portico::start();
+    let admin = fill(&server);
+    let state = export(&admin);
+    let report = apply(&admin, &state);
+    assert_nothing_changed(&report);
+    assert_eq!(named(&report, "unchanged").len(), 2 + 7 + 3 + 1 + 2);
+    let mut pruned = state.clone();
+    pruned["prune"] = true.into();
+    assert_nothing_changed(&apply(&admin, &pruned));
+    assert_eq!(export(&admin), state);
+}
+
+#[test]
+fn names_stand_alone_where_they_are_enough_and_nothing_is_left_unsaid() {
+    let server = Portico::start();
+    let admin = fill(&server);
+    let state = export(&admin);
+    let ids: Vec<_> = state["apps"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|app| &app["id"])
+        .collect();
+    let board = &state["boards"][0];
+    assert_eq!(
+        board["creator"],
+        json!({"name": "root", "provider": "credentials"})
+    );
+    assert_eq!(
+        board["items"],
+        json!([{"app": {"id": ids[1], "name": "SAME"}},
+            {"bookmarks": ["🦊 İstanbul", {"id": ids[0], "name": "Same"}, "🦊 İstanbul"]}, {"bookmarks": []}])
+    );
+    assert_eq!(
+        board["sharedWith"],
+        json!({"groups": ["Aile 👪"], "users": [
+            "i\u{307}zmi\u{307}r",
+            {"name": "root", "provider": "credentials"}, {"name": "root", "provider": "oidc"},
+            {"name": "root", "provider": "ldap"}, "strasse", "straße", "ὀδυσσεύς",
+        ]})
+    );
+    assert_eq!(
+        state["users"][0],
+        json!({"name": "i\u{307}zmi\u{307}r", "provider": "credentials", "email": null, "emailVerified": null,
+            "image": IMAGE, "groups": ["Aile 👪"]})
+    );
+    assert_eq!(state["users"][2]["emailVerified"], "2026-02-03T04:05:06.789Z");
+    assert_eq!(
+        state["boards"][1]["sharedWith"],
+        json!({"users": [], "groups": []})
+    );
+}
+
+#[test]
+fn an_export_applied_to_an_empty_dashboard_gives_an_equal_export() {
+    let server = Portico::start();
+    let admin = fill(&server);
+    let state = export(&admin);
+
+    // No administrator exists there yet: the operator applies it, on the machine itself.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let call = |arguments: &[&str], input: &str| {
+        let mut command = command();
+        command
+            .arg("call")
+            .args(arguments)
+            .arg("--data")
+            .arg(data_in(&folder));
+        let text = run(&mut command, input).succeeded();
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let report = call(&["state.apply", "-"], &state.to_string());
+    assert_eq!(named(&report, "created").len(), 2 + 7 + 3 + 1 + 2);
+    assert_eq!(call(&["state.export"], ""), state);
+    assert_nothing_changed(&call(&["state.apply", "-"], &state.to_string()));
+}

@@ -1,0 +1,277 @@
+//! What the file that ships wants and offers.
+
+use portico_sandbox::{Access, COMPONENT, Kind};
+use wasmtime::{
+    Engine, Store,
+    component::{Component, Linker, Val, types::ComponentItem},
+};
+
+use super::harness::{Harness, context};
+
+fn component() -> (Engine, Component) {
+    let engine = Engine::default();
+    let component = Component::new(&engine, COMPONENT).unwrap();
+    (engine, component)
+}
+
+/// The interfaces that the file imports, with their functions.
+fn imports() -> Vec<(String, Vec<String>)> {
+    let (engine, component) = component();
+    component
+        .component_type()
+        .imports(&engine)
+        .map(|(name, import)| match import.ty {
+            ComponentItem::ComponentInstance(interface) => {
+                let functions = interface
+                    .exports(&engine)
+                    .filter(|(_, export)| matches!(export.ty, ComponentItem::ComponentFunc(_)));
+                (
+                    name.to_owned(),
+                    functions.map(|(name, _)| name.to_owned()).collect(),
+                )
+            }
+            other => panic!("the import {name} is no interface: {other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_nothing_else() {
+    let mut functional: Vec<_> = imports()
+        .into_iter()
+        .filter(|(_, functions)| !functions.is_empty())
+        .map(|(name, _)| name)
+        .collect();
+    functional.sort();
+    assert_eq!(
+        functional,
+        [
+            "portico:dashboard/icons@0.2.0",
+            "portico:dashboard/log@0.2.0",
+            "portico:dashboard/storage@0.2.0",
+            "wasi:clocks/wall-clock@0.2.6",
+            "wasi:random/random@0.2.6",
+        ]
+    );
+    let without_functions: Vec<_> = imports()
+        .into_iter()
+        .filter(|(_, functions)| functions.is_empty())
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        without_functions,
+        ["portico:dashboard/types@0.2.0"],
+        "an interface with nothing but types"
+    );
+}
+
+#[test]
+fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
+    let (engine, component) = component();
+    let mut exports: Vec<_> = component
+        .component_type()
+        .exports(&engine)
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    exports.sort();
+    let interfaces = ["apps", "names", "procedures", "sign-in", "state", "users"];
+    assert_eq!(
+        exports,
+        interfaces.map(|name| format!("portico:dashboard/{name}@0.2.0"))
+    );
+}
+
+#[tokio::test]
+async fn all_26_procedures_are_described_and_exported() {
+    let harness = Harness::new();
+    let mut instance = harness.enter().await;
+    let (plugin, store) = instance.parts().unwrap();
+    let described = plugin
+        .portico_dashboard_procedures()
+        .call_describe(store)
+        .await
+        .unwrap();
+    let of = |prefix: &str| {
+        described
+            .iter()
+            .filter(|row| row.name.starts_with(prefix))
+            .count()
+    };
+    assert_eq!((of("user."), of("app."), described.len()), (16, 10, 26));
+
+    let (engine, component) = component();
+    let exports: Vec<_> = component
+        .component_type()
+        .exports(&engine)
+        .filter_map(|(interface, export)| match export.ty {
+            ComponentItem::ComponentInstance(item) => Some((
+                interface.to_owned(),
+                item.exports(&engine)
+                    .map(|(name, _)| name.to_owned())
+                    .collect::<Vec<_>>(),
+            )),
+            _ => None,
+        })
+        .collect();
+    for row in described {
+        let (area, function) = row.name.split_once('.').unwrap();
+        let interface = format!("portico:dashboard/{area}s@0.2.0");
+        let function: String = function
+            .chars()
+            .flat_map(|letter| {
+                let dash = letter.is_uppercase().then_some('-');
+                dash.into_iter().chain(letter.to_lowercase())
+            })
+            .collect();
+        let functions = &exports.iter().find(|(name, _)| *name == interface).unwrap().1;
+        assert!(functions.contains(&function), "{interface} has no {function}");
+    }
+}
+
+#[tokio::test]
+async fn queries_are_told_from_mutations_and_what_implies_what_is_spelled_out() {
+    let harness = Harness::new();
+    let mut instance = harness.enter().await;
+    let (plugin, store) = instance.parts().unwrap();
+    let described = plugin
+        .portico_dashboard_procedures()
+        .call_describe(store)
+        .await
+        .unwrap();
+    let row = |name: &str| described.iter().find(|row| row.name == name).unwrap();
+    let queries: Vec<_> = described
+        .iter()
+        .filter(|row| row.kind == Kind::Query)
+        .map(|row| &row.name[..])
+        .collect();
+    assert_eq!(
+        queries,
+        [
+            "user.getAll",
+            "user.selectable",
+            "user.search",
+            "user.getById",
+            "app.all",
+            "app.getPaginated",
+            "app.search",
+            "app.selectable",
+            "app.byId",
+            "app.byIds"
+        ]
+    );
+    let Access::OneOf(create) = &row("app.create").access else {
+        panic!("{:?}", row("app.create").access)
+    };
+    for permission in ["app-create", "app-modify-all", "app-full-all", "admin"] {
+        assert!(create.iter().any(|held| held == permission), "{permission}");
+    }
+    assert!(matches!(row("user.initUser").access, Access::Onboarding));
+    assert!(matches!(row("app.byId").access, Access::Public));
+    assert!(row("user.changePassword").hashes && !row("app.create").hashes);
+}
+
+#[tokio::test]
+async fn name_keys_are_the_same_for_everyone() {
+    let harness = Harness::new();
+    let names = [
+        "ÅNGSTRÖM",
+        "A\u{30a}ngstro\u{308}m",
+        "İstanbul",
+        "ΣΊΣΥΦΟΣ",
+        "STRASSE",
+        "straße",
+        "🦀 Crab",
+    ];
+    let names = names.map(str::to_owned);
+    let keys = harness.sandbox.name_keys(context(), &names).await.unwrap();
+    let same = "ångström";
+    assert_eq!(
+        keys,
+        [
+            same,
+            same,
+            "i\u{307}stanbul",
+            "σίσυφοσ",
+            "strasse",
+            "straße",
+            "🦀 crab"
+        ]
+    );
+}
+
+/// The component asks for random bytes and gets none: something that it cannot go on from. The
+/// place is in the log then, and nothing of the message, which might quote an input.
+#[test]
+fn a_panic_reaches_the_log_with_its_place_alone() {
+    let (engine, component) = component();
+    let mut linker: Linker<Vec<String>> = Linker::new(&engine);
+    linker.define_unknown_imports_as_traps(&component).unwrap();
+    linker.allow_shadowing(true);
+    let mut log = linker.instance("portico:dashboard/log@0.2.0").unwrap();
+    log.func_new("write", |mut store, _, arguments, _| {
+        let (Val::Enum(level), Val::String(message)) = (&arguments[0], &arguments[1]) else {
+            unreachable!()
+        };
+        store.data_mut().push(format!("{level}: {message}"));
+        Ok(())
+    })
+    .unwrap();
+    let mut clock = linker.instance("wasi:clocks/wall-clock@0.2.6").unwrap();
+    clock
+        .func_new("now", |_, _, _, results| {
+            results[0] = Val::Record(vec![
+                ("seconds".into(), Val::U64(1_767_225_600)),
+                ("nanoseconds".into(), Val::U32(0)),
+            ]);
+            Ok(())
+        })
+        .unwrap();
+    let mut random = linker.instance("wasi:random/random@0.2.6").unwrap();
+    random
+        .func_new("get-random-bytes", |_, _, _, results| {
+            results[0] = Val::List(Vec::new());
+            Ok(())
+        })
+        .unwrap();
+
+    let mut store = Store::new(&engine, Vec::new());
+    let instance = linker.instantiate(&mut store, &component).unwrap();
+    let apps = instance
+        .get_export_index(&mut store, None, "portico:dashboard/apps@0.2.0")
+        .unwrap();
+    let create = instance
+        .get_export_index(&mut store, Some(&apps), "create")
+        .unwrap();
+    let create = instance.get_func(&mut store, create).unwrap();
+    let text = |text: &str| Val::String(text.into());
+    let caller = Val::Variant(
+        "user".into(),
+        Some(Box::new(Val::Record(vec![
+            ("id".into(), text("somebody")),
+            ("permissions".into(), Val::List(vec![text("admin")])),
+        ]))),
+    );
+    let input = Val::Record(vec![
+        ("name".into(), text("Jellyfin")),
+        ("icon-url".into(), text("/icon.svg")),
+        ("description".into(), Val::Option(None)),
+        ("href".into(), Val::Option(None)),
+        ("ping-url".into(), Val::Option(None)),
+    ]);
+    let mut results = [Val::Bool(false)];
+    create
+        .call(&mut store, &[caller, input], &mut results)
+        .expect_err("a panic ends the call");
+    let log = store.data();
+    assert_eq!(log.len(), 1, "{log:?}");
+    let place = log[0].strip_prefix("error: panicked at ").expect("a panic");
+    let parts: Vec<_> = place.split(':').collect();
+    let [file, line, column] = parts[..] else {
+        panic!("not only a place: {place:?}");
+    };
+    assert!(file.ends_with(".rs"), "{place:?}");
+    assert!(
+        line.parse::<u32>().is_ok() && column.parse::<u32>().is_ok(),
+        "{place:?}"
+    );
+}

@@ -1,0 +1,11 @@
+//! The component driven directly, through wasmtime, with storage in memory: tests that need a clock, a
+//! storage or a host of their own.
+
+mod collisions;
+mod contract;
+mod harness;
+mod linking;
+mod rules;
+mod state;
+mod storage;
+mod stored;

@@ -1,0 +1,153 @@
+//! The component over storage that refuses, or that others change in the meantime.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use async_trait::async_trait;
+use portico_model::{AppInput, Caller, ColorScheme, PasswordChange, error::Code};
+use portico_storage::{
+    Access, AccountKey, CallContext, Error, Result, Storage, Transaction, UserFilter, memory::MemoryStorage,
+};
+
+use super::harness::{Harness, account, admin, call, user};
+
+/// Refuses the first transactions, this many, and then begins them as asked.
+struct Refusing {
+    storage: Arc<MemoryStorage>,
+    refusals: AtomicU32,
+    error: Error,
+}
+
+#[async_trait]
+impl Storage for Refusing {
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
+        let one_less = |left: u32| left.checked_sub(1);
+        match self
+            .refusals
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+        {
+            Ok(_) => Err(self.error.clone()),
+            Err(_) => self.storage.begin(access, context).await,
+        }
+    }
+}
+
+fn harness(refusals: u32, error: Error) -> Harness {
+    let storage = Arc::new(MemoryStorage::new());
+    let refusing = Refusing {
+        storage: storage.clone(),
+        refusals: AtomicU32::new(refusals),
+        error,
+    };
+    Harness::over(storage, Arc::new(refusing))
+}
+
+fn jellyfin() -> AppInput {
+    AppInput {
+        name: "Jellyfin".into(),
+        icon_url: "/icon.svg".into(),
+        description: None,
+        href: None,
+        ping_url: None,
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_lost_to_another_is_tried_again() {
+    let harness = harness(5, Error::Retry);
+    let app = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap();
+    assert_eq!(
+        harness.dashboard().await.get_app(&app.id).await.unwrap().unwrap(),
+        app
+    );
+}
+
+#[tokio::test]
+async fn after_five_more_tries_the_call_is_refused() {
+    let harness = harness(6, Error::Retry);
+    let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
+    assert_eq!(refusal.code, Code::ServiceUnavailable);
+    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn the_reason_of_a_storage_failure_stays_in_the_log() {
+    let harness = harness(1, Error::Unavailable("disk /dev/sda1 is full".into()));
+    let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
+    assert_eq!(refusal.code, Code::ServiceUnavailable);
+    assert!(!refusal.message.contains("sda1"), "{}", refusal.message);
+}
+
+/// While the component does something else between looking and writing, everyone's password is
+/// replaced.
+struct Meanwhile(Arc<MemoryStorage>);
+
+#[async_trait]
+impl Storage for Meanwhile {
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
+        let mut transaction = self.0.begin(access, context).await?;
+        if access == Access::Read {
+            return Ok(transaction);
+        }
+        let everyone = UserFilter {
+            provider: None,
+            name_contains: None,
+            email: None,
+            limit: None,
+        };
+        for user in transaction.list_users(&everyone).await? {
+            let found = transaction.find_account(&AccountKey::Id(user.id)).await?;
+            let account = found.expect("the user");
+            let old = account.password_hash.as_deref();
+            transaction
+                .set_password_if(&account.id, old, "another hash")
+                .await?;
+        }
+        transaction.commit().await?;
+        self.0.begin(access, context).await
+    }
+}
+
+#[tokio::test]
+async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
+    let storage = Arc::new(MemoryStorage::new());
+    let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage)));
+    let id = call!(
+        harness,
+        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+    )
+    .unwrap();
+    let change = PasswordChange {
+        user_id: id.clone(),
+        previous_password: Some("correct horse".into()),
+        password: "battery staple".into(),
+    };
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_change_password(&user(&id, &[]), &change)
+    )
+    .unwrap_err();
+    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert!(refusal.message.contains("meanwhile"), "{refusal}");
+    let account = harness
+        .dashboard()
+        .await
+        .find_account(&AccountKey::Id(id))
+        .await
+        .unwrap();
+    let kept = account.unwrap().password_hash;
+    assert_eq!(kept.as_deref(), Some("another hash"), "the earlier one stays");
+}
+
+#[tokio::test]
+async fn a_user_who_was_deleted_meanwhile_has_no_color_scheme_to_change() {
+    let harness = Harness::new();
+    let refusal = call!(
+        harness,
+        portico_dashboard_users.call_change_color_scheme(&user("gone", &[]), ColorScheme::Light)
+    )
+    .unwrap_err();
+    assert_eq!(refusal.code, Code::NotFound, "{refusal}");
+}

@@ -1,0 +1,208 @@
+//! Values that are older than a rule: they stay readable and usable, and a change that leaves them as
+//! they are is accepted.
+
+use portico_model::{
+    App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange,
+    error::{Code, Error},
+};
+use portico_sandbox::bindings::exports::portico::dashboard::{
+    sign_in::{Identity, Linking},
+    state::{TimestampChange, WantedApp, WantedUser},
+};
+use portico_storage::{Profile, StoredApp, UserChange};
+
+use super::harness::{Harness, account, admin, call};
+
+/// Looks like `admin`, and sorts beside it.
+const HIDDEN: &str = "ad\u{200b}min";
+const SCRIPT: &str = "javascript:alert(1)";
+
+#[track_caller]
+fn assert_refused<T: std::fmt::Debug>(answer: Result<T, Error>, place: &[PathSegment]) {
+    let error = answer.unwrap_err();
+    assert_eq!(error.code, Code::BadRequest, "{error}");
+    let places: Vec<_> = error.issues.iter().map(|issue| &issue.path[..]).collect();
+    assert_eq!(places, [place], "{error}");
+}
+
+fn field(name: &str) -> PathSegment {
+    PathSegment::Field(name.into())
+}
+
+/// Gives a user a name that a new user may no longer take.
+async fn rename(harness: &Harness, id: &str, name: &str) {
+    let profile = Profile {
+        name: name.into(),
+        name_key: name.into(),
+        email: None,
+        email_verified: None,
+    };
+    let mut dashboard = harness.dashboard().await;
+    let change = UserChange::Profile(profile);
+    assert!(dashboard.update_user(id, &change).await.unwrap());
+    dashboard.commit().await.unwrap();
+}
+
+async fn first_user(harness: &Harness) -> String {
+    let ada = account("ada");
+    call!(
+        harness,
+        portico_dashboard_users.call_init_user(&Caller::Anonymous, &ada)
+    )
+    .unwrap()
+}
+
+#[tokio::test]
+async fn a_username_with_hidden_characters_stays_and_signs_in_and_no_new_one_is_taken() {
+    let harness = Harness::new();
+    let id = first_user(&harness).await;
+    rename(&harness, &id, HIDDEN).await;
+
+    let sign_in = call!(
+        harness,
+        portico_dashboard_sign_in.call_password(" AD\u{200b}MIN ", "correct horse")
+    );
+    assert_eq!(sign_in.unwrap().id, id);
+
+    let edit = async |name: &str| {
+        let change = ProfileChange {
+            id: id.clone(),
+            name: name.into(),
+            email: TextChange::Set("ada@example.org".into()),
+        };
+        call!(
+            harness,
+            portico_dashboard_users.call_edit_profile(&admin(), &change)
+        )
+    };
+    edit(" Ad\u{200b}min").await.unwrap();
+    assert_refused(edit("ad\u{202e}min").await, &[field("name")]);
+    let stored = call!(harness, portico_dashboard_users.call_get_by_id(&admin(), &id)).unwrap();
+    assert_eq!(
+        (&stored.name[..], stored.email.as_deref()),
+        (HIDDEN, Some("ada@example.org"))
+    );
+    let created = call!(
+        harness,
+        portico_dashboard_users.call_create(&admin(), &account("be\u{115f}n"), &[])
+    );
+    assert_refused(created, &[field("username")]);
+}
+
+#[tokio::test]
+async fn a_document_may_name_a_user_with_hidden_characters_and_create_none() {
+    let harness = Harness::new();
+    let id = first_user(&harness).await;
+    rename(&harness, &id, HIDDEN).await;
+    let wanted = |provider, name: &str| WantedUser {
+        provider,
+        name: name.into(),
+        email: TextChange::Set("ada@example.org".into()),
+        email_verified: TimestampChange::Keep,
+        image: TextChange::Keep,
+        secret: None,
+    };
+    let put = async |users: &[WantedUser]| {
+        call!(harness, portico_dashboard_state.call_check_users(&admin(), users)).unwrap();
+        call!(harness, portico_dashboard_state.call_put_users(&admin(), users))
+    };
+    let present = wanted(Provider::Credentials, HIDDEN);
+    assert_eq!(put(std::slice::from_ref(&present)).await.unwrap(), [id]);
+    // Of another provider it would be another user.
+    let refused = put(&[present, wanted(Provider::Ldap, HIDDEN)]).await;
+    assert_refused(refused, &[PathSegment::Index(1), field("name")]);
+}
+
+#[tokio::test]
+async fn an_identity_provider_brings_no_new_name_with_hidden_characters() {
+    let harness = Harness::new();
+    first_user(&harness).await;
+    let sign_in = async |subject: &str, name: &str| {
+        let identity = Identity {
+            provider: Provider::Oidc,
+            subject: subject.into(),
+            name: name.into(),
+            email: None,
+            email_verified: false,
+            image: None,
+        };
+        call!(
+            harness,
+            portico_dashboard_sign_in.call_external(&identity, Linking::Off)
+        )
+    };
+    // As a name with control characters.
+    assert_refused(sign_in("1", "ad\0min").await, &[field("name")]);
+    assert_refused(sign_in("1", HIDDEN).await, &[field("name")]);
+
+    let eve = sign_in("1", "eve").await.unwrap();
+    assert_refused(sign_in("1", HIDDEN).await, &[field("name")]);
+    rename(&harness, &eve.id, HIDDEN).await;
+    assert_eq!(sign_in("1", HIDDEN).await.unwrap().id, eve.id);
+    assert_refused(sign_in("1", "ad\u{2066}min").await, &[field("name")]);
+    assert_eq!(sign_in("1", "eve").await.unwrap().id, eve.id);
+}
+
+#[tokio::test]
+async fn an_icon_that_is_a_script_stays_and_no_new_one_is_taken() {
+    let harness = Harness::new();
+    let app = App {
+        id: "old".into(),
+        name: "Old".into(),
+        description: None,
+        icon_url: SCRIPT.into(),
+        href: None,
+        ping_url: None,
+    };
+    let stored = StoredApp {
+        name_key: "old".into(),
+        app: app.clone(),
+    };
+    let mut dashboard = harness.dashboard().await;
+    dashboard.insert_apps(&[stored]).await.unwrap();
+    dashboard.commit().await.unwrap();
+    let id = app.id.clone();
+    let read = async || call!(harness, portico_dashboard_apps.call_by_id(&admin(), &id)).unwrap();
+    assert_eq!(read().await, app);
+
+    let update = async |icon_url: &str| {
+        let change = AppChange {
+            id: "old".into(),
+            name: Some("Renamed".into()),
+            icon_url: Some(icon_url.into()),
+            description: TextChange::Keep,
+            href: TextChange::Keep,
+            ping_url: TextChange::Keep,
+        };
+        call!(harness, portico_dashboard_apps.call_update(&admin(), &change))
+    };
+    assert_refused(update("JavaScript:alert(1)").await, &[field("iconUrl")]);
+    assert_eq!(read().await, app, "nothing was changed");
+    update(&format!(" {SCRIPT}\n")).await.unwrap();
+    let renamed = read().await;
+    assert_eq!((&renamed.name[..], &renamed.icon_url[..]), ("Renamed", SCRIPT));
+
+    let wanted = |id: Option<&str>, icon_url: &str| WantedApp {
+        id: id.map(Into::into),
+        name: "Again".into(),
+        icon_url: Some(icon_url.into()),
+        description: TextChange::Keep,
+        href: TextChange::Keep,
+        ping_url: TextChange::Keep,
+    };
+    let put = async |apps: &[WantedApp]| {
+        call!(harness, portico_dashboard_state.call_check_apps(&admin(), apps)).unwrap();
+        call!(harness, portico_dashboard_state.call_put_apps(&admin(), apps))
+    };
+    put(&[wanted(Some("old"), SCRIPT)]).await.unwrap();
+    assert_eq!(read().await.name, "Again");
+    for refused in [
+        wanted(Some("old"), "vbscript:x"),
+        wanted(Some("new"), SCRIPT),
+        wanted(None, SCRIPT),
+    ] {
+        let apps = [wanted(None, "/good.svg"), refused];
+        assert_refused(put(&apps).await, &[PathSegment::Index(1), field("iconUrl")]);
+    }
+    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 1);
+}

@@ -1,0 +1,109 @@
+//! `examples/node-dashboard`: Node, through jco.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+use portico_tests::node;
+use tempfile::TempDir;
+
+use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository, sha256};
+
+/// In `tests/clients/embedding`.
+const ADAPTER: &str = "node_dashboard.mjs";
+
+/// The example, installed and built from the component that ships.
+#[track_caller]
+fn example() -> PathBuf {
+    let folder = node::installed(Path::new("examples/node-dashboard"));
+    let turn = File::open(folder.join("build.js")).expect("its build");
+    turn.lock().expect("a turn to build");
+    let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
+    let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
+    if built.is_none_or(|built| {
+        Some(built) < changed(component()) || Some(built) < changed(folder.join("build.js"))
+    }) {
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
+    }
+    folder
+}
+
+/// Starts the dashboard in this folder.
+#[track_caller]
+fn start(folder: &Path, data: &TempDir) -> Dashboard {
+    let mut command = Command::new("node");
+    command.arg("main.js").current_dir(folder);
+    Dashboard::start(command.env("PORT", "0").env("DATA", data.path()))
+}
+
+#[test]
+fn a_dashboard_in_node_answers_the_shared_cases() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let dashboard = start(&example(), &data);
+    dashboard.answers_the_shared_cases(ADAPTER);
+    dashboard.stop();
+}
+
+#[test]
+fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
+    let judge = node::client("embedding");
+    let part = |name: &str, url: &str| {
+        let mut command = Command::new("node");
+        command
+            .args(["strangers.mjs", name, ADAPTER, url])
+            .current_dir(&judge);
+        command
+    };
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let dashboard = start(&example(), &data);
+    let cookies = node::succeed(&mut part("accounts", dashboard.url()));
+    dashboard.stop();
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let parts = ["package.json", "build.js", "main.js", "src", "public"];
+    let mut copy = Command::new("cp");
+    node::succeed(
+        copy.arg("-r")
+            .args(parts)
+            .arg(folder.path())
+            .current_dir(example()),
+    );
+    symlink(example().join("node_modules"), folder.path().join("node_modules")).expect("a link");
+    let hostile = repository().join("target/wasm32-wasip2/component/portico_hostile.wasm");
+    node::succeed(
+        Command::new("node")
+            .arg("build.js")
+            .arg(hostile)
+            .current_dir(&folder),
+    );
+    let dashboard = start(folder.path(), &data);
+    node::succeed(part("misbehave", dashboard.url()).arg(cookies));
+    dashboard.stop();
+}
+
+#[test]
+fn its_storage_keeps_every_rule() {
+    keeps_every_rule_of_storage(Command::new("node").arg(example().join("storage-kit.mjs")));
+}
+
+#[test]
+fn in_node_a_call_that_collided_waits_and_tries_again() {
+    let judge = node::client("embedding");
+    example();
+    node::succeed(Command::new("node").arg("collisions.mjs").current_dir(judge));
+}
+
+#[test]
+fn it_fits_the_types_that_are_made_of_the_contract() {
+    node::succeed(Command::new("npm").args(["run", "check"]).current_dir(example()));
+}
+
+#[test]
+fn it_runs_the_file_that_ships() {
+    let built = fs::read_to_string(example().join("generated/component.sha256")).expect("the hash");
+    assert_eq!(built, sha256(&component()));
+}

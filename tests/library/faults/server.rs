@@ -1,0 +1,146 @@
+//! The service in this process, over storage that fails when told to and whose content a test can compare.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portico_sandbox::Limits;
+use portico_service::service::Service;
+use portico_sqlite::SqliteStorage;
+use portico_storage::DashboardStorage;
+use portico_storage::memory::{self, MemoryStorage};
+use portico_tests::{Anonymous, Listening, TestClock, TestService};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::storage::FaultyStorage;
+
+/// The drivers.
+#[derive(Clone, Copy)]
+pub enum Driver {
+    Memory,
+    Sqlite,
+}
+
+/// A store whose content can be compared.
+pub enum Store {
+    Memory(Arc<MemoryStorage>),
+    Sqlite {
+        storage: Arc<SqliteStorage>,
+        /// Looks from outside.
+        observer: Connection,
+        _folder: TempDir,
+    },
+}
+
+/// All that a store holds, byte for byte.
+#[derive(PartialEq)]
+pub enum Content {
+    Memory(memory::Snapshot),
+    /// How many commits there were (of any connection but the observer's), and every row.
+    Sqlite(i64, Vec<String>),
+}
+
+impl Store {
+    /// A store with nothing in it.
+    pub fn new(driver: Driver) -> Self {
+        match driver {
+            Driver::Memory => Self::Memory(Arc::new(MemoryStorage::new())),
+            Driver::Sqlite => {
+                let folder = tempfile::tempdir().unwrap();
+                let path: PathBuf = folder.path().join("portico.db");
+                Self::Sqlite {
+                    storage: Arc::new(SqliteStorage::open(&path).unwrap()),
+                    observer: Connection::open(&path).unwrap(),
+                    _folder: folder,
+                }
+            }
+        }
+    }
+
+    pub fn storage(&self) -> Arc<dyn DashboardStorage> {
+        match self {
+            Self::Memory(storage) => storage.clone(),
+            Self::Sqlite { storage, .. } => storage.clone(),
+        }
+    }
+
+    pub fn content(&self) -> Content {
+        match self {
+            Self::Memory(storage) => Content::Memory(storage.snapshot()),
+            Self::Sqlite { observer, .. } => {
+                let commits = observer
+                    .query_row("PRAGMA data_version", [], |row| row.get(0))
+                    .unwrap();
+                Content::Sqlite(commits, rows(observer))
+            }
+        }
+    }
+}
+
+/// Every row of every table.
+fn rows(database: &Connection) -> Vec<String> {
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    let mut tables = database.prepare(sql).unwrap();
+    let tables = tables.query_map([], |row| row.get(0)).unwrap();
+    let mut rows = Vec::new();
+    for table in tables.map(Result::<String, _>::unwrap) {
+        let mut all = database.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
+        let columns = all.column_count();
+        let texts = all.query_map([], |row| {
+            let values: Vec<_> = (0..columns).map(|column| row.get_ref_unwrap(column)).collect();
+            Ok(format!("{table} {values:?}"))
+        });
+        rows.extend(texts.unwrap().map(Result::unwrap));
+    }
+    rows
+}
+
+/// The service, and what stands behind it.
+pub struct Server {
+    pub storage: Arc<FaultyStorage>,
+    pub service: Arc<Service>,
+    pub client: Anonymous,
+    _runtime: Runtime,
+}
+
+impl Server {
+    pub fn start(store: &Store) -> Self {
+        let storage = Arc::new(FaultyStorage::over(store.storage()));
+        let service = TestService::over(storage.clone())
+            // A clock that stands: otherwise the use of a session would be noted after a minute, in the
+            // background and in the middle of what is tested.
+            .clock(TestClock::stopped_now())
+            // No other transaction collides here: waiting before another try would only take time.
+            .limits(Limits {
+                retry_wait: Duration::ZERO,
+                ..Limits::default()
+            })
+            .audit_when_read()
+            .call_time(Duration::from_secs(30));
+        let Listening {
+            service,
+            client,
+            runtime,
+        } = service.listen();
+        Self {
+            storage,
+            service,
+            client,
+            _runtime: runtime,
+        }
+    }
+
+    /// Waits until no transaction is open: the answer may be there a moment earlier.
+    pub fn assert_nothing_open(&self, what: &str) {
+        let start = Instant::now();
+        while self.storage.open_transactions() > 0 {
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "{what}: a transaction was left open"
+            );
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Storage that fails when it is told to.
+
+use std::sync::{Arc, Mutex, RwLock};
+
+use async_trait::async_trait;
+use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_storage::*;
+
+/// Which calls fail, counted from 1 since the test last set a plan.
+#[derive(Clone, Copy, Debug)]
+pub enum Failing {
+    None,
+    Only(usize),
+    AllFrom(usize),
+}
+
+/// The calls since the test last set a plan.
+#[derive(Default)]
+pub struct Calls {
+    /// The functions, in order.
+    pub names: Vec<&'static str>,
+    /// How many of them failed because they were told to.
+    pub failed: usize,
+}
+
+impl Calls {
+    pub fn count(&self, name: &str) -> usize {
+        self.names.iter().filter(|called| **called == name).count()
+    }
+}
+
+/// When to fail, and what was called.
+pub struct Plan(Mutex<(Failing, Error, Calls)>);
+
+impl Plan {
+    /// From now on these calls fail with this.
+    pub fn set(&self, failing: Failing, error: Error) {
+        *self.0.lock().unwrap() = (failing, error, Calls::default());
+    }
+
+    /// Nothing fails any more. What was called?
+    pub fn end(&self) -> Calls {
+        let mut plan = self.0.lock().unwrap();
+        plan.0 = Failing::None;
+        std::mem::take(&mut plan.2)
+    }
+
+    fn call(&self, name: &'static str) -> Result<()> {
+        let (failing, error, calls) = &mut *self.0.lock().unwrap();
+        calls.names.push(name);
+        let number = calls.names.len();
+        let fails = match failing {
+            Failing::None => false,
+            Failing::Only(only) => number == *only,
+            Failing::AllFrom(first) => number >= *first,
+        };
+        if fails {
+            calls.failed += 1;
+            return Err(error.clone());
+        }
+        Ok(())
+    }
+}
+
+/// A storage before another one, which can be exchanged.
+pub struct FaultyStorage {
+    inner: RwLock<Arc<dyn DashboardStorage>>,
+    pub plan: Arc<Plan>,
+}
+
+impl FaultyStorage {
+    pub fn over(inner: Arc<dyn DashboardStorage>) -> Self {
+        Self {
+            inner: RwLock::new(inner),
+            plan: Arc::new(Plan(Mutex::new((Failing::None, Error::Retry, Calls::default())))),
+        }
+    }
+
+    /// Puts another storage behind it.
+    pub fn exchange(&self, inner: Arc<dyn DashboardStorage>) {
+        *self.inner.write().unwrap() = inner;
+    }
+
+    /// How many transactions are open.
+    pub fn open_transactions(&self) -> usize {
+        Arc::strong_count(&self.plan) - 1
+    }
+
+    async fn open(&self, access: Access, context: &CallContext) -> Result<Box<FaultyTransaction>> {
+        self.plan.call("begin")?;
+        let inner = self.inner.read().unwrap().clone();
+        let inner = inner.begin_dashboard(access, context).await?;
+        let plan = self.plan.clone();
+        Ok(Box::new(FaultyTransaction { inner, plan }))
+    }
+}
+
+#[async_trait]
+impl Storage for FaultyStorage {
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
+        Ok(self.open(access, context).await?)
+    }
+}
+
+#[async_trait]
+impl DashboardStorage for FaultyStorage {
+    async fn begin_dashboard(
+        &self,
+        access: Access,
+        context: &CallContext,
+    ) -> Result<Box<dyn DashboardTransaction>> {
+        Ok(self.open(access, context).await?)
+    }
+}
+
+struct FaultyTransaction {
+    inner: Box<dyn DashboardTransaction>,
+    plan: Arc<Plan>,
+}
+
+/// Implements a trait by asking the plan, then the storage behind. A call that fails does not
+/// reach it, so that what comes after a failure is not held back by anything.
+macro_rules! ask_first {
+    ($trait:ident { $($also:item)* } $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+        #[async_trait]
+        impl $trait for FaultyTransaction {
+            $($also)*
+            $(async fn $name(&mut self, $($argument: $type),*) -> Result<$answer> {
+                self.plan.call(stringify!($name))?;
+                self.inner.$name($($argument),*).await
+            })+
+        }
+    };
+}
+
+ask_first! {
+    Transaction {
+        async fn commit(self: Box<Self>) -> Result<()> {
+            self.plan.call("commit")?;
+            self.inner.commit().await
+        }
+    }
+    has_users() -> bool;
+    get_user(id: &str) -> Option<User>;
+    list_users(filter: &UserFilter) -> Vec<UserSummary>;
+    find_account(key: &AccountKey) -> Option<Account>;
+    insert_user(user: &NewUser) -> ();
+    insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
+    update_user(id: &str, change: &UserChange) -> bool;
+    set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
+    rehash_password_if(id: &str, old: &str, new: &str) -> bool;
+    delete_user(id: &str) -> bool;
+    another_admin_exists(except: &str) -> bool;
+    grant_admin(id: &str) -> ();
+    add_to_group(user_id: &str, group_id: &str) -> bool;
+    has_invite(id: &str, token: &str, now: Timestamp) -> bool;
+    take_invite(id: &str, token: &str, now: Timestamp) -> bool;
+    can_view_board(user_id: &str, board_id: &str) -> bool;
+    has_search_engine(id: &str) -> bool;
+    get_app(id: &str) -> Option<App>;
+    get_apps(ids: &[String]) -> Vec<App>;
+    list_apps(filter: &AppFilter) -> Vec<App>;
+    count_apps(name_contains: &str) -> u32;
+    insert_apps(apps: &[StoredApp]) -> ();
+    update_app(app: &StoredApp) -> bool;
+    delete_app(id: &str) -> bool;
+}
+
+ask_first! {
+    DashboardTransaction {}
+    find_credential(key: &CredentialKey) -> Option<Credential>;
+    get_session_user(user_id: &str) -> Option<SessionUser>;
+    password_version(user_id: &str) -> Option<u32>;
+    insert_key(key: &ApiKey, secret: &SecretHash) -> ();
+    list_keys() -> Vec<ApiKey>;
+    delete_key(id: &str) -> bool;
+    touch_key(id: &str, now: Timestamp) -> ();
+    insert_session(session: &Session, token: &SecretHash) -> ();
+    list_sessions(user_id: &str) -> Vec<Session>;
+    touch_session(id: &str, now: Timestamp, expires_at: Timestamp) -> ();
+    delete_session(id: &str) -> bool;
+    delete_expired_sessions(now: Timestamp) -> ();
+    insert_invite(invite: &NewInvite, token: &SecretHash) -> ();
+    list_invites() -> Vec<Invite>;
+    delete_invite(id: &str) -> bool;
+    insert_group(id: &str, name: &str, name_key: &str) -> bool;
+    list_groups() -> Vec<Group>;
+    update_group(id: &str, name: &str, name_key: &str) -> bool;
+    find_group(name_key: &str) -> Option<String>;
+    list_memberships(user_id: &str) -> Vec<String>;
+    delete_group(id: &str) -> bool;
+    set_group_permissions(id: &str, permissions: &[String]) -> bool;
+    remove_from_group(user_id: &str, group_id: &str) -> bool;
+    insert_board(board: &Board, name_key: &str) -> bool;
+    list_boards() -> Vec<BoardSummary>;
+    get_board(id: &str) -> Option<Board>;
+    update_board(board: &Board, name_key: &str) -> bool;
+    get_shares(id: &str) -> Option<Shares>;
+    share_board(id: &str, users: &[String], groups: &[String]) -> bool;
+    delete_board(id: &str) -> bool;
+    insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
+    update_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
+    list_search_engines() -> Vec<SearchEngine>;
+    delete_search_engine(id: &str) -> bool;
+    insert_audit(entry: &AuditEntry) -> ();
+    list_audit(filter: &AuditFilter, offset: u64, limit: u32) -> Vec<AuditRow>;
+    count_audit(filter: &AuditFilter) -> u64;
+    prune_audit(which: AuditPrune, most: u32) -> u64;
+}

@@ -1,0 +1,442 @@
+//! Random steps: which procedure, who calls it, at what time; `inputs.rs` says with what.
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+use portico_model::{Provider, Timestamp, time};
+use portico_sandbox::Access;
+use portico_service::procedures::Table;
+use portico_tests::clock::{DAY, NEW_YEAR};
+use portico_tests::procedures::PERMISSIONS;
+use serde_json::{Value, json};
+
+use super::{
+    inputs::{Inputs, distort},
+    side::Outcome,
+    steps::{Action, Caller, External, Step},
+    texts,
+    world::{MADE_UP, User, World},
+};
+
+/// How often each is called, in relation to the others. What hashes a password costs a hundred
+/// times what the rest does, and is called just often enough.
+///
+/// A procedure that is in the table and not here, or the other way round, fails the test. It also
+/// needs an arm in `World::learn_call` if it creates or removes records, and one in `inputs.rs` if its
+/// input is to be more than the good one of the registry.
+const WEIGHTS: &[(&str, u32)] = &[
+    ("user.getAll", 20),
+    ("user.selectable", 20),
+    ("user.search", 40),
+    ("user.getById", 30),
+    ("user.initUser", 1),
+    ("user.register", 10),
+    ("user.create", 8),
+    ("user.setProfileImage", 20),
+    ("user.editProfile", 30),
+    ("user.changePassword", 8),
+    ("user.changeHomeBoards", 30),
+    ("user.changeSearchPreferences", 20),
+    ("user.changeColorScheme", 15),
+    ("user.changePingIconsEnabled", 15),
+    ("user.changeFirstDayOfWeek", 15),
+    ("user.delete", 12),
+    ("app.all", 20),
+    ("app.getPaginated", 40),
+    ("app.search", 40),
+    ("app.selectable", 10),
+    ("app.byId", 20),
+    ("app.byIds", 25),
+    ("app.create", 50),
+    ("app.createMany", 20),
+    ("app.update", 40),
+    ("app.delete", 35),
+    ("apiKeys.getAll", 10),
+    ("apiKeys.create", 25),
+    ("apiKeys.delete", 8),
+    ("session.getAll", 25),
+    ("session.delete", 25),
+    ("invite.getAll", 10),
+    ("invite.createInvite", 25),
+    ("invite.deleteInvite", 8),
+    ("group.getAll", 20),
+    ("group.createGroup", 20),
+    ("group.deleteGroup", 10),
+    ("group.savePermissions", 25),
+    ("group.addMember", 35),
+    ("group.removeMember", 20),
+    ("board.getAll", 10),
+    ("board.byId", 30),
+    ("board.create", 22),
+    ("board.share", 40),
+    ("board.delete", 9),
+    ("searchEngine.getAll", 10),
+    ("searchEngine.create", 20),
+    ("searchEngine.delete", 8),
+    ("onboard.currentStep", 5),
+    ("state.apply", 12),
+    ("state.export", 6),
+    ("audit.getPaginated", 20),
+    (SIGN_IN, 8),
+    (SIGN_OUT, 3),
+    (SESSION, 10),
+    (EXTERNAL, 40),
+    (USE_KEY, 10),
+];
+
+const SIGN_IN: &str = "(sign-in)";
+const SIGN_OUT: &str = "(sign-out)";
+const SESSION: &str = "(session)";
+const EXTERNAL: &str = "(external sign-in)";
+const USE_KEY: &str = "(use of a key)";
+
+/// Everything that is called.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    WEIGHTS.iter().map(|(name, _)| *name)
+}
+
+/// Says which procedures have no generator, and which generators no procedure.
+pub fn check_that_all_are_generated(table: &Table) {
+    let of_table: Vec<_> = table.iter().map(|procedure| procedure.name.as_str()).collect();
+    let known: Vec<_> = names().filter(|name| !name.starts_with('(')).collect();
+    let missing: Vec<_> = of_table.iter().filter(|name| !known.contains(*name)).collect();
+    assert!(
+        missing.is_empty(),
+        "give these procedures a generator: {missing:?}"
+    );
+    let unknown: Vec<_> = known.iter().filter(|name| !of_table.contains(*name)).collect();
+    assert!(unknown.is_empty(), "there are no such procedures: {unknown:?}");
+}
+
+/// How long a session lasts that is not used.
+const SESSION_TIME: Timestamp = 7 * DAY;
+
+/// How far ahead something is made use of at the moment at which it expires.
+const NEAR: Timestamp = 30 * DAY;
+
+pub struct Generator {
+    rng: Rng,
+    world: World,
+    access: HashMap<String, Access>,
+    now: Timestamp,
+    /// What comes next, if it was decided before.
+    plan: Option<Plan>,
+}
+
+/// To use what has just been made at the moment at which it expires, or right before or after.
+struct Plan {
+    at: Timestamp,
+    caller: Caller,
+    action: Action,
+}
+
+impl Generator {
+    pub fn new(seed: u64, table: &Table) -> Self {
+        let access = table
+            .iter()
+            .map(|procedure| (procedure.name.clone(), procedure.access.clone()));
+        Self {
+            rng: Rng::with_seed(seed),
+            world: World::default(),
+            access: access.collect(),
+            now: NEW_YEAR,
+            plan: None,
+        }
+    }
+
+    /// Learns what a step has changed.
+    pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
+        self.world.learn(step, outcome);
+        if outcome.code == "OK" && self.rng.bool() {
+            self.plan = self.plan_for(step, &outcome.json());
+        }
+    }
+
+    fn plan_for(&mut self, step: &Step, output: &Value) -> Option<Plan> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (expires_at, caller, action) = match &step.action {
+            Action::SignIn { .. } if self.rng.u8(..6) == 0 => {
+                let shows = Caller::Shows(text(&output["body"]["token"]));
+                (step.at + SESSION_TIME, shows, Action::Session)
+            }
+            Action::Call { procedure, input } => {
+                let input = input.as_ref()?;
+                match procedure.as_str() {
+                    "invite.createInvite" => {
+                        let registration = json!({
+                            "username": texts::name(&mut self.rng), "password": "pässwörd", "email": "a@b",
+                            "inviteId": output["id"], "token": output["token"],
+                        });
+                        let register = Action::Call {
+                            procedure: "user.register".into(),
+                            input: Some(registration),
+                        };
+                        let expires_at = time::parse(input["expirationDate"].as_str()?)?;
+                        (expires_at, Caller::Anonymous, register)
+                    }
+                    "apiKeys.create" => {
+                        let shows = Caller::Shows(text(&output["apiKey"]));
+                        let look = Action::Call {
+                            procedure: "app.selectable".into(),
+                            input: None,
+                        };
+                        (time::parse(input["expiresAt"].as_str()?)?, shows, look)
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        // What is far away would end everything else as well.
+        let is_near = (step.at..=step.at + NEAR).contains(&expires_at);
+        is_near.then(|| Plan {
+            at: expires_at - 1 + self.rng.u64(..3),
+            caller,
+            action,
+        })
+    }
+
+    /// The next step.
+    pub fn step(&mut self, number: usize) -> Step {
+        let (caller, action) = match self.plan.take() {
+            Some(plan) => {
+                self.now = plan.at;
+                (plan.caller, plan.action)
+            }
+            None => {
+                self.pass_time();
+                let name = self.choose();
+                self.action(name)
+            }
+        };
+        Step {
+            number,
+            at: self.now,
+            seed: self.rng.u64(..),
+            caller,
+            action,
+        }
+    }
+
+    /// Often no time passes, so that the order of ids is that of their random bytes; at times so much
+    /// that keys and sessions expire; now and then a clock is set back.
+    fn pass_time(&mut self) {
+        self.now = match self.rng.u16(..1000) {
+            0..500 => self.now,
+            500..800 => self.now + self.rng.u64(1..5),
+            800..970 => self.now + self.rng.u64(1..60_000),
+            970..985 => self.now - self.rng.u64(1..60_000),
+            985..998 => self.now + self.rng.u64(1..DAY),
+            _ => self.now + 31 * DAY,
+        };
+    }
+
+    fn choose(&mut self) -> &'static str {
+        // Before the first user exists most calls are refused: this should not last too long.
+        if self.world.users.there.is_empty() && self.rng.u8(..8) == 0 {
+            return "user.initUser";
+        }
+        let mut place = self
+            .rng
+            .u32(..WEIGHTS.iter().map(|(_, weight)| weight).sum::<u32>());
+        for (name, weight) in WEIGHTS {
+            match place.checked_sub(*weight) {
+                Some(rest) => place = rest,
+                None => return name,
+            }
+        }
+        unreachable!("the place is within the sum of all weights")
+    }
+
+    fn action(&mut self, name: &'static str) -> (Caller, Action) {
+        match name {
+            SIGN_IN => self.sign_in(),
+            SIGN_OUT => (self.shows_session(), Action::SignOut),
+            SESSION => (self.shows_session(), Action::Session),
+            EXTERNAL => (Caller::Anonymous, Action::ExternalSignIn(self.external())),
+            USE_KEY => {
+                let id = self.world.keys.id(&mut self.rng);
+                (Caller::Anonymous, Action::UseKey { id })
+            }
+            procedure => self.call(procedure),
+        }
+    }
+
+    fn call(&mut self, procedure: &str) -> (Caller, Action) {
+        let caller = self.caller(procedure);
+        let mut inputs = Inputs {
+            rng: &mut self.rng,
+            world: &self.world,
+            caller: &caller,
+            now: self.now,
+        };
+        let mut input = inputs.of(procedure);
+        if self.rng.u8(..14) == 0 {
+            input = distort(&mut self.rng, input);
+        }
+        let procedure = procedure.to_owned();
+        (caller, Action::Call { procedure, input })
+    }
+
+    /// Mostly a caller with access, else any caller.
+    fn caller(&mut self, procedure: &str) -> Caller {
+        let anybody = self.rng.u8(..7) == 0;
+        // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
+        if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
+            return Caller::Operator;
+        }
+        // Who has sessions can list them, and who has listed some can end one: most others have none.
+        if procedure.starts_with("session.") && !anybody {
+            let sessions = match procedure {
+                "session.getAll" => &self.world.sessions,
+                _ => &self.world.listed_sessions,
+            };
+            let owners = sessions.there.iter().map(|session| session.user_id.clone());
+            let owners: Vec<_> = owners.collect();
+            if let Some(id) = self.rng.choice(owners) {
+                return Caller::Vouched {
+                    id,
+                    permissions: Vec::new(),
+                };
+            }
+        }
+        match self.access.get(procedure) {
+            Some(Access::OneOf(permissions)) if !anybody => {
+                let permission = self.rng.choice(permissions).cloned().unwrap_or_default();
+                self.holder(permission)
+            }
+            Some(Access::OwnUserOr(_)) if !anybody => match self.rng.bool() {
+                true => self.holder("admin".into()),
+                false => self.vouched(Vec::new()),
+            },
+            Some(Access::Protected) if !anybody => match self.rng.u8(..3) {
+                0 => Caller::Operator,
+                1 => self.vouched(Vec::new()),
+                _ => self.shows(),
+            },
+            _ => self.anybody(),
+        }
+    }
+
+    fn holder(&mut self, permission: String) -> Caller {
+        match self.rng.u8(..4) {
+            0 => Caller::Operator,
+            // The first is an administrator in most states; their keys are the oldest.
+            1 => match self.world.keys.there.first() {
+                Some(key) => Caller::Shows(key.text.clone()),
+                None => Caller::Operator,
+            },
+            _ => self.vouched(vec![permission]),
+        }
+    }
+
+    fn anybody(&mut self) -> Caller {
+        match self.rng.u8(..8) {
+            0 | 1 => Caller::Anonymous,
+            2 => Caller::Operator,
+            3 | 4 => self.shows(),
+            5 => {
+                let id = self
+                    .world
+                    .users
+                    .gone
+                    .last()
+                    .map_or(MADE_UP, |user| &user.id)
+                    .to_owned();
+                let permissions = self.permissions();
+                Caller::Vouched { id, permissions }
+            }
+            _ => {
+                let permissions = self.permissions();
+                self.vouched(permissions)
+            }
+        }
+    }
+
+    fn permissions(&mut self) -> Vec<String> {
+        let count = self.rng.usize(..3);
+        let permissions = PERMISSIONS.into_iter().chain(["not-a-permission"]);
+        self.rng
+            .choose_multiple(permissions, count)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn vouched(&mut self, permissions: Vec<String>) -> Caller {
+        let id = match self.world.users.any(&mut self.rng) {
+            Some(user) => user.id.clone(),
+            None => MADE_UP.to_owned(),
+        };
+        Caller::Vouched { id, permissions }
+    }
+
+    /// A key or a session: good, ended, or made up.
+    fn shows(&mut self) -> Caller {
+        let secrets = if self.rng.bool() {
+            &self.world.keys
+        } else {
+            &self.world.sessions
+        };
+        let secret = match self.rng.u8(..10) {
+            0 => self.rng.choice(&secrets.gone),
+            _ => self.rng.choice(&secrets.there),
+        };
+        match secret {
+            Some(secret) => Caller::Shows(secret.text.clone()),
+            None => Caller::Shows("portico_0123456789abcdef.made-up".into()),
+        }
+    }
+
+    /// No key: over HTTP its use is noted in the background, at an unknown moment. (The use of
+    /// a session is too, but `side.rs` notes it before.)
+    fn shows_session(&mut self) -> Caller {
+        let sessions = &self.world.sessions;
+        let session = match self.rng.u8(..8) {
+            0 => self.rng.choice(&sessions.gone),
+            _ => self.rng.choice(&sessions.there),
+        };
+        session.map_or(Caller::Anonymous, |session| Caller::Shows(session.text.clone()))
+    }
+
+    fn sign_in(&mut self) -> (Caller, Action) {
+        let users = self.world.users.there.iter();
+        let known: Vec<&User> = users.filter(|user| user.password.is_some()).collect();
+        let (username, password) = match self.rng.choice(known) {
+            Some(user) if self.rng.u8(..6) != 0 => {
+                let name = match self.rng.u8(..3) {
+                    0 => texts::form(&mut self.rng, &user.name),
+                    _ => user.name.clone(),
+                };
+                (name, user.password.clone().unwrap_or_default())
+            }
+            Some(user) => (user.name.clone(), "not the password".into()),
+            None => (texts::name(&mut self.rng), "not the password".into()),
+        };
+        let caller = match self.rng.u8(..3) {
+            0 => self.shows_session(),
+            _ => Caller::Anonymous,
+        };
+        (caller, Action::SignIn { username, password })
+    }
+
+    fn external(&mut self) -> External {
+        let rng = &mut self.rng;
+        let subject = match rng.choice(&self.world.subjects) {
+            Some(subject) if rng.bool() => subject.clone(),
+            _ => format!("https://issuer.example {}", rng.u16(..)),
+        };
+        External {
+            provider: match rng.u8(..20) {
+                0 => Provider::Credentials,
+                1..8 => Provider::Ldap,
+                _ => Provider::Oidc,
+            },
+            subject,
+            name: texts::name(rng),
+            email: rng.bool().then(|| texts::email(rng)),
+            email_verified: rng.bool(),
+            image: (rng.u8(..3) == 0).then(|| texts::image(rng)),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The same answers from every storage driver: random sequences of procedures, by callers of every
+//! kind, against memory and SQLite.
+//!
+//! Both sides are whole services in this process, with the component that ships; the clock and all
+//! random bytes are the test's, so that ids and tokens are the same on both. Demanded are the same
+//! outputs, errors and order at every step, and the same state now and then and at the end. That
+//! state is also held by itself against what must always be true of it.
+//!
+//! A sequence that fails is made as small as it gets, and shown with its seed:
+//! `PORTICO_TEST_SEED=… cargo nextest run -p portico-tests --test same_answers`. `PORTICO_TEST_STEPS`
+//! sets how many steps there are.
+
+mod documents;
+mod generate;
+mod inputs;
+mod report;
+mod shrink;
+mod side;
+mod state;
+mod steps;
+mod texts;
+mod world;
+
+use std::time::Instant;
+
+use generate::Generator;
+use portico_tests::seed_from_environment;
+use report::Distribution;
+use serde_json::Value;
+use side::{Outcome, Side};
+use steps::{Step, plain};
+
+const STEPS: usize = 20_000;
+
+/// Each round begins with nothing: before anybody exists, and small enough to be made smaller.
+const STEPS_OF_A_ROUND: usize = 400;
+
+/// The state is compared after this many steps, and at the end of each round.
+const STEPS_BETWEEN_LOOKS: usize = 50;
+
+/// What went wrong at the last step.
+struct Difference(String);
+
+struct Pair {
+    memory: Side,
+    sqlite: Side,
+    there_was_an_admin: bool,
+}
+
+impl Pair {
+    async fn new() -> Self {
+        let (memory, sqlite) = tokio::join!(Side::memory(), Side::sqlite());
+        Self {
+            memory,
+            sqlite,
+            there_was_an_admin: false,
+        }
+    }
+
+    /// Takes a step on both sides.
+    async fn take(&self, step: &Step) -> Result<Outcome, Difference> {
+        let (memory, sqlite) = tokio::join!(self.memory.take(step), self.sqlite.take(step));
+        if memory != sqlite {
+            return Err(differ("the answers", &memory.text, &sqlite.text));
+        }
+        if matches!(
+            memory.code.as_str(),
+            "INTERNAL_SERVER_ERROR" | "SERVICE_UNAVAILABLE" | "TIMEOUT"
+        ) {
+            return Err(Difference(format!("no caller can be blamed for {}", memory.text)));
+        }
+        Ok(memory)
+    }
+
+    /// Compares everything that is kept, and looks whether it can be.
+    async fn look(&mut self) -> Result<(), Difference> {
+        let (memory, sqlite) = tokio::join!(state::export(&self.memory), state::export(&self.sqlite));
+        for (part, memory) in memory.as_object().expect("the parts of the state") {
+            let sqlite = &sqlite[part];
+            if memory != sqlite {
+                return Err(differ(part, &memory.to_string(), &sqlite.to_string()));
+            }
+        }
+        let mut faults = state::faults(&self.memory, &memory).await;
+        let is_there_an_admin = state::has_admin(&memory["groups"]);
+        if self.there_was_an_admin && !is_there_an_admin {
+            faults.push("the last administrator is gone".into());
+        }
+        self.there_was_an_admin = is_there_an_admin;
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(Difference(faults.join("\n")))
+        }
+    }
+}
+
+fn differ(what: &str, memory: &str, sqlite: &str) -> Difference {
+    let common = memory.chars().zip(sqlite.chars());
+    let common = common.take_while(|(memory, sqlite)| memory == sqlite).count();
+    let from = |text: &str| plain(&text.chars().skip(common.saturating_sub(60)).collect::<String>());
+    Difference(format!(
+        "{what} differ at character {common}\n    memory: …{}\n    SQLite: …{}",
+        from(memory),
+        from(sqlite)
+    ))
+}
+
+/// Runs a whole sequence again on fresh sides, and looks at their state at its end.
+async fn run(steps: &[Step]) -> Result<(), Difference> {
+    let mut pair = Pair::new().await;
+    for step in steps {
+        pair.take(step).await?;
+        // Whether the last administrator went can only be seen by looking often.
+        if step.action.name().starts_with("group.")
+            || ["user.delete", "state.apply"].contains(&step.action.name())
+        {
+            pair.there_was_an_admin |= state::has_admin(&pair.memory.ask("group.getAll", Value::Null).await);
+        }
+    }
+    pair.look().await
+}
+
+/// One round; the sequence so far if it fails.
+async fn round(seed: u64, count: usize, distribution: &mut Distribution) -> Result<(), Vec<Step>> {
+    let mut pair = Pair::new().await;
+    let mut generator = Generator::new(seed, &pair.memory.service.table);
+    let mut steps = Vec::new();
+    for number in 1..=count {
+        let step = generator.step(number);
+        steps.push(step.clone());
+        let Ok(outcome) = pair.take(&step).await else {
+            return Err(steps);
+        };
+        distribution.note(&step, &outcome);
+        generator.learn(&step, &outcome);
+        if (number % STEPS_BETWEEN_LOOKS == 0 || number == count) && pair.look().await.is_err() {
+            return Err(steps);
+        }
+    }
+    Ok(())
+}
+
+/// Makes a failing sequence small and says all about it.
+async fn explain(seed: u64, steps: Vec<Step>) -> String {
+    let length = steps.len();
+    let (steps, tries) = shrink::shrink(steps, async |steps| run(steps).await.is_err()).await;
+    let what = match run(&steps).await {
+        Err(Difference(what)) => what,
+        Ok(()) => "it does not fail again: something that no step says plays a part".into(),
+    };
+    let shown: Vec<_> = steps.iter().map(|step| format!("  {step}")).collect();
+    format!(
+        "PORTICO_TEST_SEED={seed}: {length} steps made {} in {tries} tries\n{}\n  {what}",
+        steps.len(),
+        shown.join("\n")
+    )
+}
+
+/// How many steps there are: `PORTICO_TEST_STEPS`, or as many as usual.
+fn steps_from_environment() -> usize {
+    match std::env::var("PORTICO_TEST_STEPS") {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("PORTICO_TEST_STEPS is not a number: {text}")),
+        Err(_) => STEPS,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_driver_gives_the_same_answers() {
+    let seed = seed_from_environment();
+    let steps = steps_from_environment();
+    let side = Side::memory().await;
+    generate::check_that_all_are_generated(&side.service.table);
+
+    let started = Instant::now();
+    let mut distribution = Distribution::default();
+    for number in 0..steps.div_ceil(STEPS_OF_A_ROUND) as u64 {
+        // So that a round that failed is the first with its own seed.
+        let seed = seed.wrapping_add(number);
+        if let Err(steps) = round(seed, STEPS_OF_A_ROUND, &mut distribution).await {
+            panic!("{}", explain(seed, steps).await);
+        }
+    }
+    let (seconds, taken) = (started.elapsed().as_secs_f64(), distribution.steps());
+    println!("{distribution}");
+    println!(
+        "{taken} steps in {seconds:.1} s: {:.0} a second",
+        taken as f64 / seconds
+    );
+
+    let rare = distribution.rarer_than(taken / 1000);
+    assert!(
+        rare.is_empty(),
+        "too seldom a success to prove anything: {rare:?}"
+    );
+    let successes = distribution.successes();
+    assert!(
+        successes * 2 > taken,
+        "only {successes} of {taken} steps succeeded"
+    );
+}

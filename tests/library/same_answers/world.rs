@@ -1,0 +1,335 @@
+//! What is known to be there, so that steps are about it: learned from the answers.
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use super::{
+    side::Outcome,
+    steps::{Action, Caller, Step},
+};
+
+/// An id that nothing has.
+pub const MADE_UP: &str = "01890000-0000-7000-8000-000000000000";
+
+/// Records of one kind.
+#[derive(Default)]
+pub struct Records<T> {
+    pub there: Vec<T>,
+    pub gone: Vec<T>,
+}
+
+pub trait Record: Clone {
+    fn id(&self) -> &str;
+}
+
+#[derive(Clone, Default)]
+pub struct Named {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Clone, Default)]
+pub struct User {
+    pub id: String,
+    pub name: String,
+    /// Those of `credentials`.
+    pub password: Option<String>,
+    /// The others.
+    pub external: bool,
+}
+
+/// A key, a session or an invite: what is found by its id and shown by its secret.
+#[derive(Clone, Default)]
+pub struct Secret {
+    pub id: String,
+    pub text: String,
+    pub user_id: String,
+}
+
+impl Record for Named {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Record for User {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Record for Secret {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl<T: Record> Records<T> {
+    pub fn any(&self, rng: &mut Rng) -> Option<&T> {
+        rng.choice(&self.there)
+    }
+
+    /// Mostly the id of one that is there; now and then of one that is gone, or of none at all.
+    pub fn id(&self, rng: &mut Rng) -> String {
+        let found = match rng.u8(..16) {
+            0 => None,
+            1 => rng.choice(&self.gone),
+            _ => rng.choice(&self.there),
+        };
+        found.map_or_else(|| MADE_UP.to_owned(), |record| record.id().to_owned())
+    }
+
+    fn add(&mut self, record: T) {
+        if !self.there.iter().any(|known| known.id() == record.id()) {
+            self.there.push(record);
+        }
+    }
+
+    fn remove(&mut self, id: &str) {
+        if let Some(place) = self.there.iter().position(|record| record.id() == id) {
+            self.gone.push(self.there.swap_remove(place));
+        }
+    }
+
+    fn remove_where(&mut self, gone: impl Fn(&T) -> bool) {
+        let (gone, there) = self.there.drain(..).partition(gone);
+        self.there = there;
+        self.gone.extend::<Vec<T>>(gone);
+    }
+}
+
+#[derive(Default)]
+pub struct World {
+    pub users: Records<User>,
+    pub apps: Records<Named>,
+    pub groups: Records<Named>,
+    pub boards: Records<Named>,
+    pub engines: Records<Named>,
+    pub invites: Records<Secret>,
+    pub keys: Records<Secret>,
+    /// By their tokens, which are their ids here.
+    pub sessions: Records<Secret>,
+    /// By the ids that `session.getAll` has listed.
+    pub listed_sessions: Records<Secret>,
+    pub subjects: Vec<String>,
+    /// A group and a user in it; some have left.
+    pub members: Vec<(String, String)>,
+    /// What was exported last.
+    pub exported: Option<Value>,
+}
+
+impl World {
+    /// Whom a caller is.
+    pub fn user_of<'a>(&'a self, caller: &'a Caller) -> Option<&'a String> {
+        match caller {
+            Caller::Vouched { id, .. } => Some(id),
+            Caller::Shows(shown) => {
+                let secrets = self.sessions.there.iter().chain(&self.keys.there);
+                let mut secrets = secrets.filter(|secret| secret.text == *shown);
+                secrets.next().map(|secret| &secret.user_id)
+            }
+            Caller::Anonymous | Caller::Operator => None,
+        }
+    }
+
+    /// Learns from what was answered. What it does not see (a key that expires) it is wrong about:
+    /// those are the callers and records that are no longer what they were.
+    pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
+        if outcome.code != "OK" {
+            // Sessions end in many ways: one that was not there is not tried again.
+            if let Action::Call { procedure, input } = &step.action
+                && procedure == "session.delete"
+                && let Some(input) = input
+            {
+                self.listed_sessions.remove(&text(&input["id"]));
+            }
+            return;
+        }
+        let output = outcome.json();
+        match &step.action {
+            Action::Call { procedure, input } => {
+                let input = input.clone().unwrap_or_default();
+                self.learn_call(procedure, &step.caller, &input, &output);
+            }
+            Action::SignIn { .. } => {
+                let body = &output["body"];
+                let user_id = text(&body["user"]["id"]);
+                let token = text(&body["token"]);
+                if let Caller::Shows(before) = &step.caller
+                    && self.user_of(&step.caller) == Some(&user_id)
+                {
+                    self.sessions.remove(before);
+                }
+                self.sessions.add(Secret {
+                    id: token.clone(),
+                    text: token,
+                    user_id,
+                });
+            }
+            Action::SignOut => {
+                if let Caller::Shows(token) = &step.caller {
+                    self.sessions.remove(token);
+                }
+            }
+            Action::ExternalSignIn(external) => {
+                self.users.add(User {
+                    id: text(&output["id"]),
+                    name: text(&output["name"]),
+                    password: None,
+                    external: true,
+                });
+                if !self.subjects.contains(&external.subject) {
+                    self.subjects.push(external.subject.clone());
+                }
+            }
+            Action::Session | Action::UseKey { .. } => {}
+        }
+    }
+
+    fn learn_call(&mut self, procedure: &str, caller: &Caller, input: &Value, output: &Value) {
+        let (id, name) = (text(&output["id"]), text(&input["name"]));
+        let input_id = text(&input["id"]);
+        match procedure {
+            "user.initUser" | "user.register" | "user.create" => {
+                self.users.add(User {
+                    id,
+                    name: text(&input["username"]),
+                    password: Some(text(&input["password"])),
+                    external: false,
+                });
+                if procedure == "user.register" {
+                    self.invites.remove(&text(&input["inviteId"]));
+                }
+            }
+            "user.changePassword" => {
+                let user_id = text(&input["userId"]);
+                if self.user_of(caller) != Some(&user_id) {
+                    self.keys.remove_where(|key| key.user_id == user_id);
+                }
+                let users = self.users.there.iter_mut();
+                for user in users.filter(|user| user.id == user_id) {
+                    user.password = Some(text(&input["password"]));
+                }
+                self.sessions.remove_where(|session| session.user_id == user_id);
+            }
+            "user.editProfile" => {
+                let users = self.users.there.iter_mut();
+                for user in users.filter(|user| user.id == input_id) {
+                    user.name.clone_from(&name);
+                }
+            }
+            "user.delete" => {
+                let user_id = text(&input["userId"]);
+                self.users.remove(&user_id);
+                self.keys.remove_where(|key| key.user_id == user_id);
+                self.sessions.remove_where(|session| session.user_id == user_id);
+            }
+            "app.create" => self.apps.add(Named { id, name }),
+            "app.createMany" => {
+                for app in output.as_array().into_iter().flatten() {
+                    self.apps.add(Named {
+                        id: text(&app["id"]),
+                        name: text(&app["name"]),
+                    });
+                }
+            }
+            "app.delete" => self.apps.remove(&input_id),
+            "group.createGroup" => self.groups.add(Named { id, name }),
+            // The group `admins` comes from onboarding, which does not tell its id.
+            "group.getAll" => {
+                for group in output.as_array().into_iter().flatten() {
+                    self.groups.add(Named {
+                        id: text(&group["id"]),
+                        name: text(&group["name"]),
+                    });
+                }
+            }
+            "group.addMember" => {
+                self.members
+                    .push((text(&input["groupId"]), text(&input["userId"])));
+            }
+            "group.deleteGroup" => self.groups.remove(&input_id),
+            "board.create" => self.boards.add(Named { id, name }),
+            "board.delete" => self.boards.remove(&input_id),
+            "searchEngine.create" => self.engines.add(Named { id, name }),
+            "searchEngine.delete" => self.engines.remove(&input_id),
+            "session.getAll" => {
+                let user_id = self.user_of(caller).cloned().unwrap_or_default();
+                self.listed_sessions
+                    .remove_where(|session| session.user_id == user_id);
+                for session in output.as_array().into_iter().flatten() {
+                    self.listed_sessions.add(Secret {
+                        id: text(&session["id"]),
+                        text: String::new(),
+                        user_id: user_id.clone(),
+                    });
+                }
+            }
+            "session.delete" => self.listed_sessions.remove(&input_id),
+            "invite.createInvite" => self.invites.add(Secret {
+                id,
+                text: text(&output["token"]),
+                user_id: String::new(),
+            }),
+            "invite.deleteInvite" => self.invites.remove(&input_id),
+            "apiKeys.create" => {
+                let of_caller = match caller {
+                    Caller::Vouched { id, .. } => id.clone(),
+                    _ => String::new(),
+                };
+                let user_id = input["userId"].as_str().map_or(of_caller, str::to_owned);
+                self.keys.add(Secret {
+                    id,
+                    text: text(&output["apiKey"]),
+                    user_id,
+                });
+            }
+            "state.export" => self.exported = Some(output.clone()),
+            "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
+            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
+            _ => {}
+        }
+    }
+
+    fn learn_report(&mut self, document: &Value, report: &Value) {
+        let entries = |part: &str| report[part].as_array().cloned().unwrap_or_default();
+        for entry in entries("created") {
+            let (id, name) = (text(&entry["id"]), text(&entry["name"]));
+            match entry["kind"].as_str().unwrap_or_default() {
+                "user" => {
+                    let mut users = document["users"].as_array().into_iter().flatten();
+                    let user = users.find(|user| text(&user["name"]).trim() == name);
+                    let password = user.and_then(|user| user["password"].as_str());
+                    self.users.add(User {
+                        id,
+                        name,
+                        password: password.map(str::to_owned),
+                        external: entry["provider"] != "credentials",
+                    });
+                }
+                kind => self.named(kind).add(Named { id, name }),
+            }
+        }
+        for entry in entries("removed") {
+            let id = text(&entry["id"]);
+            match entry["kind"].as_str().unwrap_or_default() {
+                "user" => self.users.remove(&id),
+                kind => self.named(kind).remove(&id),
+            }
+        }
+    }
+
+    fn named(&mut self, kind: &str) -> &mut Records<Named> {
+        match kind {
+            "group" => &mut self.groups,
+            "app" => &mut self.apps,
+            "searchEngine" => &mut self.engines,
+            "board" => &mut self.boards,
+            other => panic!("{other} is a kind that nobody knows"),
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,205 @@
+//! Limits that are shorter than the real ones, so that the tests are quick.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use portico_model::{Caller, NewAccount, UserCaller, error::Code};
+use portico_sandbox::{COMPONENT, Limits};
+use portico_sqlite::SqliteStorage;
+use portico_storage::{Access, DashboardStorage};
+use portico_tests::{command, run};
+
+use super::harness::{ask, by_id, context, honest, hostile, sandbox, sandbox_over};
+
+#[tokio::test]
+async fn a_call_that_waits_and_waits_ends() {
+    let sandbox = hostile(Limits {
+        duration: Duration::from_millis(300),
+        ..Limits::default()
+    });
+    let began = Instant::now();
+    let error = ask(&sandbox, "wait").await.unwrap_err();
+    assert_eq!(
+        (error.code, &*error.message),
+        (Code::Timeout, "The call took too long")
+    );
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
+    let sandbox = hostile(Limits {
+        write_time: Duration::from_millis(200),
+        ..Limits::default()
+    });
+    let error = ask(&sandbox, "loop-in-write:App").await.unwrap_err();
+    assert_eq!(error.code, Code::Timeout);
+    assert!(error.message.contains("writing"), "{error}");
+    // The app is not there, and the next writer does not wait.
+    assert_eq!(
+        by_id(&sandbox, None, "App").await.unwrap_err().code,
+        Code::NotFound
+    );
+    ask(&sandbox, "trap-after-commit:App").await.unwrap_err();
+    by_id(&sandbox, None, "App").await.unwrap();
+}
+
+#[tokio::test]
+async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
+    let storage = Arc::new(storage);
+    let limits = Limits {
+        write_time: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
+    let ada = Caller::User(UserCaller {
+        id: "ada".into(),
+        permissions: vec!["admin".into()],
+    });
+    let turn = storage.begin_dashboard(Access::Write, &context(None)).await;
+    let holder = async {
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        drop(turn.unwrap());
+    };
+    let deleting = async {
+        let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
+        let (plugin, store) = instance.parts().unwrap();
+        let apps = plugin.portico_dashboard_apps();
+        let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
+        instance.answer(answer)
+    };
+    let began = Instant::now();
+    let (deleted, ()) = tokio::join!(deleting, holder);
+    deleted.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(600), "it did not wait");
+}
+
+#[tokio::test]
+async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portico.db");
+    let storage = Arc::new(SqliteStorage::open(&path).unwrap());
+    // A list of apps without end.
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let endless = "
+        DROP TABLE app;
+        CREATE VIEW app (number, id, name, name_key, description, icon_url, href, ping_url) AS
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            SELECT i, 'id', 'name', 'name', NULL, 'icon', NULL, NULL FROM n WHERE i < 0;";
+    database.execute_batch(endless).unwrap();
+    let limits = Limits {
+        duration: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
+    let ada = Caller::User(UserCaller {
+        id: "ada".into(),
+        permissions: vec![],
+    });
+    let began = Instant::now();
+    // More than storage has connections and threads.
+    for _ in 0..20 {
+        let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
+        let (plugin, store) = instance.parts().unwrap();
+        let answer = plugin.portico_dashboard_apps().call_all(store, &ada).await;
+        let error = instance.answer(answer).unwrap_err();
+        assert_eq!(
+            (error.code, &*error.message),
+            (Code::Timeout, "The call took too long")
+        );
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let mut reading = storage
+        .begin_dashboard(Access::Read, &context(None))
+        .await
+        .unwrap();
+    assert_eq!(reading.list_groups().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_call_that_gets_no_memory_in_time_is_told_to_try_again() {
+    let sandbox = hostile(Limits {
+        large_calls: 1,
+        wait: Duration::from_millis(50),
+        ..Limits::default()
+    });
+    let (first, second) = tokio::join!(ask(&sandbox, "hold:100"), ask(&sandbox, "hold:100"));
+    let refusals: Vec<_> = [first, second].into_iter().filter_map(Result::err).collect();
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert_eq!(refusals[0].code, Code::ServiceUnavailable);
+    ask(&sandbox, "hold:100").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_that_gets_no_turn_in_time_is_told_to_try_again() {
+    let sandbox = hostile(Limits {
+        instances: 1,
+        wait: Duration::from_millis(50),
+        time: Duration::from_secs(1),
+        ..Limits::default()
+    });
+    let (first, second) = tokio::join!(ask(&sandbox, "loop"), ask(&sandbox, "look"));
+    assert_eq!(first.unwrap_err().code, Code::Timeout);
+    assert_eq!(second.unwrap_err().code, Code::ServiceUnavailable);
+    ask(&sandbox, "look").await.unwrap();
+}
+
+/// The component that ships, with no memory to share out.
+#[tokio::test]
+async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
+    let sandbox = honest(Limits {
+        medium_calls: 0,
+        large_calls: 0,
+        wait: Duration::ZERO,
+        ..Limits::default()
+    });
+    let names: Vec<_> = (0..2000).map(|number| format!("Name {number}")).collect();
+    let keys = sandbox.name_keys(context(None), &names).await.unwrap();
+    assert_eq!(keys.len(), 2000);
+    let missing = by_id(&sandbox, None, "missing").await.unwrap_err();
+    assert_eq!(missing.code, Code::NotFound);
+
+    let account = NewAccount {
+        username: "ada".into(),
+        password: "correct horse".into(),
+        email: None,
+    };
+    let mut instance = sandbox.enter(context(None)).await.unwrap();
+    let (plugin, store) = instance.parts().unwrap();
+    let users = plugin.portico_dashboard_users();
+    let answer = users.call_init_user(store, &Caller::Anonymous, &account).await;
+    assert_eq!(
+        instance.answer(answer).unwrap_err().code,
+        Code::ServiceUnavailable
+    );
+}
+
+#[test]
+fn a_file_that_is_too_long_for_a_component_is_not_compiled() {
+    let limits = Limits::default();
+    let mut file = b"\0asm".to_vec();
+    file.resize(limits.file + 1, 0);
+    let Err(error) = sandbox(&file, limits) else {
+        panic!("it was taken")
+    };
+    assert!(error.to_string().contains("16777216 bytes"), "{error:#}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.wasm");
+    std::fs::write(&path, &file).unwrap();
+    let mut command = command();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]);
+    command
+        .arg(folder.path().join("data"))
+        .arg("--component")
+        .arg(&path);
+    let text = run(&mut command, "").failed();
+    assert!(
+        text.contains("large.wasm") && text.contains("16777216 bytes"),
+        "{text}"
+    );
+}

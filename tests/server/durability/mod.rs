@@ -1,0 +1,311 @@
+//! Changes that were answered with success are there after the process was killed, and no change is
+//! there by half.
+
+mod facts;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use facts::{Facts, Observer};
+use portico_tests::{Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator};
+use serde_json::json;
+use writer::Writer;
+
+#[test]
+fn answered_changes_are_there_after_a_kill() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let group = admin.group("editors", &["app-modify-all"]);
+    let alice = admin.user_in("alice", &[&group]);
+    let app = admin.app("An app");
+    let board = admin.board_of("A board", true, &json!([{"kind": "app", "appId": app}]));
+    let invite = admin.invite();
+    admin
+        .mutate(
+            "user.changeFirstDayOfWeek",
+            &json!({"id": alice.id, "firstDayOfWeek": 6}),
+        )
+        .assert_done();
+    admin
+        .mutate("app.update", &json!({"id": app, "name": "Renamed"}))
+        .assert_done();
+
+    server.kill();
+    server.start_again();
+    assert_eq!(admin.user_names(), ["alice", "root"]);
+    assert_eq!(alice.profile(&alice.id)["firstDayOfWeek"], 6);
+    // Whom the permission came to, it still comes to.
+    alice
+        .mutate("app.update", &json!({"id": app, "description": "by alice"}))
+        .assert_done();
+    assert_eq!(alice.app_names(), ["Renamed"]);
+    assert_eq!(
+        admin.query("board.byId", &json!({"id": board})).data()["items"][0]["appId"],
+        app.as_str()
+    );
+    let input = json!({
+        "username": "guest", "password": PASSWORD, "email": "g@example.com", "inviteId": invite.id,
+        "token": invite.token,
+    });
+    server
+        .anonymous()
+        .mutate("user.register", &input)
+        .assert_status(200);
+    admin
+        .mutate("user.delete", &json!({"userId": alice.id}))
+        .assert_done();
+
+    server.kill();
+    server.start_again();
+    alice
+        .query("app.all", &NO_INPUT)
+        .assert_refused(401, "UNAUTHORIZED");
+    server
+        .anonymous()
+        .mutate("user.register", &input)
+        .assert_refused(403, "FORBIDDEN");
+    assert_eq!(admin.user_names(), ["guest", "root"]);
+    server.sign_in("guest", PASSWORD);
+}
+
+#[test]
+fn a_first_start_that_is_killed_is_begun_anew() {
+    let mut random = Random::from_environment();
+    let mut server = Portico::start();
+    let data = server.data();
+    let has_begun = || std::fs::read_dir(&data).is_ok_and(|files| files.count() > 1);
+    for _ in 0..ROUNDS {
+        server.kill();
+        std::fs::remove_dir_all(&data).expect("remove the data");
+        for _ in 0..=random.below(2) {
+            let moment = Duration::from_micros(random.below(5_000) as u64);
+            // There is more than the lock: the database is being made.
+            server.kill_while_starting(&has_begun, moment);
+        }
+        server.start_again();
+        let step = server.anonymous().query("onboard.currentStep", &NO_INPUT).data();
+        assert_eq!(step["current"], "user");
+    }
+    administrator(&server);
+    let (facts, _) = Observer::new(server.data().join("portico.db")).look();
+    assert!(facts.contains_key("user root@example.com"), "{facts:?}");
+}
+
+/// A database as the first version left it.
+const FIRST_VERSION: [&str; 2] = [
+    include_str!("../../../host/sqlite/src/migrations/0001_initial.sql"),
+    "
+    INSERT INTO user VALUES ('u', 'credentials', 'root', 'root', 'root@example.com', NULL, NULL, 'dark', NULL, NULL,
+        1, 0, NULL, 1, NULL);
+    INSERT INTO user_group VALUES ('g', 'admins', 'admins');
+    INSERT INTO group_permission VALUES ('g', 'admin');
+    INSERT INTO group_member VALUES ('u', 'g');
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5000)
+        INSERT INTO app SELECT 'a' || n, 'App ' || n, 'app ' || n, n, '/i.svg', NULL, NULL FROM number;
+    INSERT INTO board VALUES ('b', 'Home', 'home', 1, 'u');
+    INSERT INTO board_item SELECT 'b', rowid, id FROM app LIMIT 100;
+    PRAGMA user_version = 1;",
+];
+
+#[test]
+fn an_upgrade_that_is_killed_is_made_by_the_next_start() {
+    let mut random = Random::from_environment();
+    let mut server = Portico::start();
+    let database = server.data().join("portico.db");
+    let observer = Observer::new(database.clone());
+    server.kill();
+    let mut expected: Option<(Facts, BTreeMap<String, String>)> = None;
+    let mut start = Duration::ZERO;
+    for _ in 0..ROUNDS / 2 {
+        std::fs::remove_dir_all(server.data()).expect("remove the data");
+        std::fs::create_dir(server.data()).expect("a folder");
+        let old = rusqlite::Connection::open(&database).expect("a database");
+        old.execute_batch(&FIRST_VERSION.concat())
+            .expect("the first version");
+        drop(old);
+        // The first time nothing interrupts it.
+        for _ in 0..usize::from(expected.is_some()) * (1 + random.below(2)) {
+            let moment = random.below(start.as_micros() as usize) as u64;
+            server.kill_while_starting(|| true, Duration::from_micros(moment));
+        }
+        let begin = Instant::now();
+        server.start_again();
+        let (facts, ids) = observer.look();
+        match &expected {
+            None => start = begin.elapsed(),
+            Some(expected) => assert!(
+                (&facts, &ids) == (&expected.0, &expected.1),
+                "it is not as it was"
+            ),
+        }
+        assert_eq!(facts.keys().filter(|fact| fact.starts_with("item ")).count(), 100);
+        assert_eq!(ids["app 5000"], "a5000");
+        expected = Some((facts, ids));
+        server.kill();
+    }
+}
+
+/// Connections that write at the same time.
+const WRITERS: usize = 8;
+
+/// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
+const ROUNDS: usize = 20;
+
+/// A service that is killed again and again, and the facts that must hold.
+struct Siege {
+    random: Random,
+    server: Portico,
+    admin: Session,
+    observer: Observer,
+    writers: Vec<Writer>,
+    /// Facts that no writer changes.
+    given: Facts,
+    /// How long the last start took.
+    start: Duration,
+    answers: usize,
+}
+
+impl Siege {
+    fn begin() -> Self {
+        let mut random = Random::from_environment();
+        let server = Portico::start();
+        let admin = administrator(&server);
+        let writers = (0..WRITERS).map(|number| {
+            let name = format!("deputies-{number}");
+            let group = admin.group(&name, &["admin"]);
+            let account = json!({
+                "username": format!("writer-{number}"), "email": format!("writer-{number}@example.com"),
+                "password": PASSWORD, "groupIds": [group],
+            });
+            let id = admin.make("user.create", &account, "id");
+            let key = admin.output_of("apiKeys.create", &json!({"userId": id, "name": name}));
+            let key = server.key(key["apiKey"].as_str().expect("a key"));
+            let email = format!("writer-{number}@example.com");
+            Writer::new(
+                number,
+                random.split(),
+                server.anonymous(),
+                key,
+                email,
+                (name, group),
+            )
+        });
+        let writers = writers.collect();
+        let observer = Observer::new(server.data().join("portico.db"));
+        let (given, _) = observer.look();
+        Self {
+            random,
+            server,
+            admin,
+            observer,
+            writers,
+            given,
+            start: Duration::ZERO,
+            answers: 0,
+        }
+    }
+
+    /// Lets all writers write, and kills the service a random while after this many answers.
+    fn write_and_kill(&mut self, answers: usize) {
+        let (done, heard) = mpsc::channel();
+        thread::scope(|scope| {
+            for writer in &mut self.writers {
+                let done = done.clone();
+                // Answers are no longer counted once the service is being killed.
+                let answered = move || {
+                    let _ = done.send(());
+                };
+                scope.spawn(move || writer.write_until_killed(answered));
+            }
+            drop(done);
+            assert_eq!(
+                heard.iter().take(answers).count(),
+                answers,
+                "the writers gave up early"
+            );
+            thread::sleep(Duration::from_micros(self.random.below(5_000) as u64));
+            self.server.kill();
+        });
+        self.answers += answers + heard.try_iter().count();
+    }
+
+    fn start_again(&mut self) {
+        let begin = Instant::now();
+        self.server.start_again();
+        self.start = begin.elapsed();
+    }
+
+    /// Kills the service while it starts, or just after.
+    fn kill_while_starting(&mut self) {
+        let moment = self.random.below(1 + self.start.as_micros() as usize);
+        self.server
+            .kill_while_starting(|| true, Duration::from_micros(moment as u64));
+    }
+
+    /// Compares the database with the answers.
+    fn check(&mut self) {
+        let (observed, ids) = self.observer.look();
+        let mut expected = self.given.clone();
+        for writer in &mut self.writers {
+            writer.settle(&observed);
+            for fact in writer.facts.keys() {
+                // An id that was answered leads to the record.
+                let id = writer
+                    .ids
+                    .entry(fact.clone())
+                    .or_insert_with(|| ids.get(fact).cloned().unwrap_or_default());
+                assert_eq!(ids.get(fact).map_or("", String::as_str), id, "the id of {fact}");
+            }
+            writer.forget_what_is_gone();
+            expected.extend(writer.facts.clone());
+        }
+        assert_same(&expected, &observed);
+        // The service sees what the database holds.
+        let count = |kind: &str| observed.keys().filter(|fact| fact.starts_with(kind)).count();
+        assert_eq!(self.admin.app_names().len(), count("app "));
+        assert_eq!(self.admin.user_names().len(), count("user "));
+    }
+}
+
+/// Compares, and says only what differs.
+fn assert_same(expected: &Facts, observed: &Facts) {
+    let keys = expected.keys().chain(observed.keys());
+    let differences: BTreeMap<_, _> = keys
+        .filter(|key| expected.get(*key) != observed.get(*key))
+        .map(|key| (key, (expected.get(key), observed.get(key))))
+        .collect();
+    assert!(differences.is_empty(), "(answered, found): {differences:#?}");
+}
+
+#[test]
+fn random_writes_survive_kills_at_random_moments() {
+    let rounds = std::env::var("PORTICO_TEST_ROUNDS");
+    let rounds = rounds.map_or(ROUNDS, |rounds| {
+        rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
+    });
+    let begin = Instant::now();
+    let mut siege = Siege::begin();
+    for round in 1..=rounds {
+        let answers = 10 + siege.random.below(120);
+        siege.write_and_kill(answers);
+        match round % 4 {
+            // Killed again while it recovers, once or twice.
+            2 => (0..=siege.random.below(2)).for_each(|_| siege.kill_while_starting()),
+            // Killed again as soon as it writes.
+            3 => {
+                siege.start_again();
+                siege.check();
+                let answers = siege.random.below(3);
+                siege.write_and_kill(answers);
+            }
+            _ => {}
+        }
+        siege.start_again();
+        siege.check();
+        let (answers, seconds) = (siege.answers, begin.elapsed().as_secs());
+        println!("round {round} of {rounds}: {answers} answers kept, {seconds} s");
+    }
+}

@@ -1,0 +1,385 @@
+//! Clients that send much, read nothing, or go on with credentials that have ended.
+
+mod silent;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portico_tests::{Answer, Builder, Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use serde_json::{Value, json};
+
+/// The most memory that the service ever had, in MiB.
+fn peak_memory(server: &Portico) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.process_id())).expect("its status");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("VmHWM");
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kilobytes / 1024
+}
+
+#[test]
+fn clients_that_stop_reading_do_not_delay_other_clients() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let apps: Vec<Value> = (0..1000)
+        .map(|number| json!({"name": format!("App {number}"), "iconUrl": "/icon.svg"}))
+        .collect();
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    let key = admin.key_of(&admin.user_id);
+    let ordinary_calls = || {
+        let began = Instant::now();
+        admin.app("One more");
+        server.anonymous().get("/api/health/ready").assert_status(200);
+        began.elapsed()
+    };
+    let usual = (0..5).map(|_| ordinary_calls()).max().expect("calls");
+    let procedures = vec!["app.all"; 100].join(",");
+    let bearer = format!("Bearer {}", key.key);
+    let request = raw::head(
+        "GET",
+        &format!("/api/trpc/{procedures}?batch=1"),
+        &[("authorization", &bearer), ("trpc-accept", "application/jsonl")],
+    );
+    let silent: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = raw::connect(&server.address());
+            stream.write_all(request.as_bytes()).expect("send");
+            stream
+        })
+        .collect();
+    // Longer than a call waits before it is refused, which would be a 5xx: the client does not
+    // take that. In the end the silent ones have all that they get, and cost nothing more.
+    let bound = usual * 10 + Duration::from_millis(500);
+    let start = Instant::now();
+    loop {
+        let (last, passed) = (ordinary_calls(), start.elapsed());
+        if passed > Duration::from_secs(12) && last < bound {
+            break;
+        }
+        assert!(
+            passed < Duration::from_secs(90),
+            "after {passed:?} it takes {last:?}, and {usual:?} without them"
+        );
+        thread::sleep(Duration::from_millis(500));
+    }
+    drop(silent);
+}
+
+#[test]
+fn a_large_body_from_an_anonymous_client_costs_little_memory() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let before = peak_memory(&server);
+    let values = vec![r#"{"":0}"#; 2_000_000].join(",");
+    let body = format!("[{values}]");
+    let kind = [("content-type", "application/json")];
+    for path in ["/api/trpc/app.createMany", "/api/trpc/user.register"] {
+        // The service may refuse before it has read everything, and hang up.
+        if let Ok(answer) = server
+            .anonymous()
+            .try_send("POST", path, &kind, Some(body.as_bytes()))
+        {
+            assert!([401, 413].contains(&answer.status), "{answer}");
+        }
+    }
+    let grown = peak_memory(&server) - before;
+    assert!(grown < 64, "it took {grown} MiB");
+    assert!(admin.app_names().is_empty() && admin.user_names() == ["root"]);
+}
+
+#[test]
+fn an_input_of_many_small_values_is_refused_before_it_is_read() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let before = peak_memory(&server);
+    let body = format!("[{}]", vec![r#"{"":0}"#; 2_000_000].join(","));
+    let answer = admin.send_text("POST", "/api/trpc/app.createMany", &body);
+    answer.assert_refused(400, "BAD_REQUEST");
+    assert!(answer.text().contains("100000 values"), "{answer}");
+    let grown = peak_memory(&server) - before;
+    assert!(grown < 96, "it took {grown} MiB");
+}
+
+#[test]
+fn the_answers_of_a_batch_are_bounded_together() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let icon = "x".repeat(20_000);
+    let apps: Vec<Value> = (0..200)
+        .map(|number| json!({"name": format!("App {number}"), "iconUrl": icon}))
+        .collect();
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    let calls = 100;
+    let answer = admin.get(&format!("/api/trpc/{}?batch=1", vec!["app.all"; calls].join(",")));
+    answer.assert_status(207);
+    let answers = answer.json();
+    let refused = |index: usize| answers[index]["error"]["data"]["code"] == "PAYLOAD_TOO_LARGE";
+    assert!(
+        !refused(0) && refused(calls - 1),
+        "the last ones are refused, the first are not"
+    );
+}
+
+#[test]
+fn a_session_does_not_outlive_the_change_of_the_password_that_it_began_with() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let user = admin.user("somebody");
+    let credentials = json!({"username": "somebody", "password": PASSWORD});
+    let nobody = server.anonymous();
+    let began = AtomicUsize::new(0);
+    let tokens = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut tokens = Vec::new();
+                    loop {
+                        let answer = nobody.post("/api/auth/sign-in", &credentials);
+                        if answer.status == 401 {
+                            return tokens;
+                        }
+                        answer.assert_status(200);
+                        tokens.push(answer.json()["token"].as_str().expect("a token").to_owned());
+                        began.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        // The change comes while sign-ins succeed: without tokens the test would show nothing.
+        while began.load(Ordering::Relaxed) < 4 {
+            thread::yield_now();
+        }
+        let change = json!({"userId": user.id, "password": "another password"});
+        admin.mutate("user.changePassword", &change).assert_status(200);
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("tokens"))
+            .collect::<Vec<_>>()
+    });
+    assert!(tokens.len() >= 4, "{} sessions", tokens.len());
+    for token in tokens {
+        server
+            .key(&token)
+            .get("/api/auth/session")
+            .assert_refused(401, "UNAUTHORIZED");
+    }
+}
+
+#[test]
+fn a_user_who_is_deleted_while_they_act_is_refused_from_then_on() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let mut successes = 0;
+    for round in 0..5 {
+        let name = format!("somebody-{round}");
+        let user = admin.user_with(&name, "admin");
+        let credentials = json!({"username": name, "password": PASSWORD});
+        let anonymous = server.anonymous();
+        thread::scope(|scope| {
+            let sign_in =
+                scope.spawn(|| until_refused(|_| anonymous.post("/api/auth/sign-in", &credentials)));
+            let invite = scope.spawn(|| {
+                let input = json!({"expirationDate": "2099-01-01T00:00:00.000Z"});
+                until_refused(|_| user.mutate("invite.createInvite", &input))
+            });
+            let board = scope.spawn(|| {
+                until_refused(|number| {
+                    let name = format!("{name} {number}");
+                    let input = json!({"name": name, "isPublic": false, "items": []});
+                    user.mutate("board.create", &input)
+                })
+            });
+            thread::sleep(Duration::from_millis(60));
+            admin
+                .mutate("user.delete", &json!({"userId": user.id}))
+                .assert_status(200);
+            for calls in [sign_in, invite, board] {
+                successes += calls.join().expect("calls until one is refused");
+            }
+        });
+    }
+    assert!(successes > 0, "no call came before its user was deleted");
+}
+
+/// Calls until a call is refused because its caller does not exist, and gives the number of calls that
+/// succeeded before.
+fn until_refused(call: impl Fn(usize) -> Answer) -> usize {
+    let mut successes = 0;
+    loop {
+        let answer = call(successes);
+        if answer.status != 200 {
+            answer.assert_refused(401, "UNAUTHORIZED");
+            return successes;
+        }
+        successes += 1;
+    }
+}
+
+#[test]
+fn a_batch_stops_creating_users_when_its_caller_is_deleted() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let other = admin.user_with("other", "admin");
+    let calls = 60;
+    let inputs: serde_json::Map<String, Value> = (0..calls)
+        .map(|number| {
+            let input = json!({"username": format!("new-{number}"), "password": PASSWORD, "groupIds": []});
+            (number.to_string(), input)
+        })
+        .collect();
+    let path = format!("/api/trpc/{}?batch=1", vec!["user.create"; calls].join(","));
+    let answer = thread::scope(|scope| {
+        let batch = scope.spawn(|| other.send_json("POST", &path, &Value::Object(inputs)));
+        while !admin.user_names().iter().any(|name| name.starts_with("new-")) {
+            thread::yield_now();
+        }
+        admin
+            .mutate("user.delete", &json!({"userId": other.id}))
+            .assert_status(200);
+        batch.join().expect("the answer")
+    });
+    let answers = answer.json();
+    let last = &answers[calls - 1];
+    assert_eq!(last["error"]["data"]["code"], "UNAUTHORIZED", "{last}");
+}
+
+#[test]
+fn request_line_and_headers_beyond_the_limit_are_refused_in_json() {
+    let server = Portico::start();
+    for (size, status) in [(60_000, 200), (66_000, 413), (100_000, 413)] {
+        let filler = "x".repeat(size);
+        let answer = server
+            .anonymous()
+            .send("GET", "/api/health/live", &[("x-filler", &filler)], None);
+        assert_eq!(answer.status, status, "{size} bytes");
+        if status != 200 {
+            answer.assert_refused(413, "PAYLOAD_TOO_LARGE");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_method_names_the_right_one_also_for_a_batch() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    for (method, path, allowed) in [
+        ("POST", "/api/trpc/app.all", "GET"),
+        ("POST", "/api/trpc/app.all,app.all?batch=1", "GET"),
+        ("GET", "/api/trpc/app.create,app.delete?batch=1", "POST"),
+    ] {
+        let kind = [("content-type", "application/json")];
+        let answer = admin.send(method, path, &kind, Some(b""));
+        assert_eq!(
+            (answer.status, answer.header("allow")),
+            (405, Some(allowed)),
+            "{method} {path}"
+        );
+    }
+}
+
+#[test]
+fn connections_that_find_no_room_fill_no_log() {
+    let server = Builder::default().limit("--nofile=100").start();
+    let connections: Vec<_> = (0..120).map(|_| raw::connect(&server.address())).collect();
+    let complaints = || server.log().matches("cannot accept a connection").count();
+    let start = Instant::now();
+    while complaints() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "there is room for all");
+        thread::yield_now();
+    }
+    // It tries twenty times a second.
+    let first = Instant::now();
+    thread::sleep(Duration::from_millis(2500));
+    let most = first.elapsed().as_secs() as usize + 2;
+    assert!(complaints() <= most, "{} in {:?}", complaints(), first.elapsed());
+    assert!(complaints() > 1, "it was said once only");
+    drop(connections);
+    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
+}
+
+#[test]
+fn a_date_at_the_end_of_time_is_a_bad_date() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    for date in ["9999-12-31T23:59:59-23:59", "1969-12-31T23:59:59Z", "tomorrow"] {
+        let input = json!({"expirationDate": date});
+        admin
+            .mutate("invite.createInvite", &input)
+            .assert_bad_field("expirationDate");
+    }
+    let last = json!({"expirationDate": "9999-12-31T23:59:59.999Z"});
+    admin.mutate("invite.createInvite", &last).assert_status(200);
+    admin.query("invite.getAll", &Value::Null).assert_status(200);
+}
+
+/// The service authorises before it reads the body. Many clients read the answer only after they have
+/// sent all of the body.
+#[test]
+fn a_client_that_reads_only_after_it_has_sent_a_large_body_gets_the_refusal() {
+    const LENGTH: usize = 3 << 20;
+    let server = Portico::start();
+    for _ in 0..5 {
+        let mut client = TcpStream::connect(server.address()).expect("a connection");
+        let head = format!(
+            "POST /api/users/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {LENGTH}\r\n\r\n"
+        );
+        client.write_all(head.as_bytes()).expect("the head");
+        for part in vec![b' '; LENGTH].chunks(64 << 10) {
+            client.write_all(part).expect("the body is taken");
+        }
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    }
+}
+
+#[test]
+fn lists_without_end_hold_up_no_other_caller_and_end_when_their_clients_leave() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let app = admin.app("App");
+    let key = admin.key_of(&admin.user_id);
+    server.make_lists_of_invites_endless();
+    // More than there are threads for lists. Half of them stay, the others leave.
+    let stay: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let leave: Vec<_> = (0..6).map(|_| server.begin_endless_list(&key.key)).collect();
+    let quickly = |what: &str, ask: &dyn Fn()| {
+        let began = Instant::now();
+        ask();
+        let passed = began.elapsed();
+        assert!(passed < Duration::from_secs(3), "{what} took {passed:?}");
+    };
+    let others_are_answered = || {
+        quickly("health", &|| {
+            server.anonymous().get("/api/health/live").assert_status(200);
+        });
+        quickly("an app by its id", &|| {
+            admin.get(&format!("/api/apps/{app}")).assert_status(200);
+        });
+        quickly("a write", &|| drop(admin.app("Another")));
+    };
+    others_are_answered();
+    drop(leave);
+    others_are_answered();
+    drop(stay);
+    quickly("a list", &|| assert!(admin.app_names().len() >= 3));
+    // Nothing goes on for the clients that left.
+    let began = Instant::now();
+    loop {
+        let before = server.processor_time();
+        thread::sleep(Duration::from_millis(500));
+        if server.processor_time() - before < Duration::from_millis(100) {
+            break;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "it still works on something"
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! Clients that ask for much and read nothing, or read slowly.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portico_tests::{Builder, Client, Fixtures, Portico, Session, administrator, escape, raw};
+use serde_json::{Value, json};
+
+/// The longest that an app may have, in bytes.
+const ICON: usize = 65_536;
+
+/// The calls that one batch may have.
+const CALLS: usize = 256;
+
+/// A service with these settings, its administrator, and an app with the largest icon.
+fn service(settings: &[(&str, &str)]) -> (Portico, Session, String) {
+    let builder = settings
+        .iter()
+        .fold(Builder::default(), |builder, (name, value)| {
+            builder.environment(name, *value)
+        });
+    let server = builder.start();
+    let admin = administrator(&server);
+    let app = json!({"name": "Large", "iconUrl": "x".repeat(ICON)});
+    let app = admin.make("app.create", &app, "appId");
+    (server, admin, app)
+}
+
+/// The path of a batch that reads this app this many times.
+fn batch(app: &str, calls: usize) -> String {
+    let inputs: serde_json::Map<String, Value> = (0..calls)
+        .map(|number| (number.to_string(), json!({"id": app})))
+        .collect();
+    let procedures = vec!["app.byId"; calls].join(",");
+    let inputs = escape(&Value::Object(inputs).to_string());
+    format!("/api/trpc/{procedures}?batch=1&input={inputs}")
+}
+
+/// Connections that have sent this request and read nothing.
+fn silent(server: &Portico, connections: usize, path: &str, headers: &[(&str, &str)]) -> Vec<TcpStream> {
+    let request = raw::head("GET", path, headers);
+    (0..connections)
+        .map(|_| {
+            let mut stream = raw::connect(&server.address());
+            stream.write_all(request.as_bytes()).expect("send");
+            stream
+        })
+        .collect()
+}
+
+/// Waits until each client has the beginning of its answer, or was closed in favour of others.
+#[track_caller]
+fn wait_for_answers(streams: &[TcpStream]) {
+    let begun = streams
+        .iter()
+        .filter(|stream| stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0));
+    assert!(
+        begun.count() > 0,
+        "none of {} clients was answered",
+        streams.len()
+    );
+}
+
+/// What `work` answers, and by how many MiB the memory of the service grew at most meanwhile.
+fn growth<T>(server: &Portico, work: impl FnOnce() -> T) -> (T, u64) {
+    let idle = server.status("VmRSS");
+    let (most, is_done) = (AtomicU64::new(idle), AtomicBool::new(false));
+    let answer = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                most.fetch_max(server.status("VmRSS"), Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let answer = work();
+        is_done.store(true, Ordering::Relaxed);
+        answer
+    });
+    (answer, (most.into_inner() - idle) / 1024)
+}
+
+/// Calls of honest clients for this long, each of which must be answered: small ones alone and in
+/// batches, one large one, and changes.
+fn honest_calls(server: &Portico, admin: &Session, app: &str, time: Duration) {
+    let start = Instant::now();
+    let mut round = 0;
+    while start.elapsed() < time {
+        round += 1;
+        server.anonymous().get("/api/health/ready").assert_status(200);
+        admin.app(&format!("honest {round}"));
+        let icon = admin.get(&format!("/api/apps/{app}")).json();
+        assert_eq!(icon["iconUrl"].as_str().map(str::len), Some(ICON));
+        let small = "/api/trpc/apiKeys.getAll,session.getAll,invite.getAll?batch=1";
+        let answers = admin.get(small).json();
+        assert_eq!(answers.as_array().map(Vec::len), Some(3), "{answers}");
+        let answers = admin.get(&batch(app, 3));
+        answers.assert_status(200);
+        assert!(answers.body.len() > 3 * ICON);
+    }
+}
+
+/// Many silent clients, whether they ask for an array or a stream, cost little memory, and honest
+/// clients beside them are answered, until each silent one has got the beginning of its answer or
+/// was closed.
+fn hold_little(connections: usize, most: u64) {
+    let (server, admin, app) = service(&[]);
+    for headers in [&[][..], &[("trpc-accept", "application/jsonl")]] {
+        let path = batch(&app, CALLS);
+        let (streams, grown) = growth(&server, || {
+            let streams = silent(&server, connections, &path, headers);
+            let is_done = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !is_done.load(Ordering::Relaxed) {
+                        honest_calls(&server, &admin, &app, Duration::from_secs(3));
+                    }
+                });
+                wait_for_answers(&streams);
+                is_done.store(true, Ordering::Relaxed);
+            });
+            streams
+        });
+        assert!(
+            grown < most,
+            "{connections} silent clients {headers:?} took {grown} MiB"
+        );
+        drop(streams);
+    }
+}
+
+#[test]
+fn silent_clients_hold_little_memory() {
+    hold_little(30, 200);
+}
+
+#[test]
+#[ignore = "takes minutes; make test-all runs it"]
+fn a_thousand_silent_clients_hold_little_memory() {
+    hold_little(1000, 300);
+}
+
+/// Several lists of 33 MB, each of which takes more than twice that while it is made.
+#[test]
+fn large_lists_are_made_one_after_the_other_and_not_kept_for_clients_that_do_not_read() {
+    let (server, admin, app) = service(&[]);
+    let large = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(ICON)});
+    for half in 0..2 {
+        let apps: Vec<_> = (0..250).map(|number| large(250 * half + number)).collect();
+        admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    }
+    let bearer = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let (streams, grown) = growth(&server, || {
+        let streams = silent(&server, 10, "/api/trpc/app.all", &[("authorization", &bearer)]);
+        wait_for_answers(&streams);
+        honest_calls(&server, &admin, &app, Duration::from_secs(1));
+        streams
+    });
+    assert!(grown < 250, "10 silent clients took {grown} MiB");
+    drop(streams);
+}
+
+#[test]
+fn a_stream_makes_no_answers_that_its_client_does_not_take() {
+    let (server, _admin, app) = service(&[("PORTICO_LOG", "portico=debug")]);
+    // The log has a line for each call that has been made.
+    let made = || server.log().matches("procedure=\"app.byId\"").count();
+    let headers = [("trpc-accept", "application/jsonl")];
+    let mut stream = silent(&server, 1, &batch(&app, CALLS), &headers).remove(0);
+    let (mut last, mut since) = (0, Instant::now());
+    while last == 0 || since.elapsed() < Duration::from_secs(2) {
+        let now = made();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(
+        last < CALLS / 2,
+        "{last} answers were made for a client that reads nothing"
+    );
+    // Once it reads, it gets all of them.
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("the whole answer");
+    assert!(answer.len() > CALLS * ICON && answer.ends_with(b"0\r\n\r\n"));
+    assert_eq!(made(), CALLS);
+}
+
+/// Reads an answer in steps of this many bytes with these pauses, to its end or to where it breaks off.
+/// Answers how many bytes came, and how many the head promised.
+fn read_slowly(stream: &mut TcpStream, step: usize, pause: Duration) -> (usize, usize) {
+    let (mut answer, mut part) = (Vec::new(), vec![0; step]);
+    while let Ok(()) = stream.read_exact(&mut part[..1]) {
+        let mut filled = 1;
+        while filled < step {
+            match stream.read(&mut part[filled..]) {
+                Ok(bytes @ 1..) => filled += bytes,
+                _ => break,
+            }
+        }
+        answer.extend_from_slice(&part[..filled]);
+        thread::sleep(pause);
+    }
+    let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
+    let head = head.expect("a head") + 4;
+    let text = String::from_utf8_lossy(&answer[..head]).to_lowercase();
+    let length = text.split("content-length: ").nth(1).expect("a length");
+    let length: usize = length
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .parse()
+        .expect("a number");
+    (answer.len() - head, length)
+}
+
+#[test]
+fn a_client_that_reads_at_the_least_rate_is_served_and_a_slower_one_is_cut_off() {
+    const RATE: usize = 128 << 10;
+    let rate = RATE.to_string();
+    let (server, _admin, app) = service(&[
+        ("PORTICO_LIMIT_WRITE_TIME", "2"),
+        ("PORTICO_LIMIT_WRITE_RATE", &rate),
+    ]);
+    let path = batch(&app, 60);
+    let [mut honest, mut slow, mut none] = [0, 1, 2].map(|_| silent(&server, 1, &path, &[]).remove(0));
+    thread::scope(|scope| {
+        let honest = scope.spawn(move || {
+            let start = Instant::now();
+            let came = read_slowly(&mut honest, RATE / 2, Duration::from_millis(200));
+            (came, start.elapsed())
+        });
+        let slow = scope.spawn(move || read_slowly(&mut slow, RATE / 32, Duration::from_millis(100)));
+        let none = scope.spawn(move || {
+            thread::sleep(Duration::from_secs(6));
+            read_slowly(&mut none, 1 << 20, Duration::ZERO)
+        });
+        let ((came, promised), took) = honest.join().expect("the honest one");
+        assert_eq!(came, promised, "in {took:?}");
+        assert!(took > Duration::from_secs(6), "it was too fast to tell: {took:?}");
+        for (name, client) in [("slow", slow), ("silent", none)] {
+            let (came, promised) = client.join().expect("a client");
+            assert!(came < promised, "the {name} one got all {promised} bytes");
+        }
+    });
+}
+
+#[test]
+fn a_batch_of_large_small_and_refused_answers_is_the_list_of_them() {
+    let (server, admin, app) = service(&[]);
+    let small = admin.app("Small");
+    let ids = [&small, &app, "missing", &app, &app, &small];
+    let inputs: serde_json::Map<String, Value> = (0..)
+        .zip(ids)
+        .map(|(number, id): (usize, _)| (number.to_string(), json!({"id": id})))
+        .collect();
+    let path = format!(
+        "/api/trpc/{}?batch=1&input={}",
+        vec!["app.byId"; ids.len()].join(","),
+        escape(&Value::Object(inputs).to_string())
+    );
+    let alone = ids.map(|id| {
+        let path = format!(
+            "/api/trpc/app.byId?input={}",
+            escape(&json!({"id": id}).to_string())
+        );
+        server.anonymous().get(&path).text().to_string()
+    });
+    let list = format!("[{}]", alone.join(","));
+    let answer = server.anonymous().get(&path);
+    answer.assert_status(207);
+    assert_eq!(answer.text(), list);
+    assert_eq!(
+        answer.header("content-length"),
+        Some(list.len().to_string().as_str())
+    );
+}

@@ -1,0 +1,17 @@
+//! The program `portico` on its machine: the command line, files and disks, kills and stops, backups,
+//! other components, and clients that mean harm.
+//!
+//! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
+
+mod apply;
+mod backup;
+mod command_line;
+mod damage;
+mod disks;
+mod durability;
+mod hostile_clients;
+mod icon_sources;
+mod inspect;
+mod recorded;
+mod reload;
+mod stopping;

@@ -1,0 +1,126 @@
+//! Stopping: accepted requests are finished, unless a second signal comes.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use serde_json::json;
+
+/// Sends a request whose body the service is waiting for, so that it is accepted for sure.
+fn accepted_request(server: &Portico, body: &str) -> TcpStream {
+    raw::send_head(&server.address(), "/api/trpc/user.initUser", &[], body)
+}
+
+/// Waits until the service accepts no more connections.
+fn wait_until_closed(address: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < deadline, "it still accepts connections");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn told_to_stop_it_finishes_what_it_accepted() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Portico::start();
+        let body = json!({"username": "root", "password": PASSWORD}).to_string();
+        let mut stream = accepted_request(&server, &body);
+        // A connection that asks for nothing does not keep it from stopping.
+        let idle = raw::connect(&server.address());
+        let id = server.process_id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &id])
+                .status()
+                .expect("the command kill")
+                .success()
+        );
+        wait_until_closed(&server.address());
+        stream.write_all(body.as_bytes()).expect("send the body");
+        raw::read_answer(&mut stream, body.as_bytes()).assert_status(200);
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        drop(idle);
+        server.start_again();
+        assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
+    }
+}
+
+/// The list of apps is larger than the buffers of a connection.
+#[test]
+fn clients_that_do_not_read_do_not_keep_it_from_stopping() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let app = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(60_000)});
+    let apps: Vec<_> = (0..250).map(app).collect();
+    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    let authorization = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let mut silent = Vec::new();
+    for path in ["/api/apps", "/api/trpc/app.all,app.all,app.all?batch=1"] {
+        let request = raw::head("GET", path, &[("authorization", &authorization)]);
+        let mut stream = raw::connect(&server.address());
+        stream.write_all(request.as_bytes()).expect("send");
+        // The answer has begun to arrive; the service still holds most of it.
+        stream.peek(&mut [0]).expect("the beginning of the answer");
+        silent.push(stream);
+    }
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    drop(silent);
+}
+
+#[test]
+fn a_second_signal_does_not_wait() {
+    let mut server = Portico::start();
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let stream = accepted_request(&server, &body);
+    server.terminate();
+    wait_until_closed(&server.address());
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    drop(stream);
+}
+
+#[test]
+fn a_statement_without_end_does_not_keep_it_from_stopping() {
+    for client_leaves in [true, false] {
+        let mut server = Portico::start();
+        let admin = administrator(&server);
+        let key = admin.key_of(&admin.user_id);
+        server.make_lists_of_invites_endless();
+        let waiting = server.begin_endless_list(&key.key);
+        let start = Instant::now();
+        server.terminate();
+        wait_until_closed(&server.address());
+        // The service waits for a client that stays as long as the call may take, unless a second signal comes.
+        if client_leaves {
+            drop(waiting);
+        } else {
+            server.terminate();
+        }
+        let finished = server.wait();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn clients_that_send_half_a_request_do_not_keep_it_from_stopping() {
+    let mut server = Portico::start();
+    let body = json!({"username": "root", "password": PASSWORD}).to_string();
+    let half_a_body = accepted_request(&server, &body);
+    let mut half_a_head = raw::connect(&server.address());
+    half_a_head.write_all(b"GET /api/he").expect("send");
+    let start = Instant::now();
+    let finished = server.stop();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    drop((half_a_body, half_a_head));
+}

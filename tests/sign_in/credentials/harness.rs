@@ -1,0 +1,119 @@
+//! The service inside the test, over real connections, by clocks that the test sets.
+
+use std::sync::Arc;
+
+use portico_model::{ColorScheme, Provider, User};
+use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_storage::{
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, memory::MemoryStorage,
+};
+use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+/// A running service.
+pub struct Host {
+    pub storage: Arc<MemoryStorage>,
+    pub service: Arc<Service>,
+    /// The clock of the service.
+    pub clock: Arc<TestClock>,
+    /// The clock of the throttle.
+    pub throttle_clock: Arc<TestClock>,
+    /// A client that is anonymous.
+    pub client: Anonymous,
+    pub runtime: Runtime,
+}
+
+impl Host {
+    /// Without limits to sign-ins.
+    pub fn start() -> Self {
+        Self::with(|_| Throttle::off())
+    }
+
+    /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.
+    pub fn throttled() -> Self {
+        Self::with(|clock| Throttle::new(clock))
+    }
+
+    fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle) -> Self {
+        let storage = Arc::new(MemoryStorage::new());
+        let (clock, throttle_clock) = (TestClock::at_new_year(), TestClock::at_new_year());
+        let service = TestService::over(storage.clone())
+            .clock(clock.clone())
+            .throttle(throttle(throttle_clock.clone()));
+        let Listening {
+            service,
+            client,
+            runtime,
+        } = service.listen();
+        Self {
+            storage,
+            service,
+            clock,
+            throttle_clock,
+            client,
+            runtime,
+        }
+    }
+
+    /// Works on storage as the dashboard itself, and commits.
+    pub fn store<T>(&self, work: impl AsyncFnOnce(&mut dyn DashboardTransaction) -> T) -> T {
+        self.runtime.block_on(write(&*self.storage, work))
+    }
+
+    /// Keeps a user with this hash.
+    pub fn insert_user(&self, name: &str, provider: Provider, hash: Option<&str>) {
+        let user = user(name, provider, hash);
+        self.store(async |transaction| transaction.insert_user(&user).await.unwrap());
+    }
+
+    /// The hash that a user has.
+    pub fn hash_of(&self, name: &str) -> String {
+        let key = AccountKey::Name((Provider::Credentials, name.into()));
+        let account = self.store(async |transaction| transaction.find_account(&key).await.unwrap());
+        account.unwrap().password_hash.unwrap()
+    }
+
+    /// Tries to sign in from this address.
+    pub fn sign_in_from(&self, address: &str, name: &str, password: &str) -> Answer {
+        let body = json!({"username": name, "password": password}).to_string();
+        let headers = [("content-type", "application/json"), ("x-forwarded-for", address)];
+        self.client
+            .send("POST", "/api/auth/sign-in", &headers, Some(body.as_bytes()))
+    }
+}
+
+/// Works on storage, and commits.
+pub async fn write<T>(
+    storage: &dyn DashboardStorage,
+    work: impl AsyncFnOnce(&mut dyn DashboardTransaction) -> T,
+) -> T {
+    let context: CallContext = Identity::operator().context("test");
+    let mut transaction = storage.begin_dashboard(Access::Write, &context).await.unwrap();
+    let answer = work(&mut *transaction).await;
+    transaction.commit().await.unwrap();
+    answer
+}
+
+/// A user whose id is the name.
+pub fn user(name: &str, provider: Provider, hash: Option<&str>) -> NewUser {
+    NewUser {
+        user: User {
+            id: name.into(),
+            name: name.into(),
+            email: None,
+            email_verified: None,
+            image: None,
+            provider,
+            home_board_id: None,
+            mobile_home_board_id: None,
+            first_day_of_week: 1,
+            ping_icons_enabled: false,
+            default_search_engine_id: None,
+            open_search_in_new_tab: true,
+        },
+        name_key: name.into(),
+        color_scheme: ColorScheme::Dark,
+        password_hash: hash.map(Into::into),
+    }
+}

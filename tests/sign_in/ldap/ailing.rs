@@ -1,0 +1,211 @@
+//! Directories that are down, slow, or up to no good: servers of the test's own.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use portico_tests::{Answer, Client, PASSWORD as LOCAL_PASSWORD};
+
+use super::{assert_logged, at, sign_in, start};
+
+/// Listens, does this with every connection, and counts them.
+pub fn listen(work: impl Fn(TcpStream) + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("ldap://{}", listener.local_addr().expect("its address"));
+    let (connections, work) = (Arc::new(AtomicUsize::new(0)), Arc::new(work));
+    let counted = connections.clone();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let work = work.clone();
+            thread::spawn(move || work(stream));
+        }
+    });
+    (url, connections)
+}
+
+/// Never answers.
+fn silent() -> (String, Arc<AtomicUsize>) {
+    listen(|mut stream| {
+        let mut sink = Vec::new();
+        let _ = stream.read_to_end(&mut sink);
+    })
+}
+
+#[track_caller]
+fn assert_unreachable(answer: &Answer) {
+    answer.assert_unavailable();
+    assert!(
+        answer
+            .text()
+            .contains("The directory cannot be reached; try again later"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_directory_that_is_down_keeps_only_its_own_users_out() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("ldap://{}", listener.local_addr().expect("its address"));
+    drop(listener);
+    let server = start(at(&url));
+    assert_unreachable(&sign_in(&server, "ada", "a password"));
+    assert_logged(|| server.log(), "Connection refused");
+    server.sign_in("root", LOCAL_PASSWORD);
+}
+
+#[test]
+fn a_directory_that_is_slow_costs_its_users_the_time_limit_and_others_nothing() {
+    const WAITING: usize = 60;
+    const AT_ONCE: usize = 16;
+    let (url, connections) = silent();
+    let server = start(at(&url).environment("PORTICO_LDAP_TIME_LIMIT", "10"));
+    let answered = AtomicUsize::new(0);
+    let wait = |number: usize| {
+        let begun = Instant::now();
+        let answer = sign_in(&server, &format!("user-{number}"), "a password");
+        answered.fetch_add(1, Ordering::SeqCst);
+        (answer, begun.elapsed())
+    };
+    let answers: Vec<(Answer, Duration)> = thread::scope(|scope| {
+        let waiting: Vec<_> = (0..WAITING)
+            .map(|number| {
+                scope.spawn({
+                    let wait = &wait;
+                    move || wait(number)
+                })
+            })
+            .collect();
+        while connections.load(Ordering::SeqCst) < AT_ONCE {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // Meanwhile other users sign in and read without delay.
+        for _ in 0..3 {
+            let session = server.sign_in("root", LOCAL_PASSWORD);
+            for _ in 0..20 {
+                session.get("/api/apps").assert_status(200);
+            }
+        }
+        assert_eq!(
+            answered.load(Ordering::SeqCst),
+            0,
+            "they waited for the directory"
+        );
+        let answers = waiting.into_iter().map(|one| one.join());
+        answers.map(|answer| answer.expect("an answer")).collect()
+    });
+    let (busy, slow): (Vec<_>, Vec<_>) = answers
+        .iter()
+        .partition(|(answer, _)| answer.text().contains("Too many sign-ins at once"));
+    assert_eq!((slow.len(), busy.len()), (AT_ONCE, WAITING - AT_ONCE));
+    assert_eq!(connections.load(Ordering::SeqCst), AT_ONCE);
+    for (answer, took) in slow {
+        assert_unreachable(answer);
+        assert!((10..30).contains(&took.as_secs()), "{took:?}");
+    }
+    for (answer, took) in busy {
+        answer.assert_unavailable();
+        assert_eq!(answer.header("retry-after"), Some("10"), "{answer}");
+        assert!((5..25).contains(&took.as_secs()), "{took:?}");
+    }
+    assert_logged(|| server.log(), "no answer within 10 seconds");
+}
+
+#[test]
+fn a_name_or_password_that_no_user_can_have_is_not_sent() {
+    let (url, connections) = silent();
+    let server = start(at(&url));
+    let long = "x".repeat(256);
+    let longer = "x".repeat(1025);
+    for (username, password) in [
+        ("ada", ""),
+        ("ada", "\0"),
+        ("ada", "a\0b"),
+        ("ada", &longer),
+        ("", "a password"),
+        ("  ", "a password"),
+        ("a\0da", "a password"),
+        ("a\nda", "a password"),
+        (&long, "a password"),
+    ] {
+        sign_in(&server, username, password).assert_refused(401, "UNAUTHORIZED");
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_directory_that_refuses_start_tls_is_told_nothing_in_the_clear() {
+    for answer in [
+        // Not supported (protocolError), a success of something else, nothing that is LDAP.
+        &b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02\x04\x00\x04\x00"[..],
+        b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x00\x04\x00\x04\x00",
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"",
+    ] {
+        let (heard, hears) = std::sync::mpsc::channel();
+        let heard = std::sync::Mutex::new(heard);
+        let (url, _) = listen(move |mut stream| {
+            let mut asked = [0; 31];
+            let _ = stream.read_exact(&mut asked);
+            let _ = stream.write_all(answer);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+            let _ = heard.lock().expect("the lock").send(rest);
+        });
+        let server = start(at(&url).environment("PORTICO_LDAP_START_TLS", "on"));
+        assert_unreachable(&sign_in(&server, "ada", "a password"));
+        assert_logged(|| server.log(), "StartTLS");
+        let rest = hears.recv_timeout(Duration::from_secs(30)).expect("it ends");
+        assert_eq!(rest, b"", "said after a refusal");
+    }
+}
+
+/// Sequences in each other, as many as a message of 60 KiB holds.
+fn nested() -> Vec<u8> {
+    let mut length = 0_usize;
+    let mut headers = Vec::new();
+    while length < 60_000 {
+        let header = match length {
+            0..128 => vec![0x30, length as u8],
+            128..256 => vec![0x30, 0x81, length as u8],
+            _ => vec![0x30, 0x82, (length >> 8) as u8, length as u8],
+        };
+        length += header.len();
+        headers.push(header);
+    }
+    headers.into_iter().rev().flatten().collect()
+}
+
+#[test]
+fn a_directory_up_to_no_good_ends_no_more_than_its_own_connection() {
+    let nested = nested();
+    let answers: [(Vec<u8>, &str); 5] = [
+        (nested, "too deep"),
+        (b"\x30\x84\x7f\xff\xff\xff".to_vec(), "longer than 64 KiB"),
+        (b"\x30\x80\x02\x01\x01".to_vec(), "has no length"),
+        (b"\x30\x05\x02\x01\x01\x61\x05".to_vec(), "does not fit together"),
+        // It fits together, and is no answer to a bind.
+        (b"\x30\x03\x02\x01\x01".to_vec(), "binding as ldap-bind-dn"),
+    ];
+    for (answer, problem) in answers {
+        let (url, _) = listen(move |mut stream| {
+            let mut asked = [0; 2];
+            let _ = stream.read_exact(&mut asked);
+            let _ = stream.write_all(&answer);
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+        });
+        let server = start(at(&url));
+        assert_unreachable(&sign_in(&server, "ada", "a password"));
+        assert_logged(|| server.log(), problem);
+        server.sign_in("root", LOCAL_PASSWORD);
+    }
+}

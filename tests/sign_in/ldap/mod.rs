@@ -1,0 +1,79 @@
+//! Sign-in by a directory (LDAP): against a real slapd, and against servers that are no good.
+
+mod ailing;
+mod diagnostics;
+mod groups;
+mod policy;
+mod refusals;
+mod settings;
+mod sign_in;
+mod slapd;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use portico_tests::{Answer, Builder, Client, Key, Portico, administrator};
+use serde_json::{Value, json};
+
+/// Tries to sign in by the directory.
+fn sign_in(server: &Portico, username: &str, password: &str) -> Answer {
+    let body = json!({"username": username, "password": password, "provider": "ldap"});
+    server
+        .anonymous()
+        .send_allowing_5xx("POST", "/api/auth/sign-in", Some(&body))
+}
+
+/// Signs in by the directory, and gives the session.
+#[track_caller]
+fn session(server: &Portico, username: &str, password: &str) -> Key {
+    let answer = sign_in(server, username, password);
+    answer.assert_status(200);
+    server.key(answer.json()["token"].as_str().expect("a token"))
+}
+
+/// Who has this session.
+#[track_caller]
+fn who(session: &Key) -> Value {
+    let answer = session.get("/api/auth/session");
+    answer.assert_status(200);
+    answer.json()["user"].clone()
+}
+
+/// A service with an administrator, and without a directory that could answer.
+fn at(url: &str) -> Builder {
+    Builder::default()
+        .environment("PORTICO_LDAP_URL", url)
+        .environment("PORTICO_LDAP_USERS_BASE", "ou=people,dc=example")
+        .environment("PORTICO_LDAP_TIME_LIMIT", "2")
+}
+
+/// Starts it, and creates its administrator.
+#[track_caller]
+fn start(builder: Builder) -> Portico {
+    let server = builder.start();
+    administrator(&server);
+    server
+}
+
+/// Checks that a log comes to say this, and gives it: what a process writes is read a little later.
+#[track_caller]
+fn assert_logged(log: impl Fn() -> String, text: &str) -> String {
+    assert_logged_times(log, text, 1)
+}
+
+/// The same, this many times.
+#[track_caller]
+fn assert_logged_times(log: impl Fn() -> String, text: &str, times: usize) -> String {
+    let begun = Instant::now();
+    loop {
+        let log = log();
+        if log.matches(text).count() >= times {
+            return log;
+        }
+        let is_late = begun.elapsed() > Duration::from_secs(10);
+        assert!(!is_late, "{text:?} is not there {times} times:\n{log}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,32 @@
+//! A password policy in the directory: slapd with its overlay `ppolicy`.
+
+use super::{
+    assert_logged, session, sign_in,
+    slapd::{PASSWORD, Slapd},
+    start,
+};
+
+#[test]
+#[ignore = "make test-all"]
+fn an_account_that_the_policy_keeps_out_is_refused_like_a_wrong_password() {
+    let slapd = Slapd::start_with_policy();
+    let server = start(slapd.service());
+    session(&server, "ada", PASSWORD);
+    // Over, and the directory grants a few more sign-ins.
+    session(&server, "grace", PASSWORD);
+    let wrong = sign_in(&server, "ada", "not the password");
+    assert_logged(|| server.log(), "the directory does not take the password");
+    for (name, why) in [
+        ("reset", "the password must be changed first"),
+        ("expired", "the password has expired"),
+        ("locked-out", "the account is locked"),
+    ] {
+        let answer = sign_in(&server, name, PASSWORD);
+        assert_eq!(answer.seen(), wrong.seen(), "{name}: {answer}");
+        let said = format!("\"uid={name},ou=people,dc=example\": {why}");
+        let log = assert_logged(|| server.log().replace('\\', ""), &said);
+        assert!(!log.contains(PASSWORD), "{log}");
+    }
+    slapd.change("dn: uid=reset,ou=people,dc=example\nchangetype: modify\ndelete: pwdReset");
+    session(&server, "reset", PASSWORD);
+}

@@ -1,0 +1,175 @@
+//! Refusals say nothing about their reason, and what a user types is only ever a value.
+
+use std::time::{Duration, Instant};
+
+use portico_tests::{Client, PASSWORD as LOCAL_PASSWORD};
+use serde_json::json;
+
+use super::{
+    assert_logged, session, sign_in,
+    slapd::{PASSWORD, Slapd},
+    start,
+};
+
+#[test]
+#[ignore = "make test-all"]
+fn every_reason_is_answered_the_same_byte_for_byte_and_not_at_once() {
+    let slapd = Slapd::start();
+    let server = start(slapd.service());
+    session(&server, "ada", PASSWORD);
+    let wrong = sign_in(&server, "ada", "not the password");
+    wrong.assert_refused(401, "UNAUTHORIZED");
+    assert!(wrong.header("set-cookie").is_none());
+    // As with a password of the service.
+    let body = json!({"username": "ada", "password": PASSWORD});
+    let credentials = server.anonymous().post("/api/auth/sign-in", &body);
+    assert_eq!(wrong.seen(), credentials.seen());
+
+    let long = "x".repeat(300);
+    let longer = "x".repeat(100_000);
+    for (username, password) in [
+        ("nobody", PASSWORD),
+        ("", PASSWORD),
+        ("ada", ""),
+        ("ada", "\0"),
+        ("ada", &format!("{PASSWORD}\0")),
+        ("ada", &format!("{PASSWORD} ")),
+        ("ada", &longer),
+        ("nobody", ""),
+        // Two entries, one without a name, one without a password.
+        ("twin", PASSWORD),
+        ("nameless@example.com", PASSWORD),
+        ("locked", PASSWORD),
+        ("locked", ""),
+        // What means something in a filter or in the name of an entry.
+        ("*", PASSWORD),
+        ("ad*", PASSWORD),
+        ("ada)(uid=*", PASSWORD),
+        ("ada))(|(uid=*", PASSWORD),
+        ("*)(objectClass=*", PASSWORD),
+        (")", PASSWORD),
+        ("(", PASSWORD),
+        ("\\", PASSWORD),
+        ("\\61da", PASSWORD),
+        ("ada\0", PASSWORD),
+        ("\0", PASSWORD),
+        ("ada\n", "not the password"),
+        ("uid=Ada,ou=people,dc=example", PASSWORD),
+        ("cn=portico,dc=example", PASSWORD),
+        ("{username}", PASSWORD),
+        (&long, PASSWORD),
+        (&longer, PASSWORD),
+    ] {
+        let begun = Instant::now();
+        let answer = sign_in(&server, username, password);
+        let name: String = username.chars().take(40).collect();
+        assert_eq!(answer.seen(), wrong.seen(), "{name:?}: {answer}");
+        assert!(
+            begun.elapsed() >= Duration::from_secs(1),
+            "{name:?}: {:?}",
+            begun.elapsed()
+        );
+    }
+    let log = assert_logged(|| server.log(), "has no uid");
+    assert!(
+        log.contains("more than one entry fits the name") && log.contains("uid=twin,ou=others"),
+        "{log}"
+    );
+    session(&server, "ada", PASSWORD);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn an_anonymous_bind_signs_no_user_in() {
+    // This directory takes a bind without a password for an anonymous one, and says success.
+    let slapd = Slapd::start();
+    let configuration = slapd.file("slapd.conf");
+    let text = std::fs::read_to_string(&configuration).expect("a text");
+    std::fs::write(&configuration, format!("allow bind_anon_cred\n{text}")).expect("a file");
+    let mut slapd = slapd;
+    slapd.stop();
+    slapd.start_again();
+    let server = start(slapd.service());
+    for password in ["", "\0", "\0\0"] {
+        sign_in(&server, "ada", password).assert_refused(401, "UNAUTHORIZED");
+    }
+    sign_in(&server, "ada", " ").assert_refused(401, "UNAUTHORIZED");
+    session(&server, "ada", PASSWORD);
+    let log = assert_logged(|| slapd.log(), "SRCH base=\"ou=groups");
+    let binds = log.matches("BIND dn=\"uid=Ada,ou=people,dc=example\" method");
+    assert_eq!(binds.count(), 2, "{log}");
+    let searches = log.matches("SRCH base=\"ou=people");
+    assert_eq!(searches.count(), 2, "{log}");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn tries_are_limited_as_those_with_credentials_are() {
+    let slapd = Slapd::start();
+    let server = start(slapd.service().environment("PORTICO_SIGN_IN_THROTTLE", "on"));
+    sign_in(&server, "ada", "not the password").assert_refused(401, "UNAUTHORIZED");
+    let searches = |log: &str| log.matches("SRCH base=\"ou=people").count();
+    let refused = sign_in(&server, " ADA", PASSWORD);
+    refused.assert_refused(429, "TOO_MANY_REQUESTS");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    // Another name of the same entry is the same account, though that is not told.
+    sign_in(&server, "ada@example.com", PASSWORD).assert_refused(401, "UNAUTHORIZED");
+    assert_logged(|| server.log(), "too many tries at the entry");
+    let log = assert_logged(
+        || slapd.log(),
+        "filter=\"(&(objectClass=inetOrgPerson)(|(uid=ada@example.com)",
+    );
+    assert_eq!(
+        searches(&log),
+        2,
+        "the directory was asked by who has to wait:\n{log}"
+    );
+    let binds = log.matches("BIND dn=\"uid=Ada,ou=people,dc=example\" method");
+    assert_eq!(binds.count(), 1, "{log}");
+    // The same name as a user of this service is another account.
+    let ada = json!({"username": "ada", "password": LOCAL_PASSWORD});
+    server
+        .anonymous()
+        .post("/api/auth/sign-in", &ada)
+        .assert_refused(401, "UNAUTHORIZED");
+    // The address has ten tries in all.
+    let mut limited = 0;
+    for number in 0..12 {
+        let answer = sign_in(&server, &format!("name-{number}"), "not the password");
+        limited += usize::from(answer.status == 429);
+    }
+    assert!(limited >= 2, "{limited}");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_directory_that_does_not_take_the_service_is_told_to_the_log_alone() {
+    let slapd = Slapd::start();
+    let service = slapd
+        .service()
+        .environment("PORTICO_LDAP_BIND_PASSWORD", "canary-not-the-password");
+    let server = start(service);
+    let known = sign_in(&server, "ada", PASSWORD);
+    known.assert_unavailable();
+    assert!(
+        known.text().contains("The directory cannot be reached"),
+        "{known}"
+    );
+    let problem = "does not take ldap-bind-dn and its password: result 49";
+    let log = assert_logged(|| server.log(), problem);
+    assert!(!log.contains("canary-not"), "{log}");
+    server.sign_in("root", LOCAL_PASSWORD);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_directory_that_comes_back_is_used_again() {
+    let mut slapd = Slapd::start();
+    let server = start(slapd.service());
+    session(&server, "ada", PASSWORD);
+    slapd.stop();
+    sign_in(&server, "ada", PASSWORD).assert_unavailable();
+    server.sign_in("root", LOCAL_PASSWORD);
+    slapd.start_again();
+    session(&server, "ada", PASSWORD);
+}

@@ -1,0 +1,10 @@
+//! Credentials of every kind: passwords, sessions, keys, OpenID Connect and LDAP, and secrets that must
+//! not come out.
+//!
+//! `cargo nextest` runs each test in a process of its own: some measure their process, or set its log.
+
+mod credentials;
+mod ldap;
+mod oidc;
+mod secrets;
+mod signing_in;

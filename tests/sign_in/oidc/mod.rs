@@ -1,0 +1,13 @@
+//! Sign-in by OpenID Connect, against the certified `oidc-provider` as a server of its own, which also
+//! misbehaves when a test says so.
+
+mod attacks;
+mod browser;
+mod groups;
+mod harness;
+mod linking;
+mod settings;
+mod sign_in;
+mod tokens;
+mod trouble;
+mod users;

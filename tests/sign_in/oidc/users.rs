@@ -1,0 +1,93 @@
+//! Users of the issuer: what the issuer says of them is not changed here.
+
+use portico_tests::{Client, PASSWORD};
+use serde_json::json;
+
+use super::harness::{Issuer, ada, assert_logged, sign_in, signed_in, start, user, users};
+
+#[test]
+fn name_email_and_password_of_an_external_user_cannot_be_changed() {
+    let (_issuer, server, administrator) = start(&[]);
+    let token = signed_in(&server, "1");
+    let ada = user(&server, &token);
+    let id = &ada["id"];
+    let oneself = server.key(&token);
+    let changes = [
+        ("the name", "user.editProfile", json!({"id": id, "name": "eve"})),
+        (
+            "the email",
+            "user.editProfile",
+            json!({"id": id, "name": "ada", "email": "e@example.com"}),
+        ),
+        (
+            "no email",
+            "user.editProfile",
+            json!({"id": id, "name": "ada", "email": null}),
+        ),
+        (
+            "the password",
+            "user.changePassword",
+            json!({"userId": id, "previousPassword": PASSWORD, "password": PASSWORD}),
+        ),
+    ];
+    for (what, procedure, input) in &changes {
+        let by_oneself = oneself.mutate(procedure, input);
+        let by_administrator = administrator.mutate(procedure, input);
+        for answer in [by_oneself, by_administrator] {
+            assert_eq!(answer.status, 403, "{what}: {answer}");
+        }
+    }
+    for input in [&changes[0].2, &changes[1].2] {
+        oneself
+            .put("/api/users/profile", input)
+            .assert_refused(403, "FORBIDDEN");
+        administrator
+            .put("/api/users/profile", input)
+            .assert_refused(403, "FORBIDDEN");
+    }
+    assert_eq!(user(&server, &token), ada);
+}
+
+#[test]
+fn a_password_for_an_external_user_is_refused_byte_for_byte_as_for_an_unknown_name() {
+    let (_issuer, server, _) = start(&[]);
+    signed_in(&server, "1");
+    let answers = ["ada", "nobody"].map(|name| {
+        let body = json!({"username": name, "password": PASSWORD, "provider": "credentials"});
+        let answer = server.anonymous().post("/api/auth/sign-in", &body);
+        answer.assert_refused(401, "UNAUTHORIZED");
+        let varies = |name: &str| matches!(name, "date" | "x-request-id");
+        let headers: Vec<_> = answer
+            .headers
+            .iter()
+            .filter(|(name, _)| !varies(name))
+            .cloned()
+            .collect();
+        (headers, answer.body.clone())
+    });
+    assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn an_issuer_that_moves_keeps_its_users_out_and_makes_no_new_ones() {
+    let (before, mut server, administrator) = start(&[]);
+    signed_in(&server, "1");
+    let after = Issuer::start();
+    after.knows(json!({"1": ada(), "2": {"preferred_username": "grace"}}));
+    drop(before);
+    assert!(server.stop().status.success());
+    server.start_again_with(&["--oidc-issuer", &after.url]);
+    let said = server.log().len();
+    let (_, page) = sign_in(&server, "1");
+    page.assert_refused(403, "FORBIDDEN");
+    assert_logged(&server, said, "a provider's user cannot sign in");
+    assert_eq!(users(&administrator), ["ada", "root"]);
+    // A user with a new name signs in as usual; so does ada once the old user is deleted.
+    signed_in(&server, "2");
+    let listed = administrator.get("/api/users").json();
+    let mut listed = listed.as_array().expect("users").iter();
+    let old = listed.find(|user| user["name"] == "ada").expect("ada");
+    let id = old["id"].as_str().expect("an id");
+    administrator.send("DELETE", &format!("/api/users/{id}"), &[], None);
+    signed_in(&server, "1");
+}

@@ -1,0 +1,165 @@
+//! Secrets to search for, in every encoding in which a program might write them.
+
+use std::fmt::Write;
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE},
+};
+use portico_tests::escape;
+
+/// As much of a secret as says too much.
+const PART: usize = 12;
+
+/// As much of an encoded secret: what is cut off is found as well.
+const ENCODED_PART: usize = 20;
+
+/// One secret.
+pub struct Canary {
+    /// What it is, for failure messages: they must not show it either.
+    pub what: String,
+    /// As its owner has it.
+    pub text: String,
+    /// Where it is shown, this once.
+    pub shown_at: Option<String>,
+    needles: Vec<(&'static str, String)>,
+}
+
+impl Canary {
+    pub fn new(what: &str, text: &str, shown_at: Option<String>) -> Self {
+        Self {
+            what: what.to_owned(),
+            text: text.to_owned(),
+            shown_at,
+            needles: needles(text),
+        }
+    }
+
+    /// In which form it stands in a text, if it does.
+    pub fn found_in(&self, text: &str) -> Option<&'static str> {
+        let found = self.needles.iter().find(|(_, needle)| text.contains(needle));
+        found.map(|(form, _)| *form)
+    }
+}
+
+/// The part of a key or a token that is secret: what stands before is its id or its kind.
+fn secret_part(text: &str) -> &str {
+    let kind = text.strip_prefix("portico_session_");
+    let after_id = text
+        .strip_prefix("portico_")
+        .and_then(|rest| rest.split_once('.'));
+    kind.or(after_id.map(|(_, secret)| secret)).unwrap_or(text)
+}
+
+fn needles(text: &str) -> Vec<(&'static str, String)> {
+    let secret = secret_part(text);
+    let characters: Vec<_> = secret.chars().collect();
+    let mut needles: Vec<(&'static str, String)> = characters
+        .windows(PART.min(characters.len()))
+        .map(|part| ("as it is", part.iter().collect()))
+        .collect();
+    let mut add = |form, encoded: String| {
+        let part = encoded.chars().take(ENCODED_PART).collect();
+        if !needles.iter().any(|(_, known)| *known == part) {
+            needles.push((form, part));
+        }
+    };
+
+    let bytes = secret.as_bytes();
+    // What stands before it in the same text moves its bits: three ways.
+    for before in 0..3 {
+        let mut moved = vec![b'x'; before];
+        moved.extend(bytes);
+        // The first group may hold what stands before, the last one what stands behind.
+        let whole = |encoded: String| encoded[4..encoded.len() - 4].to_owned();
+        add("in base64", whole(STANDARD.encode(&moved)));
+        add("in base64 for URLs", whole(URL_SAFE.encode(&moved)));
+    }
+    let escaped = escape(secret);
+    add("percent-encoded in small letters", lower_escapes(&escaped));
+    add("percent-encoded as a form", escaped.replace("%20", "+"));
+    add("percent-encoded", escaped);
+    add("percent-encoded whole", hex(bytes, "%"));
+    add("in hex", hex(bytes, ""));
+    add("in capital hex", hex(bytes, "").to_uppercase());
+    add(
+        "as a list of bytes",
+        format!("{bytes:?}").trim_matches(['[', ']']).to_owned(),
+    );
+    add("as in a JSON text", json(secret));
+    add("as in an ASCII JSON text", ascii_json(secret));
+    add("as in a JSON text in a JSON text", json(&json(secret)));
+    add("as Rust shows it", secret.escape_debug().to_string());
+    add("as Rust shows it in ASCII", secret.escape_default().to_string());
+    add("as hash", hex(&portico_storage::hash_secret(secret), ""));
+    add("as hash", hex(&portico_storage::hash_secret(text), ""));
+    needles
+}
+
+fn hex(bytes: &[u8], before: &str) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{before}{byte:02x}").expect("a text takes everything");
+        text
+    })
+}
+
+fn lower_escapes(escaped: &str) -> String {
+    let mut parts = escaped.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (digits, rest) = part.split_at(2);
+        format!("{text}%{}{rest}", digits.to_lowercase())
+    })
+}
+
+fn json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn ascii_json(text: &str) -> String {
+    let mut units = [0; 2];
+    json(text).chars().fold(String::new(), |mut escaped, character| {
+        if character.is_ascii() {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut units) {
+                write!(escaped, "\\u{unit:04x}").expect("a text takes everything");
+            }
+        }
+        escaped
+    })
+}
+
+#[test]
+fn a_secret_is_found_in_every_form() {
+    let password = "kanari \"\\ö%+&/=ß😀 1";
+    let canary = Canary::new("a password", password, None);
+    assert_eq!(canary.found_in("nothing of it: kanari"), None);
+    for text in [
+        format!("a {password} b"),
+        "got \"kanari \"\\ö%+&…".to_owned(),
+        STANDARD.encode(format!("somebody:{password}")),
+        STANDARD.encode(format!("alice:{password}:more")),
+        STANDARD.encode(format!("bobby1:{password}")),
+        URL_SAFE.encode(password),
+        escape(password),
+        lower_escapes(&escape(password)),
+        escape(password).replace("%20", "+"),
+        format!("{:?}", password.as_bytes()),
+        format!("{password:?}"),
+        serde_json::json!({"password": password}).to_string(),
+        serde_json::json!({"body": serde_json::json!({"password": password}).to_string()}).to_string(),
+        "kanari \\\"\\\\\\u00f6%+&/=\\u00df\\ud83d\\ude00 1".to_owned(),
+        "6b616e61726920225cc3b6252b262f3dc39ff09f9880".to_owned(),
+    ] {
+        assert!(canary.found_in(&text).is_some(), "{text}");
+    }
+
+    let key = "portico_0123456789abcdef.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefabcdef";
+    let canary = Canary::new("a key", key, None);
+    assert_eq!(canary.found_in("the key portico_0123456789abcdef"), None);
+    assert!(canary.found_in("…PQRSTUVWXYZabcdefabcdef").is_some());
+    let hash = hex(&portico_storage::hash_secret(secret_part(key)), "");
+    assert!(canary.found_in(&hash).is_some());
+}
