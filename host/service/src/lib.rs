@@ -11,6 +11,7 @@ pub mod hot_swap;
 pub mod identity;
 pub mod json;
 pub mod procedures;
+mod run_blocking;
 pub mod service;
 pub mod sessions;
 pub mod shape;
