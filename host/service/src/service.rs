@@ -396,14 +396,15 @@ impl Service {
         }
     }
 
-    /// Waits for a turn to hash a password: one for each core, so that other calls keep being
-    /// answered, and in rotation among addresses, so that none waits for all that another asks.
+    /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
+    /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
+    /// nor for the memory that a hash takes.
     pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
         wait_for(&self.hashing, address, too_many).await
     }
 
-    /// Waits for a turn of a call that may take seconds: as many as hash, and beside them.
+    /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
     pub async fn turn_for_long(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
         wait_for(&self.long, address, too_many).await
