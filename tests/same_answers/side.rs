@@ -19,7 +19,7 @@ use axum::{
 use portico_http::{self as http, HttpSettings, SessionTimes};
 use portico_model::{Timestamp, error::Error, time::Clock};
 use portico_sandbox::{
-    COMPONENT, Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in, icons::NoIcons,
+    COMPONENT, ExternalIdentity, Imports, Limits, Linking, Sandbox, icons::NoIcons,
 };
 use portico_service::{
     audit::{Audit, AuditSettings},
@@ -288,7 +288,7 @@ impl Side {
     }
 
     async fn external(&self, external: &External, id: &str) -> Result<String, Error> {
-        let identity = sign_in::Identity {
+        let identity = ExternalIdentity {
             provider: external.provider,
             subject: external.subject.clone(),
             name: external.name.clone(),
@@ -301,7 +301,7 @@ impl Side {
         let (plugin, store) = instance.parts().unwrap();
         let answer = plugin
             .portico_dashboard_sign_in()
-            .call_external(store, &identity, sign_in::Linking::Off)
+            .call_external(store, &identity, Linking::Off)
             .await;
         let user = instance
             .answer(answer)

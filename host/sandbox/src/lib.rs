@@ -11,7 +11,7 @@
 //! - Processor time counts the component's own: that clock stops while a call waits for a permit, for
 //!   storage or for an icon. Another clock runs from the beginning of the call to its end.
 
-pub mod bindings;
+mod bindings;
 mod collisions;
 mod compiled;
 mod component;
@@ -35,6 +35,7 @@ pub use crate::{
     bindings::exports::portico::dashboard::{
         procedures::{Access, Kind, Procedure as Described},
         sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
+        state::{Secret, TimestampChange, WantedApp, WantedUser},
     },
     component::{COMPONENT, read_file},
     instance::{Instance, Permit},

@@ -6,10 +6,7 @@ use portico_model::{
     Id, Issue, PathSegment,
     error::{Code, Error},
 };
-use portico_sandbox::{
-    Instance, Permit,
-    bindings::exports::portico::dashboard::state::{WantedApp, WantedUser},
-};
+use portico_sandbox::{Instance, Permit, WantedApp, WantedUser};
 use portico_storage::Storage;
 
 use super::{super::validate::Fields, snapshot::Keys};
