@@ -18,9 +18,7 @@ use axum::{
 };
 use portico_http::{self as http, HttpSettings, SessionTimes};
 use portico_model::{Timestamp, error::Error, time::Clock};
-use portico_sandbox::{
-    COMPONENT, ExternalIdentity, Imports, Limits, Linking, Sandbox, icons::NoIcons,
-};
+use portico_sandbox::{COMPONENT, ExternalIdentity, Imports, Limits, Linking, Sandbox, icons::NoIcons};
 use portico_service::{
     audit::{Audit, AuditSettings},
     identity::{self, Identity, PLAIN_COOKIE},

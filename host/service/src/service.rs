@@ -25,6 +25,7 @@ use serde_json::Value;
 use tokio::{task::spawn_blocking, time::timeout};
 use tracing::{debug, error, warn};
 
+pub use crate::run_blocking::{WaitedTurn, hash};
 use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
@@ -34,7 +35,6 @@ use crate::{
     shape::Shape,
     throttle::{Source, Throttle},
 };
-pub use crate::run_blocking::{WaitedTurn, hash};
 
 /// All that a transport needs to answer requests. It stays as it is: [`HotSwap`](crate::hot_swap::HotSwap)
 /// exchanges the whole of it.
