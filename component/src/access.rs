@@ -1,4 +1,4 @@
-//! Who may do what: permissions, what implies what, and the first step of every procedure.
+//! Who may do what: permissions, which permission implies which, and the check of a caller.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -6,9 +6,8 @@ use alloc::string::ToString;
 use crate::bindings::exports::portico::dashboard::procedures as contract;
 use crate::bindings::types::{Caller, Error, UserCaller};
 use crate::error;
-use crate::procedures::Procedure;
 
-/// What a caller may hold.
+/// A permission that a caller may hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permission {
     /// Everything.
@@ -22,7 +21,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// The permissions, as stored, that give this one: itself first, then whatever implies it.
+    /// The permissions, as stored, that give this one: itself first, then those that imply it.
     pub const fn given_by(self) -> &'static [&'static str] {
         match self {
             Self::Admin => &["admin"],
@@ -45,11 +44,11 @@ impl Permission {
 pub enum Access {
     /// Anyone.
     Public,
-    /// Anyone, only while no user exists: the procedure looks.
+    /// Anyone, while no user exists: the procedure checks that.
     Onboarding,
     /// Any signed-in caller.
     Protected,
-    /// A signed-in caller on their own user; with this permission, on any.
+    /// A signed-in caller on their own user; with this permission, on any user.
     OwnUserOr(Permission),
     /// A signed-in caller with this permission.
     Holds(Permission),
@@ -86,7 +85,8 @@ impl Authorised<'_> {
         self.id == Some(user_id)
     }
 
-    /// Refuses somebody else's user, whether it exists or not.
+    /// Refuses another user than the caller's own, whether it exists or not, unless the caller has the
+    /// permission.
     pub fn require_own_user_or_permission(&self, user_id: &str) -> Result<(), Error> {
         if self.any_user || self.is(user_id) {
             Ok(())
@@ -96,19 +96,13 @@ impl Authorised<'_> {
     }
 }
 
-/// The first step of every procedure: authentication, then permission, as its row in the table
-/// says. Whose user it is about comes after the input is validated:
-/// [`Authorised::require_own_user_or_permission`].
-pub fn authorise(caller: &Caller, procedure: Procedure) -> Result<Authorised<'_>, Error> {
-    admit(caller, procedure.row().access)
-}
-
-/// The same for what is no procedure.
+/// Refuses a caller without this permission.
 pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
-    admit(caller, Access::Holds(permission)).map(drop)
+    check(caller, Access::Holds(permission)).map(drop)
 }
 
-fn admit(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
+/// Refuses a caller who may not call what has this access.
+pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
     let Caller::User(user) = caller else {
         return match access {
             Access::Public | Access::Onboarding => Ok(Authorised {
@@ -135,79 +129,4 @@ fn admit(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
 
 fn sign_in_first() -> Error {
     error::unauthorized("Sign in first")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bindings::types::ErrorCode;
-
-    fn user(permissions: &[&str]) -> Caller {
-        let permissions = permissions.iter().map(ToString::to_string).collect();
-        Caller::User(UserCaller {
-            id: "me".into(),
-            permissions,
-        })
-    }
-
-    fn refused(caller: &Caller, procedure: Procedure) -> Option<ErrorCode> {
-        authorise(caller, procedure).err().map(|error| error.code)
-    }
-
-    #[test]
-    fn permissions_imply_what_is_below_them() {
-        use Procedure::{AppCreate, AppDelete, AppUpdate, UserGetAll};
-        let procedures = [AppCreate, AppUpdate, AppDelete, UserGetAll];
-        for (held, allowed) in [
-            (&[][..], [false, false, false, false]),
-            (&["app-create"], [true, false, false, false]),
-            (&["app-modify-all"], [true, true, false, false]),
-            (&["app-full-all"], [true, true, true, false]),
-            (&["admin"], [true, true, true, true]),
-            (&["Admin", "board-full-all", ""], [false, false, false, false]),
-            (&["board-view-all", "app-create"], [true, false, false, false]),
-        ] {
-            let refusals = procedures.map(|procedure| refused(&user(held), procedure));
-            let expected = allowed.map(|allowed| (!allowed).then_some(ErrorCode::Forbidden));
-            assert_eq!(refusals, expected, "{held:?}");
-        }
-    }
-
-    #[test]
-    fn nobody_gets_in_only_where_it_is_public() {
-        for procedure in [
-            Procedure::AppById,
-            Procedure::UserRegister,
-            Procedure::UserInitUser,
-        ] {
-            assert_eq!(refused(&Caller::Anonymous, procedure), None, "{procedure:?}");
-        }
-        for procedure in [Procedure::AppAll, Procedure::UserGetById, Procedure::AppDelete] {
-            let refusal = refused(&Caller::Anonymous, procedure);
-            assert_eq!(refusal, Some(ErrorCode::Unauthorized), "{procedure:?}");
-        }
-    }
-
-    #[test]
-    fn somebody_elses_user_needs_the_permission() {
-        let plain = user(&["app-full-all"]);
-        let plain = authorise(&plain, Procedure::UserGetById).unwrap();
-        assert!(plain.require_own_user_or_permission("me").is_ok());
-        assert!(plain.require_own_user_or_permission("other").is_err());
-        let admin = user(&["admin"]);
-        let admin = authorise(&admin, Procedure::UserGetById).unwrap();
-        assert!(admin.require_own_user_or_permission("other").is_ok());
-        // A protected procedure is about the caller, also for an administrator.
-        let admin = user(&["admin"]);
-        let admin = authorise(&admin, Procedure::UserChangeColorScheme).unwrap();
-        assert!(admin.require_own_user_or_permission("other").is_err());
-    }
-
-    #[test]
-    fn nobody_owns_no_user() {
-        let nobody = authorise(&Caller::Anonymous, Procedure::AppById).unwrap();
-        assert!(!nobody.is(""));
-        assert!(nobody.require_own_user_or_permission("").is_err());
-        assert_eq!(nobody.id().unwrap_err().code, ErrorCode::Unauthorized);
-    }
 }

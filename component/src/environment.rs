@@ -1,4 +1,4 @@
-//! What comes from the host: the time, chance, and its log.
+//! What the host provides: the time, random bytes, and its log.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -31,25 +31,25 @@ pub fn new_id() -> Id {
     id_of(now(), &random_bytes())
 }
 
-/// So many new ids, at most 4,096, each sorting after the one before it: what is created together
-/// keeps its order where names are equal.
+/// This many new ids, at most 4,096. Each sorts after the one before it, so records that are created together
+/// keep their order where names are equal.
 pub fn new_ids(count: usize) -> Vec<Id> {
     let now = now();
     let id = |index: usize| {
         let mut random = random_bytes::<10>();
-        // The 12 random bits that stand right after the time give way to a counter (RFC 9562, 6.2).
+        // A counter replaces the 12 random bits after the time (RFC 9562, 6.2).
         random[..2].copy_from_slice(&(index as u16).to_be_bytes());
         id_of(now, &random)
     };
     (0..count).map(id).collect()
 }
 
-/// Tells the host's log of a failure. Never a secret.
+/// Logs a failure. Never a secret.
 pub fn log_error(message: &str) {
     log::write(Level::Error, message);
 }
 
-/// Tells the host's log of what an operator may have to look into. Never a secret.
+/// Logs what an operator may have to look into. Never a secret.
 pub fn log_warning(message: &str) {
     log::write(Level::Warn, message);
 }

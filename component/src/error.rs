@@ -10,7 +10,7 @@ use crate::bindings::types::{Error, ErrorCode, Issue, PathSegment};
 /// How many issues the sentence of a `bad-request` repeats.
 const ISSUES_IN_MESSAGE: usize = 3;
 
-/// How many characters of somebody's input a message repeats.
+/// How many characters of an input a message repeats.
 const EXCERPT: usize = 40;
 
 /// The input breaks these rules.
@@ -40,17 +40,17 @@ pub fn forbidden(message: &str) -> Error {
     refusal(ErrorCode::Forbidden, message)
 }
 
-/// There is no such record, or none that the caller may know of.
+/// There is no such record, or the caller may not know of it.
 pub fn not_found(what: &str) -> Error {
     refusal(ErrorCode::NotFound, &format!("{what} not found"))
 }
 
-/// The state of things does not allow it.
+/// The current state does not allow it.
 pub fn conflict(message: &str) -> Error {
     refusal(ErrorCode::Conflict, message)
 }
 
-/// The name is another user's.
+/// Another user has the name.
 pub fn name_taken() -> Error {
     conflict("Username already taken")
 }
@@ -60,12 +60,12 @@ pub fn unavailable() -> Error {
     refusal(ErrorCode::Unavailable, "Storage is unavailable; try again later")
 }
 
-/// A fault of this component or of its host. What it was is for the log.
+/// A fault of this component or of its host. The log has the details.
 pub fn internal() -> Error {
     refusal(ErrorCode::Internal, "Internal server error")
 }
 
-/// The beginning of a text that somebody sent, fit for a message.
+/// The beginning of an input, without control characters, for a message.
 pub fn excerpt(text: &str) -> String {
     let mut characters = text.chars().filter(|character| !character.is_control());
     let mut excerpt: String = characters.by_ref().take(EXCERPT).collect();
@@ -83,7 +83,7 @@ fn refusal(code: ErrorCode, message: &str) -> Error {
     }
 }
 
-/// `[3].iconUrl`, as one would write it in a program; `input` for the whole.
+/// `[3].iconUrl`, as in a program; `input` for the whole input.
 fn path_text(path: &[PathSegment]) -> String {
     let mut text = String::new();
     for segment in path {

@@ -1,35 +1,35 @@
-//! The one way in which names are compared: see `wit/storage.wit`, *name-key*.
+//! How names are compared everywhere: see `wit/storage.wit`, *name-key*.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::names as contract;
+use crate::plugin::Plugin;
 
 /// The name-key of a name: NFC, lower case by character, NFC.
 ///
-/// By character and without a locale, so that it is the same everywhere and of a part what it is
-/// of the whole: a capital sigma becomes the same letter at the end of a word as inside.
+/// By character and without a locale, so that the result is the same everywhere, and the key of a part
+/// of a name is part of the name's key: a capital sigma becomes the same letter at the end of a word
+/// as inside.
 pub fn key(name: &str) -> String {
     if name.is_ascii() {
-        // The same, and most names are.
+        // The same result, faster. Most names are ASCII.
         return name.to_ascii_lowercase();
     }
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// A character decomposes into at most so many. So the key of a name has at most so many times the
-/// characters of the name, and at least one for so many of them: a test measures both over all of
-/// Unicode.
+/// A character decomposes into at most this many. So the key of a name has at most four times the characters
+/// of the name, and at least a quarter of them: a test measures both over all of Unicode.
 const MOST_DECOMPOSED: usize = 4;
 
 /// The name-key of a text to search for, unless it is longer than the key of any name of at most
 /// `longest` characters: then no such name contains it.
 pub fn key_to_find(text: &str, longest: usize) -> Option<String> {
     let longest_key = longest * MOST_DECOMPOSED;
-    // Computing the key of a long text for nothing would take longer than all of the rest.
+    // Computing the key of a long text in vain would take longer than everything else.
     if text.chars().nth(longest_key * MOST_DECOMPOSED).is_some() {
         return None;
     }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_ascii_has_the_key_that_it_has_inside_of_another() {
+    fn a_name_in_ascii_has_the_same_key_as_inside_a_longer_name() {
         let name: String = (0..128).map(char::from).collect();
         let longer = key(&alloc::format!("{name}é"));
         assert_eq!(longer, alloc::format!("{}é", key(&name)));
@@ -122,7 +122,7 @@ mod tests {
             }
             longest_key = longest_key.max(key(character.encode_utf8(&mut [0; 4])).chars().count());
         }
-        // What there really is; a text may reach more than its characters alone.
+        // The longest key of one character; a text may reach more than its characters alone.
         assert_eq!(longest_key, 3);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_every_key_is_not_looked_for() {
+    fn a_text_longer_than_every_key_is_not_searched_for() {
         assert_eq!(key_to_find(&"a".repeat(256), 64), Some("a".repeat(256)));
         assert_eq!(key_to_find(&"a".repeat(257), 64), None);
         assert_eq!(key_to_find(&"\u{301}".repeat(1_000_000), 64), None);

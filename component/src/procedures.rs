@@ -1,13 +1,15 @@
-//! The table of procedures: what a host learns from `describe` and what every procedure
-//! authorises by is one and the same row.
+//! The table of procedures. One row is both what a host learns from `describe` and what the procedure
+//! authorises by.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use crate::Plugin;
 use crate::access::Access::{self, Holds, Onboarding, OwnUserOr, Protected, Public};
 use crate::access::Permission::{Admin, AppCreate, AppFullAll, AppModifyAll};
+use crate::access::{self, Authorised};
 use crate::bindings::exports::portico::dashboard::procedures as contract;
+use crate::bindings::types::{Caller, Error};
+use crate::plugin::Plugin;
 use contract::Kind::{self, Mutation, Query};
 
 /// Every procedure, in the order of the interfaces `users` and `apps`.
@@ -41,13 +43,12 @@ pub enum Procedure {
     AppDelete,
 }
 
-/// What is known of a procedure without calling it. See `wit/procedures.wit`.
+/// What is known of a procedure without calling it: see `wit/procedures.wit`.
 pub struct Row {
     procedure: Procedure,
     name: &'static str,
     kind: Kind,
-    /// Who may call it.
-    pub access: Access,
+    access: Access,
     hashes: bool,
 }
 
@@ -126,7 +127,7 @@ const TABLE: [Row; 26] = [
     row(Procedure::AppDelete, "app.delete", Mutation, Holds(AppFullAll)),
 ];
 
-// Each procedure has its row, in its place.
+// Each procedure has its row, at its index.
 const _: () = {
     let mut index = 0;
     while index < TABLE.len() {
@@ -155,9 +156,16 @@ impl Row {
 
 impl Procedure {
     /// The procedure's row in the table.
-    pub fn row(self) -> &'static Row {
+    fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
+}
+
+/// The first step of every procedure: authentication, then permission, as its row in the table says.
+/// Whether the caller may act on a certain user comes after the input is validated:
+/// [`Authorised::require_own_user_or_permission`].
+pub fn authorise(caller: &Caller, procedure: Procedure) -> Result<Authorised<'_>, Error> {
+    access::check(caller, procedure.row().access)
 }
 
 impl contract::Guest for Plugin {
@@ -169,5 +177,80 @@ impl contract::Guest for Plugin {
             hashes: row.hashes,
         };
         TABLE.iter().map(describe).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bindings::types::{ErrorCode, UserCaller};
+
+    fn user(permissions: &[&str]) -> Caller {
+        let permissions = permissions.iter().map(ToString::to_string).collect();
+        Caller::User(UserCaller {
+            id: "me".into(),
+            permissions,
+        })
+    }
+
+    fn refused(caller: &Caller, procedure: Procedure) -> Option<ErrorCode> {
+        authorise(caller, procedure).err().map(|error| error.code)
+    }
+
+    #[test]
+    fn a_permission_implies_those_below_it() {
+        use Procedure::{AppCreate, AppDelete, AppUpdate, UserGetAll};
+        let procedures = [AppCreate, AppUpdate, AppDelete, UserGetAll];
+        for (held, allowed) in [
+            (&[][..], [false, false, false, false]),
+            (&["app-create"], [true, false, false, false]),
+            (&["app-modify-all"], [true, true, false, false]),
+            (&["app-full-all"], [true, true, true, false]),
+            (&["admin"], [true, true, true, true]),
+            (&["Admin", "board-full-all", ""], [false, false, false, false]),
+            (&["board-view-all", "app-create"], [true, false, false, false]),
+        ] {
+            let refusals = procedures.map(|procedure| refused(&user(held), procedure));
+            let expected = allowed.map(|allowed| (!allowed).then_some(ErrorCode::Forbidden));
+            assert_eq!(refusals, expected, "{held:?}");
+        }
+    }
+
+    #[test]
+    fn an_anonymous_caller_may_call_public_procedures_only() {
+        for procedure in [
+            Procedure::AppById,
+            Procedure::UserRegister,
+            Procedure::UserInitUser,
+        ] {
+            assert_eq!(refused(&Caller::Anonymous, procedure), None, "{procedure:?}");
+        }
+        for procedure in [Procedure::AppAll, Procedure::UserGetById, Procedure::AppDelete] {
+            let refusal = refused(&Caller::Anonymous, procedure);
+            assert_eq!(refusal, Some(ErrorCode::Unauthorized), "{procedure:?}");
+        }
+    }
+
+    #[test]
+    fn another_user_needs_the_permission() {
+        let plain = user(&["app-full-all"]);
+        let plain = authorise(&plain, Procedure::UserGetById).unwrap();
+        assert!(plain.require_own_user_or_permission("me").is_ok());
+        assert!(plain.require_own_user_or_permission("other").is_err());
+        let admin = user(&["admin"]);
+        let admin = authorise(&admin, Procedure::UserGetById).unwrap();
+        assert!(admin.require_own_user_or_permission("other").is_ok());
+        // A protected procedure acts on the caller, even if that is an administrator.
+        let admin = user(&["admin"]);
+        let admin = authorise(&admin, Procedure::UserChangeColorScheme).unwrap();
+        assert!(admin.require_own_user_or_permission("other").is_err());
+    }
+
+    #[test]
+    fn an_anonymous_caller_owns_no_user() {
+        let anonymous = authorise(&Caller::Anonymous, Procedure::AppById).unwrap();
+        assert!(!anonymous.is(""));
+        assert!(anonymous.require_own_user_or_permission("").is_err());
+        assert_eq!(anonymous.id().unwrap_err().code, ErrorCode::Unauthorized);
     }
 }

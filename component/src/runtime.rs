@@ -1,8 +1,7 @@
-//! What std would bring: memory and the way out of a panic.
+//! What std would provide: an allocator and a panic handler.
 //!
-//! wasi-libc is linked for its allocator and for `memcpy` and its kind, and for nothing else: it
-//! is the allocator that begins in the memory which an instance has from the start, so that a
-//! fresh instance need not grow.
+//! wasi-libc is linked only for its allocator, and for `memcpy` and the like. Its allocator starts in
+//! the memory that an instance has from the beginning, so that a fresh instance need not grow.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_void;
@@ -72,7 +71,7 @@ unsafe impl GlobalAlloc for Libc {
     }
 }
 
-/// Through this the host makes room for what it passes in; wit-bindgen leaves it to std's libc.
+/// The host calls this to allocate memory for arguments; wit-bindgen leaves it to std's libc.
 #[expect(unsafe_code, reason = "the canonical ABI asks for this function by name")]
 // SAFETY: the name is the canonical ABI's own, and nothing else here has it.
 #[unsafe(export_name = "cabi_realloc")]
@@ -95,13 +94,13 @@ unsafe extern "C" fn cabi_realloc(
         }
     };
     if new.is_null() {
-        // The host is in the middle of a call and takes none from us, so nothing can be said.
+        // Nothing can be logged: the host is in the middle of a call and accepts none from us.
         core::arch::wasm32::unreachable();
     }
     new
 }
 
-/// A text in a fixed place: writing to it cannot allocate. What does not fit is cut off.
+/// A text in a fixed buffer, so that writing to it does not allocate. The rest is cut off.
 struct Message {
     bytes: [u8; 1024],
     length: usize,
@@ -120,18 +119,18 @@ impl Write for Message {
     }
 }
 
-/// Tells the host's log where it happened, then traps: the host rolls back. What happened it does not
-/// tell: the message of a panic may quote what somebody passed in, a password among it.
+/// Logs where the panic happened, then traps, and the host rolls back. The message of the panic is not
+/// logged: it may quote an input, even a password.
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
-    // A panic while telling of a panic traps at once.
+    // A panic while logging a panic traps at once.
     static PANICKING: AtomicBool = AtomicBool::new(false);
     if !PANICKING.swap(true, Ordering::Relaxed) {
         let mut message = Message {
             bytes: [0; 1024],
             length: 0,
         };
-        // An error only says that the text was cut.
+        // An error only means that the text was cut.
         let _ = match info.location() {
             Some(location) => write!(message, "panicked at {location}"),
             None => message.write_str("panicked"),

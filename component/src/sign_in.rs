@@ -1,14 +1,14 @@
-//! Finding out who somebody is: by their password, or because an identity provider says so.
+//! Authentication: by a password, or by an identity provider.
 
 use alloc::string::String;
 
-use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
 use crate::bindings::storage::{
     Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
     UserFilter,
 };
 use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
+use crate::plugin::Plugin;
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
 use crate::validate::password::MAX as PASSWORD_MAX;
@@ -30,10 +30,10 @@ impl contract::Guest for Plugin {
     }
 }
 
-/// The same words and the same work for whatever does not fit.
+/// Whatever is wrong, the answer and the work are the same.
 fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
-    // What nobody can have is not looked for, nor hashed: its length must not be a burden. A
-    // dashboard may hold shorter names than new ones may be.
+    // A name or a password that is too long for any user is neither looked up nor hashed, so that long
+    // inputs cost nothing. A dashboard may hold names that are too short for new users.
     let name = text::line(&names::key(username.trim()), 1..=USERNAME_MAX).ok();
     let password = text::length(password, 0..=PASSWORD_MAX)
         .is_ok()
@@ -62,8 +62,8 @@ fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
     }
 }
 
-/// Now that the password is at hand, keeps a hash of it as one would make it today. Whether that
-/// succeeds matters to nobody: the next time will do.
+/// Replaces an outdated hash while the password is at hand. A failure does not matter: the next sign-in
+/// tries again.
 fn replace_outdated(account: &Account, password: &str) {
     let Some(old) = account.password_hash.as_deref() else {
         return;
@@ -76,31 +76,31 @@ fn replace_outdated(account: &Account, password: &str) {
 }
 
 fn by_provider(identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
-    let known = Known::check(identity)?;
+    let person = Person::check(identity)?;
     let now = environment::now();
     transaction::write(|transaction| {
         if !transaction.has_users()? {
             return Err(error::forbidden("The first user is created by onboarding").into());
         }
-        let subject = AccountKey::Subject((known.provider, known.subject.clone()));
+        let subject = AccountKey::Subject((person.provider, person.subject.clone()));
         let linked = match transaction.find_account(&subject)? {
-            Some(account) if account.provider == known.provider => {
-                let id = known.bring_up_to_date(transaction, account.id, now)?;
-                return Ok(known.signed_in(id));
+            Some(account) if account.provider == person.provider => {
+                let id = person.bring_up_to_date(transaction, account.id, now)?;
+                return Ok(person.signed_in(id));
             }
             Some(account) => Some((account.id, account.name)),
-            None => known.link(transaction, linking)?,
+            None => person.link(transaction, linking)?,
         };
         match linked {
             Some((id, name)) => Ok(SignedIn { id, name }),
-            None => Ok(known.signed_in(known.insert(transaction, now)?)),
+            None => Ok(person.signed_in(person.insert(transaction, now)?)),
         }
     })
 }
 
-/// What a provider says of a person, as far as it keeps the rules. Without an email or a picture
-/// that does, they can still sign in.
-struct Known {
+/// A person as the provider describes them. An email or a picture that breaks a rule is left out, and
+/// they can still sign in.
+struct Person {
     provider: Provider,
     subject: String,
     name: String,
@@ -109,7 +109,7 @@ struct Known {
     image: Option<String>,
 }
 
-impl Known {
+impl Person {
     fn check(identity: Identity) -> Result<Self, Error> {
         let mut issues = Issues::default();
         issues.check("provider", external(identity.provider));
@@ -135,8 +135,8 @@ impl Known {
         }
     }
 
-    /// The user of `credentials` who is the same person, from now on also by this subject: their
-    /// id and name.
+    /// Links the person to the user of `credentials` with the same email, if linking allows it. Returns that
+    /// user's id and name.
     fn link(&self, transaction: &Transaction, linking: Linking) -> Result<Option<(Id, String)>, Failure> {
         let Some(email) = self.email.as_ref().filter(|_| self.email_verified) else {
             return Ok(None);
@@ -150,7 +150,7 @@ impl Known {
             email: Some(email.clone()),
             limit: Some(2),
         })?;
-        // Of two with the same email nobody knows who it is.
+        // If two users have the same email, it does not tell which of them it is.
         let Ok([user]) = <[_; 1]>::try_from(users) else {
             return Ok(None);
         };
@@ -186,7 +186,7 @@ impl Known {
         transaction
             .insert_identity(&id, self.provider, &self.subject)
             .map_err(|error| match error {
-                // The same person at the same moment, elsewhere: the next attempt finds them.
+                // Another call inserted the same person at the same moment: the next attempt finds them.
                 StorageError::Constraint(Constraint::Identity) => StorageError::Retry,
                 other => other,
             })?;
@@ -220,7 +220,7 @@ impl Known {
         Ok(id)
     }
 
-    /// Since when the email is verified: as long as it is the same, since the first time.
+    /// When the email was verified: the first time, as long as it stays the same.
     fn verified_since(&self, user: Option<&User>, now: Timestamp) -> Option<Timestamp> {
         let since = user
             .filter(|user| user.email == self.email)
@@ -228,7 +228,7 @@ impl Known {
         (self.email.is_some() && self.email_verified).then(|| since.unwrap_or(now))
     }
 
-    /// The provider's picture, except where the user set an image themselves: those are data URIs.
+    /// The provider's picture, unless the user has set an image: that is a data URI.
     fn image_after(&self, present: Option<&str>) -> Option<String> {
         match present {
             Some(present) if image::data_uri(present).is_ok() => Some(present.into()),
@@ -260,12 +260,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_provider_says_keeps_the_rules_of_usernames() {
+    fn a_name_from_a_provider_keeps_the_rules_of_usernames() {
         assert_eq!(
-            Known::check(identity()).ok().map(|known| known.name).as_deref(),
+            Person::check(identity())
+                .ok()
+                .map(|person| person.name)
+                .as_deref(),
             Some("alice")
         );
-        let error = Known::check(Identity {
+        let error = Person::check(Identity {
             provider: Provider::Credentials,
             subject: String::new(),
             name: "a\0".into(),
@@ -273,7 +276,7 @@ mod tests {
         });
         assert_eq!(error.err().map(|error| error.issues.len()), Some(3));
         assert!(
-            Known::check(Identity {
+            Person::check(Identity {
                 subject: "s".repeat(1025),
                 ..identity()
             })
@@ -283,28 +286,31 @@ mod tests {
 
     #[test]
     fn an_email_or_a_picture_that_breaks_a_rule_is_left_out() {
-        let known = Known::check(Identity {
+        let person = Person::check(Identity {
             email: Some("nonsense".into()),
             image: Some("javascript:alert(1)".into()),
             ..identity()
         });
-        let known = known.ok().unwrap();
-        assert_eq!((known.email.as_deref(), known.image.as_deref()), (None, None));
-        assert_eq!(known.verified_since(None, 9), None);
+        let person = person.ok().unwrap();
+        assert_eq!((person.email.as_deref(), person.image.as_deref()), (None, None));
+        assert_eq!(person.verified_since(None, 9), None);
     }
 
     #[test]
     fn an_email_is_verified_since_the_first_time() {
-        let known = Known::check(identity()).ok().unwrap();
+        let person = Person::check(identity()).ok().unwrap();
         let user = |email: &str| User {
             email: Some(email.into()),
             email_verified: Some(5),
             ..new_user("id".into(), Provider::Oidc, "alice".into())
         };
-        assert_eq!(known.verified_since(None, 9), Some(9));
-        assert_eq!(known.verified_since(Some(&user("alice@example.com")), 9), Some(5));
-        assert_eq!(known.verified_since(Some(&user("old@example.com")), 9), Some(9));
-        let unverified = Known::check(Identity {
+        assert_eq!(person.verified_since(None, 9), Some(9));
+        assert_eq!(
+            person.verified_since(Some(&user("alice@example.com")), 9),
+            Some(5)
+        );
+        assert_eq!(person.verified_since(Some(&user("old@example.com")), 9), Some(9));
+        let unverified = Person::check(Identity {
             email_verified: false,
             ..identity()
         })
@@ -318,13 +324,13 @@ mod tests {
 
     #[test]
     fn a_picture_follows_the_provider_unless_the_user_set_one() {
-        let known = Known::check(identity()).ok().unwrap();
+        let person = Person::check(identity()).ok().unwrap();
         let link = Some("https://example.com/alice.png".into());
         let own = "data:image/gif;base64,R0lGODdh";
-        assert_eq!(known.image_after(None), link);
-        assert_eq!(known.image_after(Some("https://example.com/old.png")), link);
-        assert_eq!(known.image_after(Some(own)).as_deref(), Some(own));
-        let without = Known::check(Identity {
+        assert_eq!(person.image_after(None), link);
+        assert_eq!(person.image_after(Some("https://example.com/old.png")), link);
+        assert_eq!(person.image_after(Some(own)).as_deref(), Some(own));
+        let without = Person::check(Identity {
             image: None,
             ..identity()
         })

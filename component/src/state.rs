@@ -1,13 +1,13 @@
-//! The interface `state`: users and apps as a document wants them.
+//! The interface `state`: users and apps as a document states them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Plugin;
 use crate::access::{Permission, require};
 use crate::apps::wanted as apps;
 use crate::bindings::exports::portico::dashboard::state as contract;
 use crate::bindings::types::{Caller, Error, Id};
+use crate::plugin::Plugin;
 use crate::users::wanted as users;
 use contract::{WantedApp, WantedUser};
 

@@ -1,8 +1,8 @@
-//! How procedures reach storage: a piece of work in one transaction, which is tried again where
-//! storage answers `retry`.
+//! How procedures reach storage: a piece of work in one transaction, which is tried again when storage
+//! answers `retry`.
 //!
-//! There is no wait between two tries in here, because a component cannot sleep. The host waits: in
-//! the `begin` that follows a `retry` (`wit/storage.wit`).
+//! The host waits between two tries, in the `begin` that follows a `retry` (`wit/storage.wit`), because a
+//! component cannot sleep.
 
 use alloc::format;
 
@@ -13,7 +13,7 @@ use crate::{environment, error};
 /// How often a transaction is tried again.
 const RETRIES: u32 = 5;
 
-/// Why a piece of work ended without its answer: nothing of it stays.
+/// Why a piece of work failed. None of its changes stay.
 pub enum Failure {
     /// Storage refused.
     Storage(StorageError),
@@ -59,7 +59,7 @@ fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
     attempt()
 }
 
-/// What the caller sees of a failure; the log learns the reason.
+/// Turns a failure into what the caller sees; the log has the reason.
 fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
     result.map_err(|failure| match failure {
         Failure::Refused(refusal) => refusal,
@@ -74,7 +74,7 @@ fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
             environment::log_error(&format!("storage is unavailable: {text}"));
             error::unavailable()
         }
-        // The procedures translate the rules that they can break; this is another one.
+        // The procedures translate the constraints that they can violate; this is another one.
         Failure::Storage(StorageError::Constraint(constraint)) => {
             environment::log_error(&format!("storage refused an unexpected change: {constraint:?}"));
             error::internal()
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::bindings::types::ErrorCode;
 
-    /// Work that fails so often with `retry` before it succeeds, and how often it ran.
+    /// Runs work that fails this often with `retry` before it succeeds; returns how often it ran.
     fn run(failures: u32) -> (Result<(), Failure>, u32) {
         let runs = Cell::new(0);
         let result = retrying(|| {

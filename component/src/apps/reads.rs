@@ -3,11 +3,10 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::app_not_found;
-use crate::access::authorise;
+use super::app::app_not_found;
 use crate::bindings::storage::AppFilter;
 use crate::bindings::types::{App, AppPage, Caller, Error, Id};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::validate::text::APP_NAME_MAX;
 use crate::validate::{self, Issues, field, number};
 use crate::{names, transaction};
@@ -59,7 +58,7 @@ pub fn get_paginated(
     };
     transaction::read(|transaction| {
         let total_count = transaction.count_apps(&name_contains)?;
-        // A page past the end would have storage go through all names once more to find nothing.
+        // For a page past the end, storage would read all names once more to find nothing.
         let items = if total_count > filter.offset {
             transaction.list_apps(&filter)?
         } else {
@@ -102,7 +101,7 @@ fn list(filter: &AppFilter) -> Result<Vec<App>, Error> {
     transaction::read(|transaction| Ok(transaction.list_apps(filter)?))
 }
 
-/// The same ids without repetitions, each where it stood first.
+/// The same ids without repetitions, in the order of their first occurrences.
 fn each_once(ids: Vec<Id>) -> Vec<Id> {
     let mut seen = BTreeSet::new();
     ids.into_iter().filter(|id| seen.insert(id.clone())).collect()

@@ -1,10 +1,10 @@
-//! Apps as a document wants them: see `wit/state.wit`.
+//! Apps as a document states them: see `wit/state.wit`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::writes::{AppEdit, icons_for, stored};
+use super::app::{AppEdit, icons_for, stored};
 use crate::bindings::exports::portico::dashboard::state::WantedApp;
 use crate::bindings::icons;
 use crate::bindings::types::{App, Error, Id};
@@ -14,18 +14,18 @@ use crate::{environment, transaction};
 /// The most apps of one call.
 const MAX_APPS: usize = 1000;
 
-/// Refuses what breaks a rule.
+/// Refuses apps that break a rule.
 pub fn check(apps: &[WantedApp]) -> Result<(), Error> {
     edits(apps).map(drop)
 }
 
-/// For each name an icon.
+/// For each name, an icon.
 pub fn find_icons(names: &[String]) -> Result<Vec<String>, Error> {
     validate::whole(number::items(names.len(), 0..=MAX_APPS))?;
     Ok(icons_for(names))
 }
 
-/// Creates or changes them.
+/// Creates or changes these apps.
 pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
     let edits = edits(apps)?;
     let without = apps.iter().filter(|app| app.id.is_none()).count();

@@ -1,21 +1,21 @@
-//! Hashes of bcrypt, as other dashboards keep them: checked, and never made.
+//! Hashes of bcrypt, as other dashboards store them. They are checked, never made.
 //!
-//! bcrypt reads the first 72 bytes of a password and no more: a longer one fits by its beginning.
-//! Whoever signs in gets an Argon2id hash of all that they typed.
+//! bcrypt reads only the first 72 bytes of a password, so of a longer one the rest does not count. A
+//! sign-in replaces the hash by an Argon2id hash of the whole password.
 
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 
-/// The most rounds, as a power of two. A hash of more would take longer than a call may.
+/// The highest cost: the number of rounds as a power of two. A higher one would take longer than a call may.
 const MAX_COST: u32 = 13;
 
-/// What bcrypt reads of a password, with the zero byte at its end.
+/// How much bcrypt reads of a password, the zero byte at its end included.
 const MAX_BYTES: usize = 72;
 
 const ENCODING: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
 
-/// A hash of bcrypt, read: `$2b$10$`, 22 characters of salt, 31 of hash.
+/// A parsed hash of bcrypt: `$2b$10$`, 22 characters of salt, 31 of hash.
 pub struct Bcrypt {
     cost: u32,
     salt: [u8; 16],
@@ -23,8 +23,8 @@ pub struct Bcrypt {
 }
 
 impl Bcrypt {
-    /// Reads a hash with the prefix `$2a$`, `$2b$` or `$2y$`: for what is shorter than 256 bytes
-    /// they are the same.
+    /// Parses a hash with the prefix `$2a$`, `$2b$` or `$2y$`: for passwords shorter than 256 bytes they
+    /// mean the same.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = ["$2a$", "$2b$", "$2y$"]
             .iter()
@@ -47,7 +47,7 @@ impl Bcrypt {
         let mut key = [0; MAX_BYTES];
         let length = password.len().min(MAX_BYTES);
         key[..length].copy_from_slice(&password.as_bytes()[..length]);
-        // The zero at the end belongs to it, where there is room for it.
+        // The zero byte at the end counts, if there is room for it.
         let key = &key[..(length + 1).min(MAX_BYTES)];
         let computed = bcrypt::bcrypt(self.cost, self.salt, key);
         let pairs = computed.iter().zip(self.hash);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_is_no_hash() {
+    fn other_texts_are_not_hashes() {
         let good = "$2b$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe";
         assert!(Bcrypt::parse(good).is_some());
         for bad in [

@@ -1,7 +1,7 @@
 //! Passwords: Argon2id with 19,456 KiB of memory, 2 passes and 1 lane, as PHC text.
 //!
-//! Whatever else a hash may be (weaker parameters, bcrypt of another dashboard) is checked as it
-//! is, and outdated: whoever signs in with it gets a new one.
+//! Other hashes (with weaker parameters, or bcrypt of another dashboard) are checked as they are. They
+//! are outdated: the next sign-in replaces them.
 
 mod imported;
 
@@ -16,29 +16,29 @@ use imported::Bcrypt;
 
 const SALT_BYTES: usize = 16;
 
-/// A hash that fits no password, of the same parameters as any other: checking against it takes
-/// as long, so that the time does not tell that there is no hash.
-const NOBODY: &str =
+/// A hash that fits no password, with the usual parameters. Checking against it takes as long as any
+/// other check, so that the time does not reveal that there is no hash.
+const NO_PASSWORD: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Hashes a password with a salt of its own. Tens of milliseconds: never inside a transaction.
+/// Hashes a password with a new salt. Takes tens of milliseconds, so never inside a transaction.
 pub fn hash(password: &str) -> String {
     hash_with(password, &environment::random_bytes())
 }
 
-/// Whether this is the password of the hash. Without a hash: no, after the same work.
+/// Whether this is the password of the hash. Without a hash the answer is no, after the same work.
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
     if let Some(bcrypt) = hash.and_then(Bcrypt::parse) {
         return bcrypt.fits(password);
     }
     let parsed = hash.and_then(|hash| PasswordHash::new(hash).ok());
-    let nobody = || PasswordHash::new(NOBODY).expect("the constant is a hash");
-    let hash = parsed.unwrap_or_else(nobody);
+    let no_password = || PasswordHash::new(NO_PASSWORD).expect("the constant is a hash");
+    let hash = parsed.unwrap_or_else(no_password);
     argon2().verify_password(password.as_bytes(), &hash).is_ok()
 }
 
-/// Whether a hash is another than one would make today: not Argon2id of this version, or one of
-/// its parameters below today's.
+/// Whether a hash is weaker than a new one: not Argon2id of this version, or one of its parameters
+/// below today's.
 pub fn is_outdated(hash: &str) -> bool {
     let Ok(hash) = PasswordHash::new(hash) else {
         return true;
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn without_a_hash_or_with_a_broken_one_nothing_fits() {
-        let nobody = PasswordHash::new(NOBODY).unwrap();
+        let no_password = PasswordHash::new(NO_PASSWORD).unwrap();
         assert_eq!(
-            Params::try_from(&nobody).unwrap().m_cost(),
+            Params::try_from(&no_password).unwrap().m_cost(),
             argon2().params().m_cost()
         );
         for hash in [
@@ -135,7 +135,7 @@ mod tests {
             Some(""),
             Some("plain"),
             Some("$2b$10$abcdefghijklmnopqrstuv"),
-            Some(NOBODY),
+            Some(NO_PASSWORD),
         ] {
             assert!(!verify("password", hash));
             assert!(!verify("", hash));

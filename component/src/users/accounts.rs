@@ -1,17 +1,16 @@
-//! New accounts: the first administrator, with an invite, and by an administrator.
+//! New accounts: of the first administrator, with an invite, and by an administrator.
 //!
-//! Each looks before it hashes and checks the same again in the transaction that inserts, so that
-//! of many at once only those succeed that may.
+//! Each procedure looks before it hashes, and checks the same again in the transaction that inserts, so
+//! that concurrent calls cannot both succeed where only one may.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
-use super::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
-use crate::access::authorise;
+use super::user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
 use crate::bindings::storage::{AccountKey, NewUser, Transaction};
 use crate::bindings::types::{Caller, Error, Id, NewAccount, Provider, Registration, User};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Issues, number, username::new_username};
 use crate::{environment, error, names, password};
@@ -22,7 +21,7 @@ const MAX_GROUPS: usize = 1000;
 /// `user.initUser`
 pub fn init_user(caller: &Caller, account: &NewAccount) -> Result<Id, Error> {
     authorise(caller, Procedure::UserInitUser)?;
-    // Before the input: once a user exists, nobody learns anything here.
+    // Before the input is checked: once a user exists, this procedure reveals nothing else.
     transaction::read(require_no_users)?;
     let mut issues = Issues::default();
     let account = Account::check(&mut issues, account, Email::Optional);
@@ -113,7 +112,7 @@ impl Account {
         }
     }
 
-    /// Hashes the password: not inside a transaction.
+    /// Hashes the password. Never inside a transaction.
     fn into_new_user(self) -> NewUser {
         NewUser {
             password_hash: Some(password::hash(&self.password)),
@@ -135,7 +134,7 @@ fn require_no_users(transaction: &Transaction) -> Result<(), Failure> {
     }
 }
 
-/// The same words for every reason, so that nobody learns which invites there are.
+/// The message is the same for every reason, so that it does not reveal which invites exist.
 fn require_invite(fits: bool) -> Result<(), Error> {
     if fits {
         Ok(())

@@ -1,8 +1,7 @@
 //! Deleting a user.
 
-use crate::access::authorise;
 use crate::bindings::types::{Caller, Error};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::{error, transaction};
 
 /// `user.delete`
@@ -10,7 +9,7 @@ pub fn delete(caller: &Caller, user_id: &str) -> Result<(), Error> {
     let caller = authorise(caller, Procedure::UserDelete)?;
     caller.require_own_user_or_permission(user_id)?;
     transaction::write(|transaction| {
-        // Somebody who is not there takes no administrator away.
+        // A user who does not exist was not the last administrator.
         if transaction.delete_user(user_id)? && !transaction.another_admin_exists(user_id)? {
             return Err(error::conflict("The last administrator cannot be deleted").into());
         }

@@ -6,77 +6,19 @@ mod password;
 mod preferences;
 mod profile;
 mod reads;
+mod user;
 pub mod wanted;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::users as contract;
-use crate::bindings::storage::{Constraint, Error as StorageError, Transaction, UserChange};
 use crate::bindings::types::{
-    Caller, ColorScheme, Error, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange, Provider,
-    Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+    Caller, ColorScheme, Error, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange, Registration,
+    SearchPreferences, User, UserMatch, UserOption, UserSummary,
 };
-use crate::error;
-use crate::transaction::Failure;
-
-/// A user as it is before anybody changed a preference.
-pub fn new_user(id: Id, provider: Provider, name: String) -> User {
-    User {
-        id,
-        name,
-        email: None,
-        email_verified: None,
-        image: None,
-        provider,
-        home_board_id: None,
-        mobile_home_board_id: None,
-        first_day_of_week: 1,
-        ping_icons_enabled: false,
-        default_search_engine_id: None,
-        open_search_in_new_tab: true,
-    }
-}
-
-/// The colour scheme of a new user.
-pub const NEW_USERS_COLOR_SCHEME: ColorScheme = ColorScheme::Dark;
-
-/// Says that the name is taken, where that is why storage refused.
-pub fn name_taken(error: StorageError) -> Failure {
-    match error {
-        StorageError::Constraint(Constraint::UserName) => error::name_taken().into(),
-        other => other.into(),
-    }
-}
-
-/// Changes a user who must exist.
-fn update(transaction: &Transaction, id: &str, change: &UserChange) -> Result<(), Failure> {
-    if transaction.update_user(id, change)? {
-        Ok(())
-    } else {
-        Err(user_not_found().into())
-    }
-}
-
-/// Refuses a user who does not exist.
-fn require_user(transaction: &Transaction, id: &str) -> Result<User, Failure> {
-    transaction.get_user(id)?.ok_or_else(|| user_not_found().into())
-}
-
-/// Refuses a user for whom somebody else vouches.
-fn require_credentials(provider: Provider) -> Result<(), Error> {
-    match provider {
-        Provider::Credentials => Ok(()),
-        Provider::Oidc | Provider::Ldap => Err(error::forbidden(
-            "Name, email and password of this user belong to an external provider",
-        )),
-    }
-}
-
-fn user_not_found() -> Error {
-    error::not_found("User")
-}
+use crate::plugin::Plugin;
+pub use user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
 
 impl contract::Guest for Plugin {
     fn get_all(caller: Caller) -> Result<Vec<UserSummary>, Error> {

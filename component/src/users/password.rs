@@ -2,11 +2,10 @@
 
 use alloc::string::String;
 
-use super::{require_credentials, user_not_found};
-use crate::access::authorise;
+use super::user::{require_credentials, user_not_found};
 use crate::bindings::storage::{Account, AccountKey, Transaction};
 use crate::bindings::types::{Caller, Error, PasswordChange};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Issues};
 use crate::{error, password};
@@ -15,8 +14,8 @@ use crate::{error, password};
 pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     let caller = authorise(caller, Procedure::UserChangePassword)?;
     let user_id = &change.user_id;
-    // One's own password needs the previous one, also for an administrator: a session left open
-    // must not be enough. For somebody else's it is not asked for, and ignored.
+    // To change your own password you need the previous one, even as an administrator: a session left
+    // open must not be enough. For another user's password it is ignored.
     let own = caller.is(user_id);
     let previous = change.previous_password.as_deref().filter(|_| own);
     let mut issues = Issues::default();
@@ -41,8 +40,8 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
 
     transaction::write(|transaction| {
         let present = account(transaction, user_id)?;
-        // What was checked has to be what is replaced. An administrator checked nothing and
-        // replaces whatever there is.
+        // The hash that is replaced must be the one that was checked. For another user's password
+        // nothing was checked, and the present hash is replaced.
         let old = if own {
             &seen.password_hash
         } else {

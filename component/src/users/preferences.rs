@@ -1,11 +1,10 @@
 //! Preferences of a user.
 
-use super::{require_user, update};
-use crate::access::authorise;
+use super::user::{require_user, update};
 use crate::bindings::storage::{Constraint, Error as StorageError, UserChange};
 use crate::bindings::types::{Caller, ColorScheme, Error, HomeBoards, SearchPreferences};
 use crate::error;
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
 use crate::validate::{field, number};
 
@@ -15,7 +14,7 @@ pub fn change_home_boards(caller: &Caller, user_id: &str, boards: HomeBoards) ->
     caller.require_own_user_or_permission(user_id)?;
     transaction::write(|transaction| {
         require_user(transaction, user_id)?;
-        // What the user sees counts, not what the caller sees.
+        // The user must be able to view the board, not the caller.
         for board_id in [&boards.home_board_id, &boards.mobile_home_board_id]
             .into_iter()
             .flatten()
@@ -74,7 +73,7 @@ fn change(user_id: &str, change: &UserChange) -> Result<(), Error> {
     transaction::write(|transaction| update(transaction, user_id, change))
 }
 
-/// Storage holds references, too: one that is gone since we looked is not found either.
+/// Storage checks references, too: a record that was deleted since we looked is also not found.
 fn missing_reference(failure: Failure, what: &str) -> Failure {
     match failure {
         Failure::Storage(StorageError::Constraint(Constraint::Reference)) => error::not_found(what).into(),

@@ -1,10 +1,9 @@
-//! What a user shows of themselves: image, name and email.
+//! The profile of a user: image, name and email.
 
-use super::{name_taken, require_credentials, require_user, update, user_not_found};
-use crate::access::authorise;
+use super::user::{name_taken, require_credentials, require_user, update, user_not_found};
 use crate::bindings::storage::{Profile, UserChange};
 use crate::bindings::types::{Caller, Error, ProfileChange, TextChange, User};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::validate::email::optional_email;
 use crate::validate::{self, Issues, field, username};
 use crate::{names, transaction};
@@ -44,7 +43,7 @@ pub fn edit(caller: &Caller, change: &ProfileChange) -> Result<(), Error> {
     })
 }
 
-/// The profile after the change: an email that differs is not verified any more.
+/// The profile after the change. A different email is no longer verified.
 pub(super) fn profile_after(name: &str, email: &TextChange, user: &User) -> Profile {
     let email = email.clone().applied_to(user.email.clone());
     let email_verified = user.email_verified.filter(|_| email == user.email);
@@ -58,6 +57,7 @@ pub(super) fn profile_after(name: &str, email: &TextChange, user: &User) -> Prof
 
 #[cfg(test)]
 mod tests {
+    use super::super::user::new_user;
     use super::*;
     use crate::bindings::types::Provider;
 
@@ -66,7 +66,7 @@ mod tests {
         let with_email = || User {
             email: Some("a@b".into()),
             email_verified: Some(5),
-            ..super::super::new_user("id".into(), Provider::Credentials, "alice".into())
+            ..new_user("id".into(), Provider::Credentials, "alice".into())
         };
         let set = |email: &str| TextChange::Set(email.into());
         for (change, email, verified) in [

@@ -2,11 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::require_user;
-use crate::access::authorise;
+use super::user::require_user;
 use crate::bindings::storage::UserFilter;
 use crate::bindings::types::{Caller, Error, Provider, User, UserMatch, UserOption, UserSummary};
-use crate::procedures::Procedure;
+use crate::procedures::{Procedure, authorise};
 use crate::validate::{field, number, username};
 use crate::{names, transaction};
 

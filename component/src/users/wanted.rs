@@ -1,10 +1,10 @@
-//! Users as a document wants them: see `wit/state.wit`.
+//! Users as a document states them: see `wit/state.wit`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::profile::profile_after;
-use super::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use super::user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
 use crate::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedUser};
 use crate::bindings::storage::{
     AccountKey, Error as StorageError, NewUser, Profile, Transaction, UserChange,
@@ -19,7 +19,7 @@ use crate::{environment, error, names, password};
 /// The most users of one call.
 const MAX_USERS: usize = 1000;
 
-/// Refuses what breaks a rule.
+/// Refuses users that break a rule.
 pub fn check(users: &[WantedUser]) -> Result<(), Error> {
     edits(users, Secrets::AsStated).map(drop)
 }
@@ -30,7 +30,7 @@ pub fn hash(password: &str) -> Result<String, Error> {
     Ok(password::hash(password))
 }
 
-/// Creates or changes them.
+/// Creates or changes these users.
 pub fn put(users: &[WantedUser]) -> Result<Vec<Id>, Error> {
     let edits = edits(users, Secrets::Hashed)?;
     let new_ids = environment::new_ids(users.len());
@@ -48,7 +48,7 @@ pub fn put(users: &[WantedUser]) -> Result<Vec<Id>, Error> {
     })
 }
 
-/// What a secret has to be.
+/// In which form a secret must be.
 #[derive(Clone, Copy)]
 enum Secrets {
     AsStated,
@@ -109,7 +109,7 @@ impl UserEdit {
         AccountKey::Name((self.provider, names::key(&self.name)))
     }
 
-    /// Refuses a name that no new user may have, unless a user has it already: it may be older than
+    /// Refuses a name that a new user may not have, unless a user has it already: it may be older than
     /// the rule.
     fn check_name(&self, transaction: &Transaction) -> Result<Checked<()>, Failure> {
         let visible = username::visible(&self.name);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_a_hash() {
+    fn only_a_hash_is_written() {
         let plain = WantedUser {
             secret: Some(Secret::Password("correct horse".into())),
             ..wanted(Provider::Credentials)

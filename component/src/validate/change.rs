@@ -1,8 +1,8 @@
-//! Texts that a change leaves alone, removes or replaces.
+//! Changes that keep, remove or replace a text.
 
 use alloc::string::String;
 
-use super::Checked;
+use super::issues::Checked;
 use crate::bindings::types::TextChange;
 
 /// The rule of a text that may be absent.
@@ -15,7 +15,7 @@ impl Default for TextChange {
 }
 
 impl TextChange {
-    /// The change as it is stored: a text that is none after trimming clears.
+    /// The change with its text checked. A text that is empty after trimming clears.
     pub fn checked(&self, rule: OptionalText) -> Checked<Self> {
         match self {
             Self::Keep => Ok(Self::Keep),
@@ -24,7 +24,7 @@ impl TextChange {
         }
     }
 
-    /// What becomes of the present text.
+    /// The text after the change.
     pub fn applied_to(self, present: Option<String>) -> Option<String> {
         match self {
             Self::Keep => present,

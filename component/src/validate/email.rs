@@ -4,7 +4,8 @@
 
 use alloc::string::{String, ToString};
 
-use super::{Checked, text};
+use super::issues::Checked;
+use super::text;
 
 /// The most characters that an address has.
 const MAX: usize = 254;

@@ -1,67 +1,32 @@
-//! Where the icon of an app is.
+//! The URL of an app's icon.
 
-use alloc::format;
 use alloc::string::String;
 
-use super::{Checked, text};
+use super::issues::Checked;
+use super::{icon_rule, text};
 
-/// Clients send small icons as data URIs, too. A list of thousands of apps has to stay readable.
+/// The most characters. Clients also send small icons as data URIs, but a list of thousands of apps must not
+/// become too large.
 const MAX: usize = 65_536;
 
-/// The icon of an app: any text on one line, since clients send relative paths, except for what
-/// [`safe`] refuses.
+/// The icon of an app: any text on one line that is [`safe`]. Clients also send relative paths.
 pub fn icon_url(value: &str) -> Checked<String> {
     let icon_url = line(value)?;
     safe(&icon_url)?;
     Ok(icon_url)
 }
 
-/// An icon as it is stored. Those from before [`safe`] was a rule are kept.
+/// An icon as it is stored. Icons that are older than the rule of [`safe`] stay.
 pub fn line(value: &str) -> Checked<String> {
     text::line(value.trim(), 1..=MAX)
 }
 
-/// Refuses an icon that a browser would run, or show as a page of the dashboard, if a client made a
-/// link or a frame of it.
-///
-/// A browser drops control characters and blanks before the scheme, and tabs and line ends within
-/// it. [`line`] leaves none of them. It keeps U+FEFF, which JavaScript's `trim` takes away.
+/// Refuses an icon that a browser would run, or show as a page of the dashboard.
 pub fn safe(icon_url: &str) -> Checked<()> {
-    let icon_url = icon_url.trim_start_matches(|first: char| first.is_whitespace() || first == '\u{feff}');
-    let Some((scheme, rest)) = icon_url.split_once(':') else {
-        return Ok(());
-    };
-    let refused = ["javascript", "vbscript"]
-        .into_iter()
-        .find(|refused| scheme.eq_ignore_ascii_case(refused));
-    if let Some(refused) = refused {
-        return Err(format!("must not be a URL of the scheme {refused}:"));
+    match icon_rule::problem(icon_url) {
+        None => Ok(()),
+        Some(problem) => Err(problem.into()),
     }
-    if scheme.eq_ignore_ascii_case("data") && !is_image(rest) {
-        return Err(String::from(
-            "must be an image where it is a data URI: data:image/...,...",
-        ));
-    }
-    Ok(())
-}
-
-/// Whether the rest of a data URI begins with the MIME type of an image. Without a comma it holds
-/// nothing, and with a MIME type that cannot be parsed it is text
-/// (<https://fetch.spec.whatwg.org/#data-url-processor>).
-fn is_image(rest: &str) -> bool {
-    let Some((head, _)) = rest.split_once(',') else {
-        return false;
-    };
-    let mime = head.split_once(';').map_or(head, |(mime, _)| mime);
-    let Some((kind, subtype)) = mime.trim().split_once('/') else {
-        return false;
-    };
-    kind.eq_ignore_ascii_case("image") && !subtype.is_empty() && subtype.chars().all(is_of_token)
-}
-
-/// Whether a MIME type may hold this character (RFC 9110, *token*).
-fn is_of_token(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
 }
 
 #[cfg(test)]
@@ -97,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_refused_whatever_they_hide_behind() {
+    fn disguised_scripts_are_refused() {
         for refused in [
             "javascript:alert(1)",
             "JavaScript:alert(1)",

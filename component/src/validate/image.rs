@@ -3,20 +3,21 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::{Checked, url};
+use super::issues::Checked;
+use super::url;
 
 /// The most characters of an image in all: about 256 KiB in base64.
 const MAX: usize = 350_000;
 
-/// How many bytes at the beginning tell the format.
+/// How many bytes at the beginning identify the format.
 const SIGNATURE_BYTES: usize = 12;
 
 /// An image as a data URI: PNG, JPEG, GIF or WebP in strict base64 (padded, no stray bits at the
-/// end), which begins with the signature of the format that it claims. Trimmed: what writes base64
-/// often ends it with a line end.
+/// end), which begins with the signature of its format. It is trimmed, because tools often write a
+/// line end after base64.
 pub fn data_uri(value: &str) -> Checked<String> {
     let value = value.trim();
-    // Bytes are characters here: what follows takes ASCII only.
+    // Counting bytes is enough, because the rest accepts only ASCII.
     if value.len() > MAX {
         return Err(format!(
             "must have at most {MAX} characters, got {}",
@@ -77,11 +78,11 @@ fn signature_of(mime: &str) -> Option<IsFormat> {
         .map(|(_, is_format)| is_format)
 }
 
-/// Checks all of a base64 text and decodes its first bytes (zero where there are fewer). None if
-/// it is not strict base64.
+/// Checks the whole base64 text and decodes its first bytes, filled up with zeros. None if it is not
+/// strict base64.
 fn first_bytes_of_base64(text: &str) -> Option<Signature> {
     let digits = text.trim_end_matches('=');
-    // Bits of the last digit that belong to no byte.
+    // Bits of the last digit that are not part of a byte.
     let stray_bits: u8 = match (text.len() % 4, text.len() - digits.len()) {
         (0, 0) => 0,
         (0, 1) => 0b11,
@@ -93,7 +94,7 @@ fn first_bytes_of_base64(text: &str) -> Option<Signature> {
     for (index, digit) in digits.bytes().enumerate() {
         last = value_of_digit(digit)?;
         let bit = index * 6;
-        // The 6 bits lie in one byte or across two.
+        // The 6 bits are in one byte or across two.
         let [high, low] = (u16::from(last) << (10 - bit % 8)).to_be_bytes();
         if let Some(byte) = bytes.get_mut(bit / 8) {
             *byte |= high;

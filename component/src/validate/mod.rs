@@ -1,8 +1,7 @@
-//! What a text, a number or a list may be: one module for each kind of value, and the collector
-//! that reports all broken rules of an input at once.
+//! What a text, a number or a list may be: one module for each kind of value.
 //!
-//! A rule answers the value as it is stored (trimmed, normalised), or what is wrong with it: the
-//! end of a sentence that begins with the field's name. Never the value of a secret.
+//! A rule returns the value as it is stored (trimmed, normalised), or what is wrong with it; never
+//! the value of a secret.
 //!
 //! Every text except passwords is trimmed by `str::trim`: of White_Space (Unicode) at both ends,
 //! line ends included. Ids, tokens and choices are compared as they are.
@@ -10,108 +9,13 @@
 pub mod change;
 pub mod email;
 pub mod icon;
+mod icon_rule;
 pub mod image;
+mod issues;
 pub mod number;
 pub mod password;
 pub mod text;
 pub mod url;
 pub mod username;
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
-use crate::bindings::types::{Error, Issue, PathSegment};
-use crate::error;
-
-/// A value as it is stored, or what is wrong with it.
-pub type Checked<T> = Result<T, String>;
-
-/// The broken rules of one input.
-#[derive(Default)]
-pub struct Issues {
-    item: Option<PathSegment>,
-    found: Vec<Issue>,
-}
-
-impl Issues {
-    /// From here on, fields are those of the list's item at this position.
-    pub fn enter_item(&mut self, index: usize) {
-        self.item = Some(PathSegment::Index(u32::try_from(index).unwrap_or(u32::MAX)));
-    }
-
-    /// Takes the value of a field. Where a rule is broken it notes that and answers a default,
-    /// which nobody sees: [`Issues::finish`] refuses.
-    pub fn check<T: Default>(&mut self, field: &str, checked: Checked<T>) -> T {
-        checked.unwrap_or_else(|message| {
-            let field = PathSegment::Field(field.to_string());
-            let path = self.item.iter().cloned().chain([field]).collect();
-            self.found.push(Issue { path, message });
-            T::default()
-        })
-    }
-
-    /// Refuses the input if it breaks any rule.
-    pub fn finish(self) -> Result<(), Error> {
-        if self.found.is_empty() {
-            Ok(())
-        } else {
-            Err(error::bad_request(self.found))
-        }
-    }
-}
-
-/// Takes the value of the only field that has a rule.
-pub fn field<T>(name: &str, checked: Checked<T>) -> Result<T, Error> {
-    checked.map_err(|message| {
-        error::bad_request(Vec::from([Issue {
-            path: [PathSegment::Field(name.to_string())].into(),
-            message,
-        }]))
-    })
-}
-
-/// Takes the value of an input that is not made of fields.
-pub fn whole<T>(checked: Checked<T>) -> Result<T, Error> {
-    checked.map_err(|message| {
-        error::bad_request(Vec::from([Issue {
-            path: Vec::new(),
-            message,
-        }]))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn broken(message: &str) -> Checked<u32> {
-        Err(message.into())
-    }
-
-    #[test]
-    fn all_broken_rules_are_reported_with_their_places() {
-        let mut issues = Issues::default();
-        assert_eq!(issues.check("good", Ok(5)), 5);
-        issues.check("bad", broken("is bad"));
-        issues.enter_item(3);
-        issues.check("worse", broken("is worse"));
-        let error = issues.finish().unwrap_err();
-        assert_eq!(
-            error.message,
-            "Input validation failed: bad is bad; [3].worse is worse"
-        );
-        let paths: Vec<_> = error.issues.into_iter().map(|issue| issue.path).collect();
-        let field = |name: &str| PathSegment::Field(name.into());
-        assert_eq!(
-            paths,
-            [vec![field("bad")], vec![PathSegment::Index(3), field("worse")]]
-        );
-    }
-
-    #[test]
-    fn an_input_without_broken_rules_passes() {
-        let mut issues = Issues::default();
-        issues.check("good", Ok(1));
-        assert!(issues.finish().is_ok());
-    }
-}
+pub use issues::{Checked, Issues, field, whole};

@@ -3,12 +3,12 @@
 use alloc::format;
 use core::ops::RangeInclusive;
 
-use super::Checked;
+use super::issues::Checked;
 
-/// How many results a search answers where nothing else is asked for.
+/// How many results a search returns by default.
 const DEFAULT_LIMIT: i32 = 10;
 
-/// A number within bounds, which the type must be able to hold.
+/// A number within bounds. The type must be able to hold it.
 pub fn within<T: TryFrom<i32>>(value: i32, bounds: RangeInclusive<i32>) -> Checked<T> {
     match T::try_from(value) {
         Ok(number) if bounds.contains(&value) => Ok(number),
@@ -20,7 +20,7 @@ pub fn within<T: TryFrom<i32>>(value: i32, bounds: RangeInclusive<i32>) -> Check
     }
 }
 
-/// How many results a search answers at most: 1 to 100, or the default.
+/// The most results of a search: 1 to 100, or the default.
 pub fn limit(value: Option<i32>) -> Checked<u32> {
     within(value.unwrap_or(DEFAULT_LIMIT), 1..=100)
 }

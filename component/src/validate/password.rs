@@ -1,6 +1,7 @@
-//! Passwords: long enough, and not so long that hashing them is a burden. No other rule.
+//! Passwords: long enough, and short enough to hash quickly. There is no other rule.
 
-use super::{Checked, text};
+use super::issues::Checked;
+use super::text;
 
 /// The most characters that a password has.
 pub const MAX: usize = 255;

@@ -1,4 +1,4 @@
-//! Plain texts: trimmed, bounded, and which control characters they may hold.
+//! Plain texts: trimming, length, and control characters.
 //!
 //! Lengths count Unicode scalar values after trimming.
 
@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::RangeInclusive;
 
-use super::Checked;
+use super::issues::Checked;
 
 /// The most characters that the name of an app has.
 pub const APP_NAME_MAX: usize = 64;

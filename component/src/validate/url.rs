@@ -1,22 +1,24 @@
-//! Links, as browsers read them: what is checked here is what a click would do.
+//! Links, checked as a browser would follow them.
 //!
 //! They are stored as they were sent, trimmed. Browsers drop tabs, line ends and leading control
-//! characters before they look at the scheme; here none of them gets that far.
+//! characters before they read the scheme; here a link with any of them is refused.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use url::Url;
 
-use super::{Checked, text};
+use super::issues::Checked;
+use super::text;
 
-/// The most characters of a link. Browsers and servers cope with this many.
+/// The most characters of a link. Browsers and servers can handle this many.
 const MAX: usize = 8192;
 
-/// Schemes that run or show what the link itself says, as if it came from the dashboard.
+/// Schemes whose URLs contain the script or page themselves, which the browser would run as if it came
+/// from the dashboard.
 const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "vbscript"];
 
-/// Where an app leads; `""` = nowhere. An absolute URL of any scheme but the refused ones.
+/// Where an app leads; `""` = nowhere. An absolute URL of any scheme except the refused ones.
 pub fn href(value: &str) -> Checked<Option<String>> {
     let Some((text, url)) = parse(value)? else {
         return Ok(None);
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_refused_whatever_they_hide_behind() {
+    fn disguised_scripts_are_refused() {
         for refused in [
             "javascript:alert(1)",
             "JAVASCRIPT:alert(1)",
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_absolute_url_is_refused() {
+    fn other_texts_than_absolute_urls_are_refused() {
         for refused in [
             "http://",
             "https://:8080",

@@ -3,14 +3,15 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Checked, text};
+use super::issues::Checked;
+use super::text;
 use crate::names;
 
 /// The most characters that a username has.
 pub const MAX: usize = 255;
 
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
-/// characters after that. Those from before [`visible`] was a rule are kept.
+/// characters after that. Names that are older than the rule of [`visible`] stay.
 pub fn username(value: &str) -> Checked<String> {
     text::line(&names::key(value.trim()), 3..=MAX)
 }
@@ -22,7 +23,7 @@ pub fn new_username(value: &str) -> Checked<String> {
     Ok(name)
 }
 
-/// Refuses characters that are not seen or that turn the direction of text: with them a name looks
+/// Refuses characters that are invisible or change the direction of text, because they make a name look
 /// like another user's.
 pub fn visible(name: &str) -> Checked<()> {
     match name.chars().find(|character| is_default_ignorable(*character)) {
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_one_holds_nothing_that_is_not_seen() {
+    fn a_new_one_has_no_invisible_characters() {
         for hidden in [
             '\u{202e}',
             '\u{200b}',

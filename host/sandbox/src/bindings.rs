@@ -10,6 +10,6 @@ wasmtime::component::bindgen!({
     additional_derives: [PartialEq],
     with: {
         "portico:dashboard/types": portico_model,
-        "portico:dashboard/storage.transaction": crate::imports::OpenTransaction,
+        "portico:dashboard/storage.transaction": crate::transaction::OpenTransaction,
     },
 });

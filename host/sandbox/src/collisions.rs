@@ -1,9 +1,9 @@
 //! How long a call waits after storage answered `retry`.
 //!
-//! Transactions that collided once collide again when all of them are tried again at once. A
-//! component cannot sleep, so the host waits before the call's next transaction begins: for a random
-//! time between nothing and a bound that grows with each collision of the call. Of 16 writers whose
-//! transactions take 5 ms, ten are refused after six tries without a wait, and with it none.
+//! Transactions that collided collide again if all of them are tried again at once. A component
+//! cannot sleep, so the host waits before the call's next transaction begins: for a random time
+//! between nothing and a bound that grows with each collision of the call. Of 16 writers whose
+//! transactions take 5 ms, ten are refused after six tries without the wait, and none with it.
 
 use std::time::Duration;
 
@@ -13,18 +13,19 @@ const FIRST: Duration = Duration::from_millis(25);
 const GROWTH: u32 = 3;
 /// The largest bound.
 const LONGEST: Duration = Duration::from_secs(1);
+
 /// The collisions of one call.
-pub(super) struct Collisions {
+pub(crate) struct Collisions {
     count: u32,
     /// Whether no transaction has begun since the last one.
     is_last: bool,
-    /// What the call may still wait.
+    /// How long the call may still wait.
     left: Duration,
 }
 
 impl Collisions {
-    /// None yet. The call waits this long in all, however often its component tries.
-    pub fn none(together: Duration) -> Self {
+    /// None yet. All waits of the call take `together` at most.
+    pub fn new(together: Duration) -> Self {
         Self {
             count: 0,
             is_last: false,
@@ -32,7 +33,7 @@ impl Collisions {
         }
     }
 
-    /// Storage answered `retry`. It may say so more than once of one transaction.
+    /// Storage answered `retry`, which it may do more than once in one transaction.
     pub fn note(&mut self) {
         if !self.is_last {
             self.is_last = true;
@@ -67,7 +68,7 @@ mod tests {
 
     /// The waits of a call whose every transaction collides.
     fn waits(share: f64) -> impl Iterator<Item = Duration> {
-        let mut collisions = Collisions::none(TOGETHER);
+        let mut collisions = Collisions::new(TOGETHER);
         std::iter::from_fn(move || {
             collisions.note();
             collisions.next_wait(|| share)
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn there_is_no_wait_without_a_collision_and_one_wait_for_each() {
-        let mut collisions = Collisions::none(TOGETHER);
+        let mut collisions = Collisions::new(TOGETHER);
         assert_eq!(collisions.next_wait(|| 1.0), None);
         // Every function of one transaction may say it.
         collisions.note();

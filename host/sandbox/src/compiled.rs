@@ -1,10 +1,11 @@
-//! Compiled components, kept in files: to map one takes half a millisecond, to compile it a hundred.
+//! Compiled components, kept in files: mapping one takes half a millisecond, compiling it a hundred.
 //!
 //! Invariants:
-//! - Compiled code runs as it is found, outside of the sandbox. So it is taken only from a file and
-//!   a folder that nobody else can have written to (what is above the folder is up to whoever chose it); wasmtime itself sees whether it was made by this
-//!   version, with these settings, for this processor.
-//! - A file has the name of what it was made from, comes to its name whole, and never changes: it
+//! - Compiled code runs outside of the sandbox, as it is found. So it is taken only from a file and a
+//!   folder that no other user can have written to; the folders above are the responsibility of the
+//!   administrator who chose them. wasmtime itself checks that the code was made by this version, with
+//!   these settings, for this processor.
+//! - A file is named after what it was made from, gets its name when it is complete, and never changes: it
 //!   stays mapped as long as the component runs.
 
 use std::{
@@ -20,17 +21,19 @@ use sha2::{Digest as _, Sha256};
 use tracing::{debug, warn};
 use wasmtime::{Engine, component::Component};
 
-/// How many are kept: of components that were there before, and of other versions.
+use crate::component::{COMPONENT_HASH, is_inside};
+
+/// How many files are kept, those of earlier components and of other versions included.
 const MOST_KEPT: usize = 8;
 
 const EXTENSION: &str = "compiled";
 
-/// Compiles a component, or takes it from this folder, which is made if it is not there.
-pub(super) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> anyhow::Result<Component> {
+/// Compiles a component, or takes it from this folder, which is created if necessary.
+pub(crate) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> anyhow::Result<Component> {
     let Some(folder) = folder else {
         return compile(engine, component);
     };
-    // By its real path: a link on the way could lead elsewhere after it was looked at.
+    // By its real path: a link on the way could be changed after this check.
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -52,7 +55,7 @@ pub(super) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> 
 }
 
 /// The same component for another engine with the same settings.
-pub(super) fn load_again(engine: &Engine, component: &Component) -> anyhow::Result<Component> {
+pub(crate) fn load_again(engine: &Engine, component: &Component) -> anyhow::Result<Component> {
     let bytes = component.serialize()?;
     #[expect(unsafe_code, reason = "wasmtime takes compiled code by nothing else")]
     // SAFETY: these are the bytes that wasmtime gave in this process.
@@ -79,9 +82,8 @@ fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Resu
 }
 
 fn name_of(component: &[u8]) -> String {
-    // Of the one inside it is known since the host was built.
-    let hash = if std::ptr::eq(component, crate::COMPONENT) {
-        env!("PORTICO_COMPONENT_HASH").into()
+    let hash = if is_inside(component) {
+        COMPONENT_HASH.into()
     } else {
         hash(component)
     };
@@ -100,12 +102,12 @@ fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Component> {
         "others may have written it"
     );
     #[expect(unsafe_code, reason = "wasmtime takes compiled code by nothing else")]
-    // SAFETY: the file and its folder belong to us and nobody else may write to them, so it is what
-    // `keep` wrote: the bytes that wasmtime gave, whole. It is never written to again.
+    // SAFETY: the file and its folder belong to us and no other user may write to them, so it is what
+    // `keep` wrote: all of the bytes that wasmtime gave. It is never written to again.
     Ok(unsafe { Component::deserialize_file(engine, file)? })
 }
 
-/// Whether only we may write to it.
+/// Whether only the user that this process runs as may write to it.
 fn is_ours(metadata: &Metadata) -> bool {
     const OTHERS_MAY_WRITE: u32 = 0o022;
     metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & OTHERS_MAY_WRITE == 0
@@ -113,16 +115,16 @@ fn is_ours(metadata: &Metadata) -> bool {
 
 fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
     let bytes = component.serialize()?;
-    // For its owner only, and gone if it does not get its name.
+    // Readable by its owner only, and removed unless it gets its name.
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
     new.write_all(&bytes)?;
-    // The name must not be there before what it names, whatever interrupts us.
+    // The contents must be durable before the name, even if the machine stops in between.
     new.as_file().sync_all()?;
     new.persist(file)?;
     Ok(forget_old(folder)?)
 }
 
-/// Removes those that were made the longest time ago.
+/// Removes the oldest files beyond [`MOST_KEPT`].
 fn forget_old(folder: &Path) -> io::Result<()> {
     let mut kept: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -143,6 +145,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::component::COMPONENT;
 
     const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compiled_is_taken_from_its_file() {
+    fn a_compiled_component_is_taken_from_its_file() {
         let engine = Engine::default();
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("cache");
@@ -170,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_have_written_is_not_run() {
+    fn a_file_that_others_may_have_written_is_not_run() {
         let engine = Engine::default();
         let folder = tempfile::tempdir().unwrap();
         load(&engine, EMPTY, Some(folder.path())).unwrap();
         let file = &kept(folder.path())[0];
         set_mode(file, 0o620);
         assert!(from_file(&engine, file).is_err());
-        // It is made anew.
+        // The file is made anew.
         load(&engine, EMPTY, Some(folder.path())).unwrap();
         assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
 
@@ -223,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn the_component_inside_has_the_name_that_it_would_have_from_outside() {
-        let outside = crate::COMPONENT.to_vec();
-        assert_eq!(name_of(crate::COMPONENT), name_of(&outside));
+    fn the_component_inside_has_the_same_name_as_a_copy_of_it() {
+        let copy = COMPONENT.to_vec();
+        assert_eq!(name_of(COMPONENT), name_of(&copy));
     }
 
     #[test]

@@ -5,17 +5,17 @@ use std::{io, thread};
 use tracing::warn;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use super::limits::{Limits, TICK};
+use crate::limits::{Limits, TICK};
 
 /// A core instance for the component itself, one for each of its adapters, and one to spare.
-pub(super) const CORE_INSTANCES: u32 = 4;
+pub(crate) const CORE_INSTANCES: u32 = 4;
 /// The tables of the component and of its adapters.
-pub(super) const TABLES: u32 = 2;
+pub(crate) const TABLES: u32 = 2;
 
-/// For most calls: an engine with instances from a pool; without a pool where the machine has no room
-/// for one.
-pub(super) fn new(limits: &Limits) -> anyhow::Result<Engine> {
-    let instances = limits.instances + limits.warm;
+/// The engine of most calls: with a pool of instances, or without one where the machine has no room for it.
+pub(crate) fn new(limits: &Limits) -> anyhow::Result<Engine> {
+    // Calls that hash come here, too, where they have no pool of their own.
+    let instances = limits.ordinary_calls() + limits.hashing + limits.warm;
     match with_pool(pool(limits, instances, 192 << 10)) {
         Ok(engine) => Ok(engine),
         Err(error) => {
@@ -27,10 +27,10 @@ pub(super) fn new(limits: &Limits) -> anyhow::Result<Engine> {
     }
 }
 
-/// For calls that hash: few instances, whose places keep as much memory as one hash needs.
-pub(super) fn for_hashing(limits: &Limits) -> anyhow::Result<Engine> {
+/// The engine of calls that hash: few instances, whose places keep as much memory as one hash needs.
+pub(crate) fn for_hashing(limits: &Limits) -> anyhow::Result<Engine> {
     let mut pool = pool(limits, limits.hashing, 24 << 20);
-    // Nearly all of it was written to: to ask which pages were takes longer than to empty the rest.
+    // Nearly every page was written to: finding out which takes longer than clearing all of them.
     pool.pagemap_scan(Enabled::No);
     Ok(with_pool(pool)?)
 }
@@ -41,20 +41,20 @@ fn with_pool(pool: PoolingAllocationConfig) -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// What compiled code depends on: the same for every engine.
+/// The settings that compiled code depends on: the same for every engine.
 fn config() -> Config {
     let mut config = Config::new();
-    // The contract has no async functions. Without support for them a call costs half.
+    // The contract has no async functions. Calls cost half as much without support for them.
     config.concurrency_support(false);
     config.gc_support(false);
     config.epoch_interruption(true);
-    // A backtrace of the host's own frames for each trap is slow and says nothing.
+    // A backtrace of the host's own frames for each trap is slow and of no use.
     config.wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
     config
 }
 
-/// Resetting memory by hand, up to so much of each instance, is cheaper than asking the kernel to,
-/// which stops every core.
+/// `resident` bytes of each instance's memory are cleared by hand, which is cheaper than having the kernel
+/// do it: that interrupts every core.
 fn pool(limits: &Limits, instances: u32, resident: usize) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -74,9 +74,9 @@ fn pool(limits: &Limits, instances: u32, resident: usize) -> PoolingAllocationCo
     pool
 }
 
-/// Counts the engine's time in ticks, as long as the engine is there, and tidies up each second.
-/// Fails where no thread can be started.
-pub(super) fn keep_time(engine: &Engine, tidy_up: impl Fn() + Send + 'static) -> io::Result<()> {
+/// Starts a thread that advances the engine's epoch every tick and calls `tidy_up` every second, until the
+/// engine is dropped. Fails if no thread can be started.
+pub(crate) fn keep_time(engine: &Engine, tidy_up: impl Fn() + Send + 'static) -> io::Result<()> {
     const TICKS_OF_A_SECOND: u32 = 100;
     let engine = engine.weak();
     let thread = thread::Builder::new().name("portico-ticks".into());

@@ -1,9 +1,9 @@
-//! What an instance offers.
+//! The exports of an instance.
 //!
-//! To look a function up and to compare its type takes a part of a microsecond, so all of them
-//! take longer than most calls. An instance's first call looks up its own function only; one that
-//! is called again, all of its interface, once. `Sandbox::describe` looks everything up, so what
-//! does not fit is found at the start.
+//! Looking up one function and comparing its type takes a fraction of a microsecond; looking up all
+//! of them takes longer than most calls. The first call of an instance looks up its own function
+//! only, the second one its whole interface, once. `Sandbox::describe` looks everything up, so a
+//! type that does not fit is found at the start.
 
 use std::collections::HashMap;
 
@@ -16,16 +16,16 @@ use wasmtime::{
     format_err,
 };
 
-use super::{
-    State,
+use crate::{
     bindings::{
         Plugin, PluginIndices,
         exports::portico::dashboard::{apps, users},
     },
+    state::State,
 };
 
 /// Where a component has its exports.
-pub(super) struct ExportIndices {
+pub(crate) struct ExportIndices {
     plugin: PluginIndices,
     apps: apps::GuestIndices,
     users: users::GuestIndices,
@@ -45,7 +45,7 @@ impl ExportIndices {
     }
 }
 
-/// What procedures call: the interface in the contract, and its name in the bindings.
+/// The interfaces that procedures call: in the contract, and in the bindings.
 const INTERFACES: [(&str, &str); 2] = [
     ("portico:dashboard/apps@0.2.0", "portico_dashboard_apps"),
     ("portico:dashboard/users@0.2.0", "portico_dashboard_users"),
@@ -68,9 +68,9 @@ fn functions(component: &InstancePre<State>) -> wasmtime::Result<HashMap<String,
     Ok(functions)
 }
 
-/// The exports of one instance, as far as they were looked up: kilobytes, which stay where they are
-/// while the instance goes from call to call.
-pub(super) struct Exports {
+/// The exports of one instance that were looked up. Boxed, because they are kilobytes and an instance is
+/// moved from call to call.
+pub(crate) struct Exports {
     instance: component::Instance,
     plugin: Option<Box<Plugin>>,
     apps: Option<Box<apps::Guest>>,
@@ -87,7 +87,7 @@ impl Exports {
         }
     }
 
-    /// The function of this name; fails if it has another type.
+    /// The function with this name; fails if it has another type.
     pub fn function<Params, Answer>(
         &self,
         name: &str,
@@ -136,20 +136,4 @@ fn looked_up<T>(
         Some(found) => Ok(found),
         None => Ok(kept.insert(Box::new(load()?))),
     }
-}
-
-/// `ask!(instance.interface.function(arguments))`: calls a function of an
-/// [`Instance`](super::Instance), and looks up what that takes. Ends the function around it where an
-/// export has another type.
-#[macro_export]
-macro_rules! ask {
-    ($instance:ident.$interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
-        if $instance.is_fresh() {
-            let name = concat!(stringify!($interface), ".", stringify!($function));
-            $instance.call_once(name, ($($argument,)*)).await
-        } else {
-            let (exports, store) = $instance.$interface()?;
-            exports.$function(store, $($argument),*).await
-        }
-    };
 }

@@ -1,34 +1,30 @@
-//! Where calls run that hash a password: each needs 19 MiB, and for the kernel to give and take
-//! them costs half as much as the hash.
+//! Where calls run that hash a password. Each needs 19 MiB, and it would cost half as much as the hash to get
+//! that memory from the kernel and to give it back.
 //!
 //! Invariants:
-//! - Each call has a fresh instance, whose memory is as the component's file says. Only the room for
-//!   it stays with its place in the pool, emptied.
-//! - There are few places, so little stays; and none once nobody has hashed for a while.
+//! - Each call has a fresh instance, whose memory is as the component's file says. Only the memory behind
+//!   it stays with its place in the pool, and is cleared.
+//! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`turn_to_hash`),
+//!   so a place is always free: a call that finds none is an internal error.
+//! - The pool is made when the first call hashes, and dropped when none has hashed for a while.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::warn;
 
-use super::{
-    compiled, engine,
-    limits::{Limits, Stop, trapped},
-    prepared::Prepared,
-};
+use crate::{compiled, engine, limits::Limits, prepared::Prepared};
 use portico_model::error::Error;
 
-pub(super) struct Hashing {
+pub(crate) struct Hashing {
     limits: Limits,
+    /// For other calls.
     ordinary: Arc<Prepared>,
     places: Arc<Semaphore>,
-    /// None while nobody hashes.
+    /// None until a call hashes.
     pool: Mutex<Option<Pool>>,
 }
 
@@ -38,7 +34,7 @@ struct Pool {
 }
 
 impl Hashing {
-    /// For the component that is prepared for other calls; nothing is made before it is needed.
+    /// Prepares nothing yet.
     pub fn new(ordinary: Arc<Prepared>, limits: &Limits) -> Self {
         Self {
             ordinary,
@@ -48,11 +44,12 @@ impl Hashing {
         }
     }
 
-    /// Waits for a place.
-    pub async fn enter(&self) -> Result<(OwnedSemaphorePermit, Arc<Prepared>), Error> {
-        let place = timeout(self.limits.wait, self.places.clone().acquire_owned());
-        let place = place.await.map_err(|_| trapped(Stop::NoMemoryLeft.into()))?;
-        Ok((place.map_err(Error::internal)?, self.prepared()))
+    /// A place for a call that holds a permit to hash, and the component to run there.
+    pub fn enter(&self) -> Result<(OwnedSemaphorePermit, Arc<Prepared>), Error> {
+        let place = self.places.clone().try_acquire_owned();
+        let without_permit = |error| anyhow::Error::new(error).context("a call hashes without a permit to");
+        let place = place.map_err(|error| Error::internal(without_permit(error)))?;
+        Ok((place, self.prepared()))
     }
 
     fn prepared(&self) -> Arc<Prepared> {
@@ -87,12 +84,12 @@ impl Hashing {
         Prepared::new(engine, component)
     }
 
-    /// Gives the room back if nobody has hashed for a while.
+    /// Drops the pool if no call has hashed for a while.
     pub fn sweep(&self) {
         let mut pool = self.pool();
-        let nobody_hashes = self.places.available_permits() == self.limits.hashing as usize;
+        let all_free = self.places.available_permits() == self.limits.hashing as usize;
         let is_idle = |pool: &mut Pool| pool.used.elapsed() > self.limits.warm_time;
-        if nobody_hashes {
+        if all_free {
             let idle = pool.take_if(is_idle);
             drop(pool);
             drop(idle);
@@ -109,44 +106,45 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{COMPONENT, Compiled};
+    use crate::component::COMPONENT;
     use portico_model::error::Code;
 
     fn hashing() -> Hashing {
         let limits = Limits {
             hashing: 1,
             warm_time: Duration::from_millis(1),
-            wait: Duration::from_millis(20),
             ..Limits::default()
         };
-        let compiled = Compiled::new(COMPONENT, None, limits.clone()).unwrap();
-        Hashing::new(Arc::new(compiled.prepared), &limits)
+        let engine = engine::new(&limits).unwrap();
+        let component = compiled::load(&engine, COMPONENT, None).unwrap();
+        let ordinary = Prepared::new(engine, component).unwrap();
+        Hashing::new(Arc::new(ordinary), &limits)
     }
 
-    #[tokio::test]
-    async fn the_room_is_given_back_when_nobody_has_hashed_for_a_while() {
+    #[test]
+    fn the_pool_is_dropped_when_no_call_has_hashed_for_a_while() {
         let hashing = hashing();
-        assert!(hashing.pool().is_none(), "nobody has hashed");
-        let place = hashing.enter().await.unwrap();
+        assert!(hashing.pool().is_none(), "no call has hashed");
+        let place = hashing.enter().unwrap();
         std::thread::sleep(Duration::from_millis(5));
         hashing.sweep();
-        assert!(hashing.pool().is_some(), "somebody hashes");
+        assert!(hashing.pool().is_some(), "a call hashes");
         drop(place);
         hashing.sweep();
         assert!(hashing.pool().is_none());
-        drop(hashing.enter().await.unwrap());
+        drop(hashing.enter().unwrap());
         assert!(hashing.pool().is_some(), "it is made anew");
     }
 
-    #[tokio::test]
-    async fn whoever_finds_no_place_in_time_is_told_to_come_again() {
+    #[test]
+    fn a_call_without_a_permit_is_refused_at_once() {
         let hashing = hashing();
-        let place = hashing.enter().await.unwrap();
-        let Err(refusal) = hashing.enter().await else {
+        let place = hashing.enter().unwrap();
+        let Err(refusal) = hashing.enter() else {
             panic!("there is one place")
         };
-        assert_eq!(refusal.code, Code::ServiceUnavailable);
+        assert_eq!(refusal.code, Code::InternalServerError);
         drop(place);
-        drop(hashing.enter().await.unwrap());
+        drop(hashing.enter().unwrap());
     }
 }

@@ -1,18 +1,18 @@
-//! Icons by name: the contract's interface `icons`, as its host offers it.
+//! Icons by name: the host's side of the contract's interface `icons`.
 
 use async_trait::async_trait;
 
-/// The icon of an app whose name fits no other, unless the settings say otherwise.
+/// The icon of an app whose name fits no other icon, unless the settings name another one.
 pub const DEFAULT_ICON: &str =
     "https://cdn.jsdelivr.net/gh/homarr-labs/dashboard-icons@master/svg/homarr.svg";
 
 /// Finds icons.
 #[async_trait]
 pub trait Icons: Send + Sync + 'static {
-    /// For each name the URL of an icon that fits it, or none.
+    /// For each name, the URL of an icon that fits it, or none.
     async fn find(&self, names: &[String]) -> Vec<Option<String>>;
 
-    /// The icon for everything else.
+    /// The icon for names that fit none.
     fn default_icon(&self) -> String;
 }
 
@@ -23,7 +23,7 @@ pub struct NoIcons {
 }
 
 impl NoIcons {
-    /// Answers this icon (not empty) for everything.
+    /// The default icon, which must not be empty.
     pub fn new(default_icon: impl Into<String>) -> Self {
         Self {
             default_icon: default_icon.into(),

@@ -1,7 +1,7 @@
 //! What the component may reach: storage, icons, the log, the time and random bytes.
 //!
-//! Everything here is a straight hand-over. What storage refuses is an answer that the component
-//! sees; a handle that it must not have, or a number beyond reason, ends its call.
+//! Each function hands its arguments over and its answer back. A refusal of storage is an answer that the
+//! component sees. A handle that the component does not hold, or a number beyond a limit, ends its call.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,20 +9,18 @@ use tokio::time::{sleep, timeout_at};
 use tracing::{debug, error, info, warn};
 use wasmtime::{bail, component::Resource, ensure};
 
-use super::{
-    State, Stop,
+use crate::{
     bindings::{
         portico::dashboard::{icons, log, storage},
         wasi::{clocks::wall_clock, random::random},
     },
-    limits::Writing,
+    limits::{Stop, Writing},
+    state::State,
+    transaction::OpenTransaction,
 };
 use portico_model::{App, Provider, User, UserSummary};
 use portico_storage::Transaction;
 use storage::{Access, Account, AccountKey, AppFilter, Error, NewUser, StoredApp, UserChange, UserFilter};
-
-/// A transaction as the component holds it: behind a handle, until it is committed or dropped.
-pub struct OpenTransaction(pub Box<dyn Transaction>);
 
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 type Handle = Resource<OpenTransaction>;
@@ -37,16 +35,16 @@ impl State {
         Ok(self.table.delete(handle)?)
     }
 
-    /// Notes whether the transaction collided with another one; gives the answer in the contract's types.
-    fn heard<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
+    /// Converts an answer of storage to the contract's types; counts it if it is a collision.
+    fn convert<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
         if matches!(answer, Err(portico_storage::Error::Retry)) {
             self.budget.collisions.note();
         }
         Ok(answer.map(U::from).map_err(Error::from))
     }
 
-    /// Waits if the transaction before this one collided. No transaction is open meanwhile: inside one of
-    /// the host's there is no wait, and no second try either. The call keeps its places, also that to hash.
+    /// Waits if the previous transaction of the call collided. No transaction is open meanwhile: a call
+    /// inside a transaction of the host's does not wait, and is not tried again. The call keeps its permits.
     async fn wait_after_collision(&mut self) {
         if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
             return;
@@ -59,52 +57,41 @@ impl State {
         };
         if let Some(wait) = self.budget.collisions.next_wait(share) {
             self.context.snapshot.let_go();
-            // What is rare is not to make every call larger.
+            // Boxed to keep the common future small.
             Box::pin(sleep(wait)).await;
         }
     }
-
-    /// Sees whether a write transaction has had its turn meanwhile.
-    pub(super) fn look_for_the_turn(&mut self) {
-        if self.budget.writing != Writing::Waiting {
-            return;
-        }
-        let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
-        if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
-            self.budget.writing = Writing::Since(Instant::now());
-        }
-    }
 }
 
-/// Asks a transaction and notes what it answers.
+/// Calls a function of a transaction and converts its answer.
 macro_rules! ask {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
         let answer = $state.transaction(&$this)?.$function($($argument),*).await;
-        $state.heard(answer)
+        $state.convert(answer)
     }};
 }
 
-/// The same for what may take long: until the call has to end. Storage hears of that: the wait is dropped.
+/// The same for a function that may take long, until the call has to end.
 macro_rules! ask_until_the_end {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
         let end = $state.budget.end();
         let answer = until(end, $state.transaction(&$this)?.$function($($argument),*)).await?;
-        $state.heard(answer)
+        $state.convert(answer)
     }};
 }
 
-/// Waits for what may take long, until the call has to end. Storage hears of that: the wait is dropped.
+/// Waits until the call has to end. Then it drops the wait, by which storage ends the statement.
 async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
     timeout_at(end.into(), wait).await.map_err(|_| stop.into())
 }
 
 impl storage::Host for State {
     async fn begin(&mut self, access: Access) -> Answer<Handle> {
-        // It would wait for itself, or take the connections that others wait for.
+        // It could wait for itself, or take connections that others wait for.
         ensure!(self.table.is_empty(), Stop::SecondTransaction);
         self.wait_after_collision().await;
-        let begun = self.storage.begin(access.into(), &self.context).await;
-        let transaction = match self.heard(begun)? {
+        let transaction = self.storage.begin(access.into(), &self.context).await;
+        let transaction = match self.convert(transaction)? {
             Ok(transaction) => transaction,
             Err(error) => return Ok(Err(error)),
         };
@@ -119,7 +106,7 @@ impl storage::HostTransaction for State {
     async fn commit(&mut self, this: Handle) -> Answer<()> {
         let OpenTransaction(transaction) = self.end(this)?;
         let committed = transaction.commit().await;
-        self.heard(committed)
+        self.convert(committed)
     }
 
     async fn drop(&mut self, this: Handle) -> wasmtime::Result<()> {

@@ -1,4 +1,4 @@
-//! How far a call may go, and what ends one that goes further. `docs/sandbox.md` says it to people.
+//! How far a call may go, and what ends a call that goes further. `docs/sandbox.md` is the page for readers.
 
 use std::{
     fmt,
@@ -7,61 +7,62 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::collisions::Collisions;
+use crate::collisions::Collisions;
 use portico_model::error::{Code, Error};
 
-/// How far a call may go, and how many there are at once. Sizes are in bytes.
+/// How far a call may go, and how many calls run at once. Sizes are in bytes.
 ///
 /// ```
 /// let limits = portico_sandbox::Limits { instances: 32, ..Default::default() };
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Processor time of one call: the component's own, not what storage and icons take. Default: 5 s.
+    /// Processor time of one call: the component's own, without that of storage and icons. Default: 5 s.
     pub time: Duration,
-    /// From the beginning of a call to its end, whatever it waits for. Default: 30 s.
+    /// From the beginning of a call to its end, waits included. Default: 30 s.
     pub duration: Duration,
-    /// How long a call may hold a write transaction, during which all others wait to write. Less
-    /// than they wait for their turn. Default: 5 s.
+    /// How long a call may hold a write transaction, while all other writers wait. Shorter than
+    /// those writers wait before they are refused. Default: 5 s.
     pub write_time: Duration,
-    /// Calls that run at once; more wait. Default: 128.
+    /// Calls that run at once, those that hash included; more wait. Default: 128.
     pub instances: u32,
-    /// Instances that wait for the next call of the user whom each has served. 0: every call gets a
+    /// Instances that are kept for the next call of the user they have served. 0: every call gets a
     /// fresh one. Default: 64.
     pub warm: u32,
-    /// How long an instance waits for that call, and how long what was hashed in stays resident. Default:
-    /// 30 s.
+    /// How long an instance is kept, and how long the memory for hashing stays resident after the last hash.
+    /// Default: 30 s.
     pub warm_time: Duration,
-    /// How long a call waits for its turn, or for memory, before it is refused. Default: 10 s.
+    /// How long a call waits for an instance, or for memory, before it is refused. Default: 10 s.
     pub wait: Duration,
-    /// How long a call waits in all after its transactions collided with others (`retry`), before it
-    /// tries again. 0: it tries again at once. Default: 5 s.
+    /// How long the waits of a call take together, between a transaction that collided with another
+    /// (`retry`) and the next attempt. 0: it tries again at once. Default: 5 s.
     pub retry_wait: Duration,
     /// Linear memory of one instance. Default: 256 MiB.
     pub memory: usize,
-    /// Linear memory that every call has without asking. An ordinary call needs no more. Default: 2 MiB.
+    /// Linear memory that every call has without waiting. An ordinary call needs no more. Default: 2 MiB.
     pub small: usize,
-    /// Linear memory of a medium call. One that hashes a password needs 20 MiB. Default: 32 MiB.
+    /// Linear memory of a medium call. A call that hashes a password needs 20 MiB. Default: 32 MiB.
     pub medium: usize,
-    /// Calls at once that hash a password; more wait. Default: one for each core.
+    /// Calls at once that hash a password; more wait. This is the only limit that they wait for: an
+    /// instance and a medium share of memory are set apart for each of them. So a sandbox takes at most half
+    /// of `instances` and half of `medium_calls`, but at least 1. Default: one for each core.
     pub hashing: u32,
-    /// Medium calls at once; more wait. Default: 16, or twice the cores.
+    /// Medium calls at once, those that hash included; more wait. Default: 16, or twice the cores.
     pub medium_calls: u32,
-    /// Calls at once that are larger than that; more wait. Default: 3.
+    /// Calls at once that need more memory than a medium call; more wait. Default: 3.
     pub large_calls: u32,
-    /// What may cross from the component to the host in one call of an import, and in an answer.
-    /// Less for a call with little memory: twice the memory that its size allows. Default: 256 MiB.
+    /// How much may cross from the component to the host in one call of an import, and in an answer.
+    /// For a call with less memory: twice the memory that its size allows. Default: 256 MiB.
     pub transfer: usize,
-    /// An answer without a list in it, as JSON; the texts of a refusal; a message for the log.
-    /// Default: 4 MiB.
+    /// An answer without a list, as JSON; the texts of a refusal; a message for the log. Default: 4 MiB.
     pub record: usize,
     /// How often one call may call its host. Default: 20,000.
     pub host_calls: u32,
-    /// Log messages of one call; the rest is dropped. Default: 32.
+    /// Log messages of one call; further ones are dropped. Default: 32.
     pub log_messages: u32,
-    /// What the log takes of one message; the rest is cut off. Default: 2,000.
+    /// Length of one message in the log; the rest is cut off. Default: 2,000.
     pub log_message: usize,
-    /// Random bytes that one call of the import gives. Default: 4,096.
+    /// Random bytes that the component gets in one call. Default: 4,096.
     pub random_bytes: usize,
     /// Entries of each table of one instance. Default: 20,000.
     pub table_elements: usize,
@@ -85,7 +86,7 @@ impl Default for Limits {
             small: 2 << 20,
             medium: 32 << 20,
             hashing: cores,
-            // Each core hashes one password; no less room must be left for others.
+            // Each core hashes one password; other calls have at least as many shares.
             medium_calls: 16.max(2 * cores),
             large_calls: 3,
             transfer: 256 << 20,
@@ -101,9 +102,35 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// The limits that a sandbox keeps: those given, with no more calls that hash than can have an
+    /// instance and memory set apart for them.
+    pub(crate) fn settled(self) -> Self {
+        let most = (self.instances / 2).min(self.medium_calls / 2).max(1);
+        Self {
+            hashing: self.hashing.min(most),
+            ..self
+        }
+    }
+
+    /// Calls at once that do not hash.
+    pub(crate) fn ordinary_calls(&self) -> u32 {
+        self.without_hashing(self.instances)
+    }
+
+    /// Medium calls at once that do not hash.
+    pub(crate) fn ordinary_medium_calls(&self) -> u32 {
+        self.without_hashing(self.medium_calls)
+    }
+
+    fn without_hashing(&self, all: u32) -> u32 {
+        all - self.hashing.min(all / 2)
+    }
+}
+
 /// Why the host ended a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Time,
     Duration,
     WriteTime,
@@ -139,8 +166,8 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// What came of a call that did not come to its end.
-pub(super) fn trapped(error: wasmtime::Error) -> Error {
+/// The error of a call that the host or a trap ended.
+pub(crate) fn trapped(error: wasmtime::Error) -> Error {
     match error.downcast_ref::<Stop>() {
         Some(stop @ (Stop::Time | Stop::Duration | Stop::WriteTime)) => {
             Error::new(Code::Timeout, stop.message())
@@ -150,18 +177,18 @@ pub(super) fn trapped(error: wasmtime::Error) -> Error {
     }
 }
 
-/// Whether a call has a write transaction.
+/// Whether a call holds a write transaction.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Writing {
+pub(crate) enum Writing {
     No,
-    /// It had not had its turn when we looked last.
+    /// It was waiting for other writers when we looked last.
     Waiting,
-    /// Others wait for it.
+    /// It has kept other writers waiting since then.
     Since(Instant),
 }
 
-/// What is left to one call.
-pub(super) struct Budget {
+/// What one call may still use.
+pub(crate) struct Budget {
     began: Instant,
     duration: Duration,
     write_time: Duration,
@@ -169,12 +196,12 @@ pub(super) struct Budget {
     pub collisions: Collisions,
     ticks: u32,
     host_calls: u32,
-    /// Messages that the log still takes.
+    /// Messages that the log still accepts.
     pub log_messages: u32,
 }
 
 /// One tick of the clock that counts a call's processor time.
-pub(super) const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 impl Budget {
     pub fn new(limits: &Limits) -> Self {
@@ -183,7 +210,7 @@ impl Budget {
             duration: limits.duration,
             write_time: limits.write_time,
             writing: Writing::No,
-            collisions: Collisions::none(limits.retry_wait),
+            collisions: Collisions::new(limits.retry_wait),
             ticks: (limits.time.as_millis() / TICK.as_millis()) as u32,
             host_calls: limits.host_calls,
             log_messages: limits.log_messages,
@@ -193,33 +220,67 @@ impl Budget {
     /// Counts a tick in which the component ran.
     pub fn count_tick(&mut self) -> Result<(), Stop> {
         self.ticks = self.ticks.checked_sub(1).ok_or(Stop::Time)?;
-        self.look_at_the_clock()
+        self.check_clock()
     }
 
     /// Counts a call of the host.
     pub fn count_host_call(&mut self) -> Result<(), Stop> {
         self.host_calls = self.host_calls.checked_sub(1).ok_or(Stop::HostCalls)?;
-        self.look_at_the_clock()
+        self.check_clock()
     }
 
-    /// When the call has to end, whatever it waits for, and why then.
+    /// When the call has to end even if it waits, and for which reason.
     pub fn end(&self) -> (Instant, Stop) {
-        let of_call = self.began + self.duration;
+        let end_of_call = self.began + self.duration;
         match self.writing {
-            Writing::Since(since) if since + self.write_time < of_call => {
+            Writing::Since(since) if since + self.write_time < end_of_call => {
                 (since + self.write_time, Stop::WriteTime)
             }
-            _ => (of_call, Stop::Duration),
+            _ => (end_of_call, Stop::Duration),
         }
     }
 
-    fn look_at_the_clock(&self) -> Result<(), Stop> {
+    fn check_clock(&self) -> Result<(), Stop> {
         if self.began.elapsed() > self.duration {
             return Err(Stop::Duration);
         }
         match self.writing {
             Writing::Since(since) if since.elapsed() > self.write_time => Err(Stop::WriteTime),
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(instances: u32, medium_calls: u32, hashing: u32) -> Limits {
+        let limits = Limits {
+            instances,
+            medium_calls,
+            hashing,
+            ..Limits::default()
+        };
+        limits.settled()
+    }
+
+    #[test]
+    fn what_is_set_apart_for_hashing_is_part_of_the_whole() {
+        for (given, hashing, instances, medium) in [
+            ((128, 16, 2), 2, 126, 14),
+            ((128, 16, 8), 8, 120, 8),
+            ((4, 16, 8), 2, 2, 14),
+            ((128, 2, 2), 1, 127, 1),
+            ((128, 16, 0), 0, 128, 16),
+            // At least one of each, which may then be one more than stated.
+            ((1, 1, 2), 1, 1, 1),
+            ((1, 0, 2), 1, 1, 0),
+        ] {
+            let limits = limits(given.0, given.1, given.2);
+            assert_eq!(limits.hashing, hashing, "{given:?}");
+            assert_eq!(limits.ordinary_calls(), instances, "{given:?}");
+            assert_eq!(limits.ordinary_medium_calls(), medium, "{given:?}");
         }
     }
 }

@@ -1,14 +1,15 @@
-//! Linear memory over all instances: who may have how much at once.
+//! Linear memory over all instances: how much each call may have at once.
 //!
-//! Every call has a small share without asking. One that needs more waits for one of a few medium
-//! or large shares, and keeps it to its end; so memory is bounded as a whole, and large calls come
-//! one after the other instead of failing.
+//! Every call starts with a small share. A call that needs more waits for one of a few medium or large
+//! shares, and keeps it to its end. So memory is bounded as a whole, and large calls run one after the
+//! other instead of failing.
 //!
 //! Invariants:
-//! - Who has a large share never waits for another; who has a medium share waits only for a large
-//!   one. So nobody waits in a circle.
-//! - Who holds a write transaction, or is called inside one, does not wait at all: others wait for
-//!   the transaction. Calls of one caller after each other keep the share, so they have it by then.
+//! - A call with a large share never waits for another share; a call with a medium share waits only for a
+//!   large one. So there is no deadlock.
+//! - A call that hashes does not wait for a medium share: one is set apart for each ([`Limits::hashing`]).
+//! - A call that holds a write transaction, or runs inside one, does not wait at all, because others wait
+//!   for that transaction. A caller that makes several calls keeps the share, so that it has it by then.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,10 +18,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::limits::{Limits, Stop};
+use crate::limits::{Limits, Stop};
 
-/// What there is for all instances of a sandbox.
-pub(super) struct Memory {
+/// The shares of all instances of a sandbox.
+pub(crate) struct Memory {
     limits: Limits,
     medium: Arc<Semaphore>,
     large: Arc<Semaphore>,
@@ -33,11 +34,13 @@ enum Size {
     Large,
 }
 
-/// What one call has of it.
-pub(super) struct Share {
+/// How much one call may have.
+pub(crate) struct Share {
     memory: Arc<Memory>,
     size: Size,
     may_wait: bool,
+    /// Whether a medium share is set apart for this call.
+    hashes: bool,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -45,18 +48,27 @@ impl Memory {
     pub fn new(limits: &Limits) -> Arc<Self> {
         Arc::new(Self {
             limits: limits.clone(),
-            medium: Arc::new(Semaphore::new(limits.medium_calls as usize)),
+            medium: Arc::new(Semaphore::new(limits.ordinary_medium_calls() as usize)),
             large: Arc::new(Semaphore::new(limits.large_calls as usize)),
         })
     }
 
-    /// What every call begins with.
+    /// The share that a call starts with.
     pub fn share(self: &Arc<Self>) -> Share {
         Share {
             memory: self.clone(),
             size: Size::Small,
             may_wait: true,
+            hashes: false,
             _permit: None,
+        }
+    }
+
+    /// The share that a call that hashes starts with.
+    pub fn share_to_hash(self: &Arc<Self>) -> Share {
+        Share {
+            hashes: true,
+            ..self.share()
         }
     }
 
@@ -71,7 +83,7 @@ impl Memory {
 }
 
 impl Share {
-    /// One of the same sandbox, as every call begins with.
+    /// A new share of the same sandbox, as a call starts with.
     pub fn another(&self) -> Self {
         Self {
             may_wait: self.may_wait,
@@ -79,17 +91,17 @@ impl Share {
         }
     }
 
-    /// From here on it does not wait, whoever asks.
+    /// From now on it never waits.
     pub fn stop_waiting(&mut self) {
         self.may_wait = false;
     }
 
-    /// Whether it is large enough for so much memory.
+    /// Whether it is large enough for this much memory.
     pub fn fits(&self, bytes: usize) -> bool {
         self.memory.size_for(bytes).is_ok_and(|size| size <= self.size)
     }
 
-    /// Makes it large enough for so much memory; waits for that if it may.
+    /// Makes it large enough for this much memory; waits for a larger share if it may.
     pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), Stop> {
         let size = self.memory.size_for(bytes)?;
         if size <= self.size {
@@ -97,6 +109,10 @@ impl Share {
         }
         let shares = match size {
             Size::Large => &self.memory.large,
+            Size::Medium | Size::Small if self.hashes => {
+                self.size = size;
+                return Ok(());
+            }
             Size::Medium | Size::Small => &self.memory.medium,
         };
         let patience = if may_wait && self.may_wait {
@@ -113,13 +129,12 @@ impl Share {
         Ok(())
     }
 
-    /// Whether it is what every call has without asking.
+    /// Whether it is the share that every call starts with.
     pub fn is_small(&self) -> bool {
         self.size == Size::Small
     }
 
-    /// What may cross to the host at once: what is lifted takes more room than the records that it
-    /// is lifted from.
+    /// How much may cross to the host at once. Records take more memory in the host than in the component.
     pub fn transfer(&self) -> usize {
         let limits = &self.memory.limits;
         let memory = match self.size {
@@ -140,6 +155,7 @@ mod tests {
     fn memory() -> Arc<Memory> {
         Memory::new(&Limits {
             medium_calls: 2,
+            hashing: 0,
             large_calls: 1,
             wait: Duration::from_millis(20),
             ..Limits::default()
@@ -147,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_small_call_asks_nobody() {
+    async fn a_small_call_does_not_wait() {
         let memory = memory();
         let mut shares: Vec<_> = (0..100).map(|_| memory.share()).collect();
         for share in &mut shares {
@@ -167,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_grows_from_medium_to_large_gives_the_medium_share_back() {
+    async fn a_call_that_grows_from_medium_to_large_gives_the_medium_share_back() {
         let memory = memory();
         let mut first = memory.share();
         first.fit(3 * MIB, true).await.unwrap();
@@ -180,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_stopped_waiting_keeps_what_they_have_and_hears_at_once_that_there_is_no_more() {
+    async fn a_call_that_stopped_waiting_keeps_its_share_and_is_refused_a_larger_one_at_once() {
         let memory = memory();
         let _large = {
             let mut share = memory.share();
@@ -196,12 +212,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_call_gets_more_than_one_instance_may_have() {
+    async fn a_call_that_hashes_takes_no_medium_share_from_others_and_waits_for_a_large_one() {
+        let memory = memory();
+        let mut others = [memory.share(), memory.share()];
+        for other in &mut others {
+            other.fit(20 * MIB, false).await.unwrap();
+        }
+        let mut hashing = memory.share_to_hash();
+        assert_eq!(hashing.transfer(), 4 * MIB);
+        hashing.fit(20 * MIB, false).await.unwrap();
+        assert_eq!(hashing.transfer(), 64 * MIB);
+        let mut large = memory.share();
+        large.fit(33 * MIB, true).await.unwrap();
+        assert_eq!(hashing.fit(33 * MIB, true).await, Err(Stop::NoMemoryLeft));
+        drop(large);
+        hashing.fit(33 * MIB, true).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn no_call_gets_more_than_the_limit_of_one_instance() {
         assert_eq!(memory().share().fit(256 * MIB + 1, true).await, Err(Stop::Memory));
     }
 
     #[tokio::test]
-    async fn what_may_cross_grows_with_the_share() {
+    async fn the_limit_of_what_crosses_to_the_host_grows_with_the_share() {
         let mut share = memory().share();
         assert_eq!(share.transfer(), 4 * MIB);
         share.fit(3 * MIB, true).await.unwrap();

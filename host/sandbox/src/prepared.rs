@@ -1,4 +1,4 @@
-//! A component on an engine, with all that its instances have in common.
+//! A component on an engine, with everything that its instances have in common.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use wasmtime::{
     component::{Component, HasSelf, InstancePre, Linker},
 };
 
-use super::{State, bindings::Plugin, exports::ExportIndices};
+use crate::{bindings::Plugin, exports::ExportIndices, state::State};
 
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     pub engine: Engine,
     pub component: Component,
     pub instances: InstancePre<State>,
@@ -17,7 +17,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Fails if the component wants or offers something else than the contract says.
+    /// Fails if the component imports or exports something else than the contract says.
     pub fn new(engine: Engine, component: Component) -> anyhow::Result<Self> {
         let mut linker = Linker::new(&engine);
         Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;

@@ -1,4 +1,4 @@
-//! The records of the contract's interface `storage`, from and to those that drivers take.
+//! Converts between the records of the contract's interface `storage` and those of the storage drivers.
 
 use portico_storage as ours;
 

@@ -1,13 +1,15 @@
-//! Instances kept warm for the users whom they served: making one costs more than most calls.
+//! Instances that are kept for the next call of the user they have served: making one costs more than
+//! most calls.
 //!
 //! Invariants:
-//! - An instance serves one user, from its first call to its end. Whoever is not signed in, and
-//!   whatever signs in or makes an account, gets a fresh one that ends with the call.
-//! - Only an instance whose calls all came to an answer is kept, and only one that holds no
-//!   transaction and no more memory than a call has without asking.
-//! - A bounded number is kept, for a bounded time and number of calls. Once they are so many, whoever
-//!   calls for the second time takes the place of a user who called once, or of the one who was idle
-//!   longest; whoever calls once, as many users in turn do, takes nobody's.
+//! - An instance serves one user, from its first call to its end. Anonymous calls, and calls that sign
+//!   in or create an account, get a fresh one that ends with the call.
+//! - An instance is kept only if all of its calls returned an answer, it holds no transaction, and it has
+//!   no more memory than a call starts with.
+//! - A bounded number is kept, for a bounded time and number of calls. When all places are taken, an instance
+//!   that has served a second call takes the place of one that has served only one, or else of the
+//!   one that was idle longest. An instance after its first call takes no place, unless its user was
+//!   among the last ones who found none.
 
 use std::{
     collections::VecDeque,
@@ -18,13 +20,13 @@ use std::{
 
 use wasmtime::Store;
 
-use super::{State, exports::Exports, limits::Limits};
+use crate::{exports::Exports, limits::Limits, state::State};
 
-/// How many calls an instance serves: what it leaves lying about in its memory is bounded, too.
+/// How many calls an instance serves, so that what its calls leave in its memory is bounded.
 const MOST_CALLS: u32 = 1000;
 
 /// An instance between two calls of its user.
-pub(super) struct Warm {
+pub(crate) struct Warm {
     pub user: String,
     pub store: Store<State>,
     pub exports: Exports,
@@ -32,7 +34,7 @@ pub(super) struct Warm {
     pub calls: u32,
 }
 
-/// Small, because every call looks through them.
+/// Small, because every call searches all of them.
 struct Waiting {
     /// The user's hash.
     user: u64,
@@ -41,8 +43,8 @@ struct Waiting {
     warm: Box<Warm>,
 }
 
-/// The instances that wait.
-pub(super) struct WarmInstances {
+/// The instances that wait for a call.
+pub(crate) struct WarmInstances {
     kept: Mutex<Kept>,
     hashes: RandomState,
     most: usize,
@@ -53,7 +55,7 @@ pub(super) struct WarmInstances {
 struct Kept {
     /// In the order in which their last calls ended.
     waiting: VecDeque<Waiting>,
-    /// Hashes of the users who called last and had no place: as many as there are places.
+    /// Hashes of the last users who found no place: as many as there are places.
     called: VecDeque<u64>,
 }
 
@@ -89,8 +91,7 @@ impl WarmInstances {
             served_again: warm.calls > 1,
             warm: Box::new(warm),
         };
-        // Ending an instance takes longer than others should wait: what there is no place for is dropped
-        // when the lock is free again.
+        // Dropped after the lock is released: ending an instance takes longer than others should wait.
         let _no_place_for = {
             let kept = &mut *self.lock();
             if kept.waiting.len() < self.most {
@@ -106,7 +107,7 @@ impl WarmInstances {
         };
     }
 
-    /// Whether this user is among those who called last and had no place; is so from now on.
+    /// Whether this user is among the last ones who found no place. If not, adds the user to them.
     fn has_called(&self, called: &mut VecDeque<u64>, user: u64) -> bool {
         if called.contains(&user) {
             return true;
@@ -118,7 +119,7 @@ impl WarmInstances {
         false
     }
 
-    /// Ends those that waited for too long.
+    /// Ends the instances that have waited for too long.
     pub fn sweep(&self) {
         loop {
             let mut kept = self.lock();

@@ -12,6 +12,7 @@ pub mod identity;
 pub mod json;
 pub mod procedures;
 pub mod request_id;
+mod run_blocking;
 pub mod service;
 pub mod sessions;
 pub mod shape;

@@ -4,11 +4,9 @@
 //! procedure's own.
 
 use std::{
-    io,
     net::IpAddr,
     pin::pin,
     sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -21,27 +19,22 @@ use portico_model::{
 use portico_sandbox::{Access, Sandbox};
 use portico_storage::{
     self as storage, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, SharedSnapshot,
-    Storage, WithoutDashboard, priority, secrets::Secrets,
+    Storage, WithoutDashboard, secrets::Secrets,
 };
 use serde_json::Value;
-use tokio::{runtime::Handle, select, sync::oneshot, task::spawn_blocking, time::timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 use tracing::{debug, error, warn};
 
+pub use crate::run_blocking::{WaitedTurn, hash};
 use crate::{
     audit::{Audit, AuditSettings},
-    fair_semaphore::{FairSemaphore, Permit},
+    fair_semaphore::FairSemaphore,
     identity::{self, Identity},
     procedures::{Call, Output, Procedure, Table},
+    run_blocking::{run_long, too_long, wait_for},
     shape::Shape,
     throttle::{Source, Throttle},
 };
-
-/// How long a call waits for a turn before it is refused.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
-
-/// A turn to hash a password, or to do what takes seconds. Who waits does so beside those who come
-/// from elsewhere.
-pub type WaitedTurn = Permit<Option<Source>>;
 
 /// All that a transport needs to answer requests. It stays as it is: [`HotSwap`](crate::hot_swap::HotSwap)
 /// exchanges the whole of it.
@@ -374,8 +367,7 @@ impl Service {
         if procedure.hashes {
             hash(turn, run(call)).await
         } else {
-            let thread = thread::Builder::new().name("portico-long".into());
-            run_blocking(turn, run(call), thread, || ()).await
+            run_long(turn, run(call)).await
         }
     }
 
@@ -404,14 +396,15 @@ impl Service {
         }
     }
 
-    /// Waits for a turn to hash a password: one for each core, so that other calls keep being
-    /// answered, and in rotation among addresses, so that none waits for all that another asks.
+    /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
+    /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
+    /// nor for the memory that a hash takes.
     pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
         wait_for(&self.hashing, address, too_many).await
     }
 
-    /// Waits for a turn of a call that may take seconds: as many as hash, and beside them.
+    /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
     pub async fn turn_for_long(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
         wait_for(&self.long, address, too_many).await
@@ -430,76 +423,6 @@ async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
         }
     };
     Table::new(described).context("component and host do not fit")
-}
-
-async fn wait_for(
-    turns: &Arc<FairSemaphore<Option<Source>>>,
-    address: Option<IpAddr>,
-    too_many: &str,
-) -> Result<WaitedTurn, Error> {
-    let turn = timeout(LONGEST_WAIT, turns.take(address.map(Source::from))).await;
-    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
-    turn.map_err(|_| refusal())
-}
-
-/// Runs what hashes a password on a thread of its own, which gives way to all others.
-pub async fn hash<T, F>(turn: WaitedTurn, running: F) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let thread = thread::Builder::new().name("portico-hash".into());
-    run_blocking(turn, running, thread, priority::give_way).await
-}
-
-fn too_long() -> Error {
-    Error::new(Code::Timeout, "The call took too long")
-}
-
-/// Runs what takes long on this thread of its own. If its caller is gone it is dropped at
-/// its next wait, and its transaction with it.
-///
-/// Not on one of the runtime's threads for blocking work: where the system has no thread left, the
-/// runtime panics or lets the work wait for ever.
-async fn run_blocking<T, F>(
-    turn: WaitedTurn,
-    running: F,
-    thread: thread::Builder,
-    prepare: fn(),
-) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let runtime = Handle::current();
-    let (waiting, caller_gone) = oneshot::channel::<()>();
-    let (tell, told) = oneshot::channel();
-    let started = thread.spawn(move || {
-        prepare();
-        let answer = runtime.block_on(async {
-            select! {
-                biased;
-                answer = running => answer,
-                _ = caller_gone => Err(too_long()),
-            }
-        });
-        drop(turn);
-        let _ = tell.send(answer);
-    });
-    started.map_err(no_thread)?;
-    // It ends without an answer if it panics.
-    let answer = told.await.map_err(Error::internal)?;
-    drop(waiting);
-    answer
-}
-
-/// The system has no thread left: processes or memory are limited.
-fn no_thread(error: io::Error) -> Error {
-    let message = "Too much to do at once; try again in a moment";
-    Error {
-        cause: Some(anyhow::Error::new(error).context("cannot start a thread")),
-        ..Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
-    }
 }
 
 /// Tells the log what really happened, and the client no more than it may know.
@@ -527,29 +450,4 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
         _ => {}
     }
     error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn where_no_thread_can_be_started_the_call_is_refused_and_its_turn_is_free() {
-        let turns = FairSemaphore::new(1);
-        // No address space has room for this stack: the system refuses the thread.
-        let impossible = thread::Builder::new().stack_size(1 << 60);
-        let refused = run_blocking(turns.take(None).await, async { Ok(()) }, impossible, || ()).await;
-        let refusal = refused.unwrap_err();
-        assert_eq!(refusal.code, Code::ServiceUnavailable);
-        assert_eq!(refusal.retry_after, Some(10));
-        assert!(refusal.cause.is_some(), "the log says why");
-        let answer = run_blocking(
-            turns.take(None).await,
-            async { Ok(7) },
-            thread::Builder::new(),
-            || (),
-        )
-        .await;
-        assert_eq!(answer.unwrap(), 7);
-    }
 }

@@ -15,20 +15,20 @@ use crate::ordinary::{app, failure, stored};
 use crate::secret;
 
 const MIB: usize = 1 << 20;
-/// Filters nothing.
+/// The filter that fits every app.
 const EVERY_APP: AppFilter = AppFilter {
     name_contains: None,
     offset: 0,
     limit: None,
 };
 
-/// What it answers, if it gets that far.
+/// What a misbehaviour returns, if it returns.
 pub enum Answer {
     One(Result<App, Error>),
     Many(Vec<App>),
 }
 
-/// Misbehaves if the text asks for it.
+/// Misbehaves if the text asks for that.
 pub fn of(text: &str) -> Option<Answer> {
     let request = text.strip_prefix("hostile:")?;
     let (name, argument) = request.split_once(':').unwrap_or((request, ""));
@@ -112,7 +112,7 @@ fn loop_over_lists() {
     }
 }
 
-/// Waits for icons, again and again.
+/// Looks up icons in an endless loop.
 fn wait() {
     loop {
         drop(icons::find(&[String::from("Jellyfin")]));
@@ -150,7 +150,7 @@ fn memory() {
     }
 }
 
-/// Uses this much memory for so many milliseconds.
+/// Uses this much memory for this many milliseconds.
 fn hold(mebibytes: usize, milliseconds: u64) {
     let kept = vec![1_u8; mebibytes * MIB];
     let now = || {
@@ -159,7 +159,7 @@ fn hold(mebibytes: usize, milliseconds: u64) {
     };
     let end = now() + milliseconds;
     while now() < end {
-        // Not so often that the host ends it.
+        // Rarely enough to stay below the limit of host calls.
         for _ in 0..1_000_000 {
             black_box(&kept);
         }
@@ -188,7 +188,7 @@ fn log_flood(lines: usize, line: &str) {
     }
 }
 
-/// As little as an app can be.
+/// An app with no texts.
 fn empty() -> App {
     App {
         icon_url: String::new(),
@@ -196,13 +196,13 @@ fn empty() -> App {
     }
 }
 
-/// So many apps, the name of each of them being the same mebibyte of memory.
+/// This many apps, whose names all are the same mebibyte of memory.
 #[expect(unsafe_code, reason = "safe Rust cannot share a string's memory")]
 fn aliases(count: usize) -> Vec<App> {
     let shared = core::mem::ManuallyDrop::new("x".repeat(MIB));
     let one = || {
-        // SAFETY: none for a program that goes on: each of these would free the same memory. This
-        // one is over when it has answered.
+        // SAFETY: none. Each of these strings would free the same memory, but the program ends when it
+        // has answered.
         let name = unsafe { String::from_raw_parts(shared.as_ptr().cast_mut(), MIB, MIB) };
         App { name, ..empty() }
     };
@@ -211,6 +211,6 @@ fn aliases(count: usize) -> Vec<App> {
 
 #[expect(unsafe_code, reason = "safe Rust cannot make such a string")]
 fn not_text() -> String {
-    // SAFETY: none; nobody in here reads it as text.
+    // SAFETY: none, but nothing in here reads it as text.
     unsafe { String::from_utf8_unchecked(vec![0xff, 0xfe, 0xc0]) }.to_string()
 }

@@ -1,18 +1,18 @@
-//! What it does where nobody asks for worse: apps, straight to and from storage.
+//! The ordinary behaviour: apps, straight to and from storage.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::apps::Guest;
 use crate::bindings::storage::{self, Access, AppFilter, StoredApp, Transaction};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, AppPage, Caller, Error, ErrorCode, Id};
 use crate::bindings::wasi::random::random;
 use crate::misbehaviour::{self, Answer};
+use crate::plugin::Plugin;
 use crate::unused::unused;
 
-/// Everything that storage refuses is the same here.
+/// Every refusal of storage becomes the same error.
 fn refused(error: storage::Error) -> Error {
     failure(ErrorCode::Unavailable, &format!("{error:?}"))
 }

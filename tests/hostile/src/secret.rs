@@ -1,13 +1,13 @@
-//! A secret left in memory, and the search for one that somebody else left.
+//! Leaves a secret in memory, and searches for a secret of another call.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// What secrets begin with; each byte one higher, so that the mark itself is nowhere in the file.
+/// What secrets begin with. Each byte is one too high, so that the mark itself is not in the file.
 const MARK: [u8; 8] = *b"ijeefo>>";
-/// A place that outlives a call, if an instance does.
+/// A static, which outlives a call if the instance does.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Leaves the secret in the heap, many times, and counts in a static.
@@ -21,24 +21,24 @@ pub fn hide(secret: &str) {
     }
 }
 
-/// How far out: as far as what hashes a password gets.
+/// How much memory: as much as hashing a password takes.
 const FAR: usize = 20 << 20;
 
-/// Leaves the secret also where only a call with much memory gets.
+/// Leaves the secret also in memory that only a large call has.
 pub fn hide_far(secret: &str) {
     hide(secret);
     core::mem::forget(core::hint::black_box(Vec::<u8>::with_capacity(FAR)));
     hide(secret);
 }
 
-/// What is there of others, also far out.
+/// What is left of other calls, in the memory of a large call as well.
 pub fn find_far() -> String {
     #[cfg(target_arch = "wasm32")]
     core::arch::wasm32::memory_grow::<0>(FAR.div_ceil(65_536) + 16);
     find()
 }
 
-/// What is there of others: empty, if nothing is.
+/// What is left of other calls; empty if nothing is.
 pub fn find() -> String {
     let calls = CALLS.load(Ordering::Relaxed);
     if calls > 0 {
@@ -47,18 +47,17 @@ pub fn find() -> String {
     search()
 }
 
-/// The first secret in all of memory.
+/// The first secret in the whole memory.
 #[cfg(target_arch = "wasm32")]
 #[expect(unsafe_code, reason = "it reads what it does not own")]
 pub fn search() -> String {
-    /// How much of what follows the mark is read.
+    /// How many bytes after the mark are read.
     const LENGTH: usize = 32;
     const PAGE: usize = 65_536;
     let end = core::arch::wasm32::memory_size::<0>() * PAGE;
     for start in 1..end - MARK.len() - LENGTH {
         let byte = |offset: usize| {
-            // SAFETY: in linear memory, which is all readable; others may write to it only while
-            // they run, and nobody else does.
+            // SAFETY: all of linear memory is readable, and nothing else runs that could write to it.
             unsafe { core::ptr::with_exposed_provenance::<u8>(start + offset).read_volatile() }
         };
         if (0..MARK.len()).all(|offset| byte(offset) == MARK[offset] - 1) {
@@ -69,7 +68,7 @@ pub fn search() -> String {
     String::new()
 }
 
-/// There is no such memory here.
+/// Other targets have no linear memory.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn search() -> String {
     String::new()

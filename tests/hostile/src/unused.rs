@@ -1,15 +1,15 @@
-//! The rest of the contract, which the tests of the sandbox do not call.
+//! The rest of the contract, which no test of the sandbox calls.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::{names, sign_in, state, users};
 use crate::bindings::types::{
     Caller, ColorScheme, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange,
     Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
 };
 use crate::ordinary::failure;
+use crate::plugin::Plugin;
 
 pub fn unused<T>() -> Result<T, Error> {
     Err(failure(ErrorCode::Internal, "not in this component"))

@@ -4,10 +4,7 @@ use portico_model::{
     Caller, Provider, Timestamp,
     error::{Code, Error},
 };
-use portico_sandbox::{
-    SignedIn,
-    bindings::exports::portico::dashboard::sign_in::{Identity, Linking},
-};
+use portico_sandbox::{ExternalIdentity as Identity, Linking, SignedIn};
 use portico_storage::{Profile, UserChange};
 
 use super::harness::{Harness, NEW_YEAR, account, admin, call};

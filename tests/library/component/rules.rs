@@ -1,7 +1,7 @@
 //! Rules that need a clock, an icon or an identity provider.
 
 use portico_model::{AppDraft, Caller, ColorScheme, Provider, Registration, TextChange, error::Code};
-use portico_sandbox::bindings::exports::portico::dashboard::sign_in::{Identity as External, Linking};
+use portico_sandbox::{ExternalIdentity as External, Linking};
 use portico_storage::AccountKey;
 
 use super::harness::{Harness, NEW_YEAR, account, admin, call, user};

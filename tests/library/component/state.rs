@@ -1,9 +1,7 @@
 //! The interface `state`, as a dashboard that applies a desired state calls it.
 
 use portico_model::{Caller, PathSegment, Provider, TextChange, error::Code};
-use portico_sandbox::bindings::exports::portico::dashboard::state::{
-    Secret, TimestampChange, WantedApp, WantedUser,
-};
+use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 use portico_storage::AccountKey;
 
 use super::harness::{Harness, NEW_YEAR, admin, call, user};

@@ -5,10 +5,7 @@ use portico_model::{
     App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange,
     error::{Code, Error},
 };
-use portico_sandbox::bindings::exports::portico::dashboard::{
-    sign_in::{Identity, Linking},
-    state::{TimestampChange, WantedApp, WantedUser},
-};
+use portico_sandbox::{ExternalIdentity as Identity, Linking, TimestampChange, WantedApp, WantedUser};
 use portico_storage::{Profile, StoredApp, UserChange};
 
 use super::harness::{Harness, account, admin, call};

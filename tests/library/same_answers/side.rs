@@ -14,7 +14,7 @@ use axum::{
 };
 use portico_http::SessionTimes;
 use portico_model::{Timestamp, error::Error, time::Clock};
-use portico_sandbox::{Limits, bindings::exports::portico::dashboard::sign_in};
+use portico_sandbox::{ExternalIdentity, Limits, Linking};
 use portico_service::{
     identity::{self, Identity, PLAIN_COOKIE},
     service::{Service, report},
@@ -239,7 +239,7 @@ impl Side {
     }
 
     async fn external(&self, external: &External, id: &str) -> Result<String, Error> {
-        let identity = sign_in::Identity {
+        let identity = ExternalIdentity {
             provider: external.provider,
             subject: external.subject.clone(),
             name: external.name.clone(),
@@ -252,7 +252,7 @@ impl Side {
         let (plugin, store) = instance.parts().unwrap();
         let answer = plugin
             .portico_dashboard_sign_in()
-            .call_external(store, &identity, sign_in::Linking::Off)
+            .call_external(store, &identity, Linking::Off)
             .await;
         let user = instance
             .answer(answer)

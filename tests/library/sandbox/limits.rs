@@ -6,7 +6,7 @@ use std::{
 };
 
 use portico_model::{Caller, NewAccount, UserCaller, error::Code};
-use portico_sandbox::{COMPONENT, Limits};
+use portico_sandbox::{COMPONENT, Instance, Limits};
 use portico_sqlite::SqliteStorage;
 use portico_storage::{Access, DashboardStorage};
 use portico_tests::{command, run};
@@ -176,6 +176,41 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
         instance.answer(answer).unwrap_err().code,
         Code::ServiceUnavailable
     );
+}
+
+/// All instances and all memory of other calls are taken: a call that hashes has its own.
+#[tokio::test]
+async fn a_call_that_hashes_waits_for_no_other_call() {
+    let sandbox = honest(Limits {
+        instances: 2,
+        medium_calls: 2,
+        large_calls: 0,
+        hashing: 1,
+        wait: Duration::ZERO,
+        ..Limits::default()
+    });
+    let hash = async |instance: &mut Instance| {
+        let (plugin, store) = instance.parts().unwrap();
+        let sign_in = plugin.portico_dashboard_sign_in();
+        let answer = sign_in.call_password(store, "nobody", "correct horse").await;
+        instance.answer(answer).unwrap_err().code
+    };
+    let mut other = sandbox.enter(context(None)).await.unwrap();
+    assert_eq!(hash(&mut other).await, Code::Unauthorized);
+    let refusal = sandbox
+        .enter(context(None))
+        .await
+        .err()
+        .expect("no instance is left");
+    assert_eq!(refusal.code, Code::ServiceUnavailable);
+    for _ in 0..2 {
+        let mut hashing = sandbox.enter_to_hash(context(None)).await.unwrap();
+        assert_eq!(hash(&mut hashing).await, Code::Unauthorized);
+    }
+    // Its memory was not taken from the others.
+    drop(other);
+    let mut other = sandbox.enter(context(None)).await.unwrap();
+    assert_eq!(hash(&mut other).await, Code::Unauthorized);
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Whether a file is a component that this host can run, in words.
+//! Whether this host can run the component in a file, in words.
 //!
-//! wasmtime refuses what does not fit as well, but what it says is hard to act on: of a component
-//! for another version of the contract it says that a resource is not implemented. So a file is
-//! compared with the world `plugin` of `wit/` before anything of it is compiled or run.
+//! wasmtime also refuses a component that does not fit, but its messages are hard to act on: of a
+//! component for another version of the contract it says that a resource is not implemented. So a
+//! file is compared with the world `plugin` of `wit/` before anything of it is compiled or run.
 
 mod types;
 mod world;
@@ -15,12 +15,12 @@ use wit_parser::decoding::{DecodedWasm, decode};
 use self::world::{Comparison, World};
 pub use self::world::{Interface, Standing};
 
-/// What a file of WebAssembly begins with.
+/// The first bytes of a file of WebAssembly.
 const MAGIC: &[u8] = b"\0asm";
 const CORE_MODULE: [u8; 4] = [1, 0, 0, 0];
 const COMPONENT: [u8; 4] = [13, 0, 1, 0];
 
-/// What there is to say about a file.
+/// What is known about a file.
 #[derive(Debug, Serialize)]
 pub struct Inspection {
     /// Its length in bytes.
@@ -29,17 +29,17 @@ pub struct Inspection {
     pub sha256: String,
     /// What it is: `component`, `core module`, `WIT package` or `unknown`.
     pub kind: &'static str,
-    /// The contract that this host speaks.
+    /// The contract of this host, with its version.
     pub contract: String,
-    /// What it wants, in its own order.
+    /// What it imports, in its own order.
     pub imports: Vec<Interface>,
-    /// What it offers in its own order, then what this host calls and does not find.
+    /// What it exports in its own order, then what this host calls and does not find.
     pub exports: Vec<Interface>,
-    /// Why this host cannot run it; empty if nothing in its type speaks against it.
+    /// Why this host cannot run it; empty if its type fits.
     pub problems: Vec<String>,
 }
 
-/// Looks at a file as far as that goes without running it.
+/// Inspects a file without compiling or running anything of it.
 pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
     let contract = World::contract()?;
     let (kind, comparison) = read(file, &contract);
@@ -56,7 +56,7 @@ pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
 }
 
 /// Refuses a file that is not a component for this host.
-pub(super) fn check(file: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn check(file: &[u8]) -> anyhow::Result<()> {
     let contract = World::contract()?;
     let (_, comparison) = read(file, &contract);
     if !comparison.problems.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn check(file: &[u8]) -> anyhow::Result<()> {
 }
 
 /// Refuses a file that is no WebAssembly at all.
-pub(super) fn check_kind(file: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn check_kind(file: &[u8]) -> anyhow::Result<()> {
     ensure!(file.starts_with(MAGIC), foreign(file));
     Ok(())
 }
@@ -121,7 +121,7 @@ fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
     }
 }
 
-/// Something that is not WebAssembly.
+/// Why a file is not WebAssembly.
 fn foreign(file: &[u8]) -> String {
     let text = file.trim_ascii_start();
     if file.is_empty() {
@@ -139,7 +139,7 @@ fn foreign(file: &[u8]) -> String {
     }
 }
 
-/// A component that cannot be read to its end.
+/// Why a component cannot be read to its end.
 fn unreadable(file: &[u8], error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
     if text.contains("unexpected end") {
@@ -158,4 +158,13 @@ fn unreadable(file: &[u8], error: &anyhow::Error) -> String {
 pub fn sha256(file: &[u8]) -> String {
     let digits = Sha256::digest(file);
     digits.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    /// So the host need not check it when it starts.
+    #[test]
+    fn the_component_inside_fits() {
+        super::check(crate::component::COMPONENT).unwrap();
+    }
 }

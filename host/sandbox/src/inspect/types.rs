@@ -1,11 +1,11 @@
 //! How the type of a function differs from the one in the contract, in words.
 //!
-//! Types are compared by what they are made of, as the component model does; of parameters only
-//! the order counts. The first difference is named.
+//! Types are compared by their structure, as the component model does; of parameters only the order
+//! counts, not the names. The first difference is named.
 
 use wit_parser::{Function, Handle, Resolve, Type, TypeDefKind, TypeId};
 
-/// A type, and where its names are looked up.
+/// A type, and the package that defines it.
 #[derive(Clone, Copy)]
 struct Typed<'a> {
     resolve: &'a Resolve,
@@ -13,7 +13,7 @@ struct Typed<'a> {
 }
 
 /// How this function of a component differs from the contract's.
-pub(super) fn difference(
+pub(crate) fn difference(
     (their_resolve, theirs): (&Resolve, &Function),
     (our_resolve, ours): (&Resolve, &Function),
 ) -> Option<String> {
@@ -158,7 +158,7 @@ impl<'a> Typed<'a> {
         Self { resolve, ty }.of(ty)
     }
 
-    /// A type of the same places; of an alias, what it stands for.
+    /// Another type of the same package; for an alias, the type that it stands for.
     fn of(self, mut ty: Type) -> Self {
         while let Type::Id(id) = ty
             && let TypeDefKind::Type(original) = self.resolve.types[id].kind
@@ -168,7 +168,7 @@ impl<'a> Typed<'a> {
         Self { ty, ..self }
     }
 
-    /// What a type with parts is made of; none for a primitive one.
+    /// The structure of a type; none for a primitive one.
     fn kind(self) -> Option<&'a TypeDefKind> {
         match self.ty {
             Type::Id(id) => Some(&self.resolve.types[id].kind),

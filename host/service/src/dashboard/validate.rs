@@ -5,6 +5,12 @@ use std::ops::RangeInclusive;
 
 use portico_model::{Issue, PathSegment, error::Error};
 
+/// The component's rule for the icons of apps, compiled into the host as well.
+#[path = "../../../../component/src/validate/icon_rule.rs"]
+mod icon_rule;
+
+pub(super) use icon_rule::problem as icon_problem;
+
 /// After so many broken rules nobody reads on.
 const MOST_ISSUES: usize = 50;
 
@@ -13,29 +19,6 @@ const MOST_ISSUES: usize = 50;
 pub(super) struct Fields {
     place: Vec<PathSegment>,
     issues: Vec<Issue>,
-}
-
-/// What is wrong with an icon that a browser would run or show as a page. The rule of apps, which
-/// stands in the component (`component/src/validate/icon.rs`); the text is trimmed and on one line.
-pub(super) fn icon_problem(icon_url: &str) -> Option<&'static str> {
-    let icon_url = icon_url.trim_start_matches(|first: char| first.is_whitespace() || first == '\u{feff}');
-    let (scheme, rest) = icon_url.split_once(':')?;
-    match &*scheme.to_ascii_lowercase() {
-        "javascript" => Some("must not be a URL of the scheme javascript:"),
-        "vbscript" => Some("must not be a URL of the scheme vbscript:"),
-        "data" if !is_image(rest) => Some("must be an image where it is a data URI: data:image/...,..."),
-        _ => None,
-    }
-}
-
-fn is_image(rest: &str) -> bool {
-    let is_of_token =
-        |character: char| character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character);
-    let mime = rest.split_once(',').and_then(|(head, _)| head.split(';').next());
-    let kind = mime.and_then(|mime| mime.trim().split_once('/'));
-    kind.is_some_and(|(kind, subtype)| {
-        kind.eq_ignore_ascii_case("image") && !subtype.is_empty() && subtype.chars().all(is_of_token)
-    })
 }
 
 impl Fields {

@@ -6,9 +6,7 @@ use portico_model::{
     Id, TextChange,
     error::{Code, Error},
 };
-use portico_sandbox::bindings::exports::portico::dashboard::state::{
-    Secret, TimestampChange, WantedApp, WantedUser,
-};
+use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 use portico_storage::{
     ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Shares,
     nested::Enclosing,

@@ -6,10 +6,7 @@ use portico_model::{
     Id, Issue, PathSegment,
     error::{Code, Error},
 };
-use portico_sandbox::{
-    Instance, Permit,
-    bindings::exports::portico::dashboard::state::{WantedApp, WantedUser},
-};
+use portico_sandbox::{Instance, Permit, WantedApp, WantedUser};
 use portico_storage::Storage;
 
 use super::{super::validate::Fields, snapshot::Keys};
@@ -107,23 +104,17 @@ impl<'a> Component<'a> {
         Ok(())
     }
 
-    /// In a turn of its own among those who hash, so that others come between two of a document.
+    /// With a permit of its own for each password, so that others may hash between two of a document.
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
         let service = &self.call.service;
-        let _turn_to_hash = service.turn_to_hash(self.call.identity.address).await?;
-        let turn = self.take_turn()?;
-        let mut instance = service
-            .sandbox
-            .enter_to_hash_with(turn, self.call.context())
-            .await?;
+        let _permit_to_hash = service.turn_to_hash(self.call.identity.address).await?;
+        let mut instance = service.sandbox.enter_to_hash(self.call.context()).await?;
         let (plugin, store) = instance.parts()?;
         let state = plugin.portico_dashboard_state();
         let answer = state
             .call_hash_password(store, self.call.caller(), password)
             .await;
-        let answer = instance.answer(answer);
-        self.turn = Some(instance.leave());
-        answer
+        instance.answer(answer)
     }
 
     /// For each name an icon, or the default one.

@@ -1,0 +1,243 @@
+//! The sandbox: a component that is ready to be called, and the limits on its calls.
+
+use std::{path::PathBuf, sync::Arc};
+
+use anyhow::bail;
+use portico_model::error::{Code, Error};
+use portico_storage::{CallContext, Storage};
+use tokio::{sync::Semaphore, time::timeout};
+
+use crate::{
+    bindings::exports::portico::dashboard::procedures::Procedure as Described,
+    compiled,
+    component::is_inside,
+    engine,
+    hashing::Hashing,
+    inspect,
+    instance::{Instance, Permit},
+    limits::{Limits, trapped},
+    memory::Memory,
+    prepared::Prepared,
+    state::{Imports, State},
+    warm::WarmInstances,
+};
+
+/// A component that is compiled and fits this host.
+pub struct Compiled {
+    prepared: Prepared,
+    limits: Limits,
+    cache: Option<PathBuf>,
+}
+
+impl Compiled {
+    /// Compiles a component, or takes it from the folder of compiled ones.
+    ///
+    /// Fails if the bytes are no component, or if it imports or exports something else than the
+    /// contract says. The error says so in words, before anything of it is compiled.
+    pub fn new(component: &[u8], cache: Option<PathBuf>, limits: Limits) -> anyhow::Result<Self> {
+        let limits = limits.settled();
+        if component.len() > limits.file {
+            inspect::check_kind(component)?;
+            bail!(
+                "the file has more than {} bytes, too many for a component: is it the right one?",
+                limits.file
+            );
+        }
+        // The component inside fits, as a test shows, and checking it takes milliseconds of every start.
+        if !is_inside(component) {
+            inspect::check(component)?;
+        }
+        let engine = engine::new(&limits)?;
+        let component = compiled::load(&engine, component, cache.as_deref())?;
+        // Fails where the check above did not see a difference.
+        let prepared = Prepared::new(engine, component)?;
+        Ok(Self {
+            prepared,
+            limits,
+            cache,
+        })
+    }
+}
+
+/// A component, ready to be called.
+pub struct Sandbox {
+    prepared: Arc<Prepared>,
+    hashing: Arc<Hashing>,
+    imports: Arc<Imports>,
+    limits: Arc<Limits>,
+    cache: Option<PathBuf>,
+    /// For calls that do not hash.
+    permits: Arc<Semaphore>,
+    memory: Arc<Memory>,
+    warm: Arc<WarmInstances>,
+}
+
+impl Sandbox {
+    /// Compiles a component, or takes it from the folder of compiled ones; fails like
+    /// [`Compiled::new`].
+    pub fn new(
+        component: &[u8],
+        cache: Option<PathBuf>,
+        limits: Limits,
+        imports: Imports,
+    ) -> anyhow::Result<Self> {
+        Self::of(Compiled::new(component, cache, limits)?, imports)
+    }
+
+    /// Runs a component that is compiled already. Fails if no thread can be started.
+    pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
+        let Compiled {
+            prepared,
+            limits,
+            cache,
+        } = component;
+        let prepared = Arc::new(prepared);
+        let hashing = Arc::new(Hashing::new(prepared.clone(), &limits));
+        let warm = Arc::new(WarmInstances::new(&limits));
+        let swept = (Arc::downgrade(&hashing), Arc::downgrade(&warm));
+        engine::keep_time(&prepared.engine, move || {
+            if let (Some(hashing), Some(warm)) = (swept.0.upgrade(), swept.1.upgrade()) {
+                hashing.sweep();
+                warm.sweep();
+            }
+        })?;
+        Ok(Self {
+            prepared,
+            hashing,
+            imports: Arc::new(imports),
+            cache,
+            permits: Arc::new(Semaphore::new(limits.ordinary_calls() as usize)),
+            memory: Memory::new(&limits),
+            limits: Arc::new(limits),
+            warm,
+        })
+    }
+
+    /// Another component beside this one, with the same imports and limits. The calls of both share
+    /// permits and memory.
+    pub fn another(&self, component: &[u8]) -> anyhow::Result<Self> {
+        let (limits, imports) = ((*self.limits).clone(), (*self.imports).clone());
+        let other = Self::new(component, self.cache.clone(), limits, imports)?;
+        Ok(Self {
+            permits: self.permits.clone(),
+            memory: self.memory.clone(),
+            ..other
+        })
+    }
+
+    /// A fresh instance for one call; waits for a permit.
+    pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
+        let permit = self.turn(&context).await?;
+        self.enter_within(permit, context, self.imports.storage.clone())
+            .await
+    }
+
+    /// A fresh instance for one call that hashes a password. Does not wait: the caller sees to it that no
+    /// more than [`Limits::hashing`] of them are there at once. One more is an internal error.
+    pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
+        let (place, prepared) = self.hashing.enter()?;
+        let permit = Permit {
+            permit: place,
+            share: self.memory.share_to_hash(),
+        };
+        let storage = self.imports.storage.clone();
+        Box::pin(self.instantiate(&prepared, permit, context, storage)).await
+    }
+
+    /// An instance for one call of a signed-in user: the one kept from this user's last call, or a
+    /// fresh one, which may be kept for the next call.
+    pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
+        let permit = self.turn(&context).await?;
+        let Some(warm) = self.warm.take(user) else {
+            let storage = self.imports.storage.clone();
+            let fresh = self.enter_within(permit, context, storage).await?;
+            return Ok(fresh.kept_for(user, self.warm.clone()));
+        };
+        let indices = self.prepared.export_indices.clone();
+        Ok(Instance::again(
+            warm,
+            indices,
+            permit.permit,
+            context,
+            self.warm.clone(),
+        ))
+    }
+
+    /// Waits for a permit of a call that does not hash. Take it before you open a transaction around
+    /// calls: other calls that hold a permit may wait for that transaction to end.
+    pub async fn turn(&self, context: &CallContext) -> Result<Permit, Error> {
+        let permit = match self.permits.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                context.snapshot.let_go();
+                let waited = timeout(self.limits.wait, self.permits.clone().acquire_owned()).await;
+                let too_many = "Too many calls at once; try again in a moment";
+                let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;
+                permit.map_err(Error::internal)?
+            }
+        };
+        Ok(Permit {
+            permit,
+            share: self.memory.share(),
+        })
+    }
+
+    /// A fresh instance for one call, whose transactions begin in this storage.
+    pub async fn enter_within(
+        &self,
+        permit: Permit,
+        context: CallContext,
+        storage: Arc<dyn Storage>,
+    ) -> Result<Instance, Error> {
+        // Boxed to keep the future of a warm call small.
+        Box::pin(self.instantiate(&self.prepared, permit, context, storage)).await
+    }
+
+    async fn instantiate(
+        &self,
+        prepared: &Prepared,
+        permit: Permit,
+        context: CallContext,
+        storage: Arc<dyn Storage>,
+    ) -> Result<Instance, Error> {
+        let Permit { permit, share } = permit;
+        let (imports, limits) = (self.imports.clone(), self.limits.clone());
+        let state = State::new(imports, storage, context, share, limits);
+        Instance::new(prepared, permit, state).await
+    }
+
+    /// The limits on its calls.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The procedures that the component offers.
+    pub async fn describe(&self, context: CallContext) -> Result<Vec<Described>, Error> {
+        let mut instance = self.enter(context).await?;
+        let (plugin, store) = instance.parts()?;
+        plugin
+            .portico_dashboard_procedures()
+            .call_describe(store)
+            .await
+            .map_err(trapped)
+    }
+
+    /// The name-keys of these names, by the component's rule.
+    pub async fn name_keys(&self, context: CallContext, names: &[String]) -> Result<Vec<String>, Error> {
+        let mut instance = self.enter(context).await?;
+        let (plugin, store) = instance.parts()?;
+        plugin
+            .portico_dashboard_names()
+            .call_keys(store, names)
+            .await
+            .map_err(trapped)
+    }
+
+    /// The name-key of one name.
+    pub async fn name_key(&self, context: CallContext, name: &str) -> Result<String, Error> {
+        let keys = self.name_keys(context, &[name.to_owned()]).await?;
+        keys.into_iter()
+            .next()
+            .ok_or_else(|| Error::internal(anyhow::anyhow!("`names.keys` gave no key")))
+    }
+}

@@ -1,0 +1,127 @@
+//! Calls that occupy a processor for milliseconds or seconds, each on a thread of its own.
+//!
+//! Invariants:
+//! - A call starts its thread only with a permit, and the permit is released when the thread is done.
+//!   So there are never more of these threads than permits.
+//! - Calls with an address take permits in rotation among addresses. A call that has waited for
+//!   [`LONGEST_WAIT`] is refused with 503 and `Retry-After`.
+//! - When the caller leaves, the call is dropped at its next wait, and its transaction with it.
+//! - When the system has no thread left, the call is refused with 503.
+//!
+//! A thread for each call needs no pool to size, to keep alive or to shut down: starting one takes
+//! microseconds, and a hash tens of milliseconds (docs/performance.md). The runtime's threads for blocking
+//! work would not do: without a thread left the runtime panics, or lets the work wait for ever.
+
+use std::{io, net::IpAddr, sync::Arc, thread, time::Duration};
+
+use portico_model::error::{Code, Error};
+use portico_storage::priority;
+use tokio::{runtime::Handle, select, sync::oneshot, time::timeout};
+
+use crate::{
+    fair_semaphore::{FairSemaphore, Permit},
+    throttle::Source,
+};
+
+/// How long a call waits for a permit before it is refused.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// The right to hash a password, or to run a call that takes seconds.
+pub type WaitedTurn = Permit<Option<Source>>;
+
+/// Waits for a permit, in rotation among addresses.
+pub(crate) async fn wait_for(
+    permits: &Arc<FairSemaphore<Option<Source>>>,
+    address: Option<IpAddr>,
+    too_many: &str,
+) -> Result<WaitedTurn, Error> {
+    let permit = timeout(LONGEST_WAIT, permits.take(address.map(Source::from))).await;
+    let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
+    permit.map_err(|_| refusal())
+}
+
+/// Runs a call that hashes a password, on a thread of low priority.
+pub async fn hash<T, F>(permit: WaitedTurn, running: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let thread = thread::Builder::new().name("portico-hash".into());
+    run_blocking(permit, running, thread, priority::give_way).await
+}
+
+/// Runs a call that may take seconds.
+pub(crate) async fn run_long<T, F>(permit: WaitedTurn, running: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let thread = thread::Builder::new().name("portico-long".into());
+    run_blocking(permit, running, thread, || ()).await
+}
+
+/// Runs a future on this thread, which calls `prepare` first.
+async fn run_blocking<T, F>(
+    permit: WaitedTurn,
+    running: F,
+    thread: thread::Builder,
+    prepare: fn(),
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let runtime = Handle::current();
+    let (waiting, caller_gone) = oneshot::channel::<()>();
+    let (sender, answered) = oneshot::channel();
+    let started = thread.spawn(move || {
+        prepare();
+        let answer = runtime.block_on(async {
+            select! {
+                biased;
+                answer = running => answer,
+                _ = caller_gone => Err(too_long()),
+            }
+        });
+        drop(permit);
+        let _ = sender.send(answer);
+    });
+    started.map_err(no_thread)?;
+    // The thread sends no answer if it panics.
+    let answer = answered.await.map_err(Error::internal)?;
+    drop(waiting);
+    answer
+}
+
+/// The refusal of a call that took longer than it may.
+pub(crate) fn too_long() -> Error {
+    Error::new(Code::Timeout, "The call took too long")
+}
+
+/// The system has no thread left: processes or memory are limited.
+fn no_thread(error: io::Error) -> Error {
+    let message = "Too much to do at once; try again in a moment";
+    Error {
+        cause: Some(anyhow::Error::new(error).context("cannot start a thread")),
+        ..Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn where_no_thread_can_be_started_the_call_is_refused_and_its_permit_is_free() {
+        let permits = FairSemaphore::new(1);
+        // No address space has room for this stack: the system refuses the thread.
+        let impossible = thread::Builder::new().stack_size(1 << 60);
+        let refused = run_blocking(permits.take(None).await, async { Ok(()) }, impossible, || ()).await;
+        let refusal = refused.unwrap_err();
+        assert_eq!(refusal.code, Code::ServiceUnavailable);
+        assert_eq!(refusal.retry_after, Some(10));
+        assert!(refusal.cause.is_some(), "the log says why");
+        let answer = run_long(permits.take(None).await, async { Ok(7) }).await;
+        assert_eq!(answer.unwrap(), 7);
+    }
+}
