@@ -13,8 +13,8 @@ use portico_model::{
 };
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_service::{
-    audit::{Audit, AuditSettings},
-    service::Service,
+    audit::AuditSettings,
+    service::{Service, ServiceParts},
     throttle::Throttle,
 };
 use portico_sqlite::SqliteStorage;
@@ -109,17 +109,16 @@ impl Host {
         let cache = Some(portico_tests::cache());
         let sandbox = Sandbox::new(COMPONENT, cache, Limits::default(), imports).expect("the component");
         let (service, address) = runtime.block_on(async {
-            let audit = Audit::new(storage.clone(), clock.clone(), settings);
-            let service = Service::with_audit(
-                storage.clone(),
+            let parts = ServiceParts {
+                storage: storage.clone(),
                 sandbox,
-                clock.clone(),
-                Secrets::new(Arc::new(SystemRandom)),
-                Duration::from_secs(60),
-                Throttle::off(),
-                audit,
-            );
-            let service = service.await.expect("the service");
+                clock: clock.clone(),
+                secrets: Secrets::new(Arc::new(SystemRandom)),
+                call_time: Duration::from_secs(60),
+                throttle: Throttle::off(),
+                audit: settings,
+            };
+            let service = Service::new(parts).await.expect("the service");
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let address = listener.local_addr().expect("an address");
             let settings = HttpSettings {

@@ -13,7 +13,12 @@ use std::{
 use portico_http::{self as http, HttpSettings, TrustedProxies};
 use portico_model::{ColorScheme, Provider, Timestamp, User, time::Clock};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_service::{
+    audit::AuditSettings,
+    identity::Identity,
+    service::{Service, ServiceParts},
+    throttle::Throttle,
+};
 use portico_storage::{
     Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser,
     memory::MemoryStorage,
@@ -114,15 +119,16 @@ impl Host {
         let secrets = Secrets::new(Arc::new(SystemRandom));
         let (call_time, throttle) = (Duration::from_secs(60), throttle(tries.clone()));
         let (service, address) = runtime.block_on(async {
-            let service = Service::new(
-                storage.clone(),
+            let parts = ServiceParts {
+                storage: storage.clone(),
                 sandbox,
-                clock.clone(),
+                clock: clock.clone(),
                 secrets,
                 call_time,
                 throttle,
-            );
-            let service = service.await.unwrap();
+                audit: AuditSettings::default(),
+            };
+            let service = Service::new(parts).await.unwrap();
             (service.clone(), serve(service).await)
         });
         Self {

@@ -14,7 +14,11 @@ use axum::{body::Body, extract::ConnectInfo, http::Request};
 use portico_http::{self as http, HttpSettings};
 use portico_model::{Provider, time::SystemClock};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{service::Service, throttle::Throttle};
+use portico_service::{
+    audit::AuditSettings,
+    service::{Service, ServiceParts},
+    throttle::Throttle,
+};
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
@@ -168,9 +172,17 @@ async fn that_there_is_an_administrator_is_read_once() {
     };
     let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    let (patience, throttle) = (Duration::from_secs(60), Throttle::off());
-    let service = Service::new(storage.clone(), sandbox, clock, secrets, patience, throttle);
-    let router = http::router(service.await.unwrap(), HttpSettings::default());
+    let parts = ServiceParts {
+        storage: storage.clone(),
+        sandbox,
+        clock,
+        secrets,
+        call_time: Duration::from_secs(60),
+        throttle: Throttle::off(),
+        audit: AuditSettings::default(),
+    };
+    let service = Service::new(parts).await.unwrap();
+    let router = http::router(service, HttpSettings::default());
     // A route that reads nothing itself, asked for under a name that anybody may have given.
     let ask = async || {
         let before = storage.begun.load(Ordering::SeqCst);

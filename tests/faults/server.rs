@@ -11,8 +11,8 @@ use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::COMPONENT;
 use portico_sandbox::icons::NoIcons;
 use portico_sandbox::{Imports, Limits, Sandbox};
-use portico_service::audit::{Audit, AuditSettings};
-use portico_service::service::Service;
+use portico_service::audit::AuditSettings;
+use portico_service::service::{Service, ServiceParts};
 use portico_service::throttle::Throttle;
 use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
@@ -150,19 +150,17 @@ impl Server {
                 window: Duration::from_secs(60 * 60),
                 ..AuditSettings::default()
             };
-            let audit = Audit::new(storage.clone(), clock.clone(), settings);
-            let call_time = Duration::from_secs(30);
-            let service = Service::with_audit(
-                storage.clone(),
+            let parts = ServiceParts {
+                storage: storage.clone(),
                 sandbox,
                 clock,
                 secrets,
-                call_time,
-                Throttle::off(),
-                audit,
-            );
+                call_time: Duration::from_secs(30),
+                throttle: Throttle::off(),
+                audit: settings,
+            };
             (
-                service.await.unwrap(),
+                Service::new(parts).await.unwrap(),
                 TcpListener::bind("127.0.0.1:0").await.unwrap(),
             )
         });

@@ -7,7 +7,12 @@ use axum::{body::Body, extract::Request};
 use portico_http::{self as http, HttpSettings};
 use portico_model::time::SystemClock;
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
-use portico_service::{hot_swap::HotSwap, service::Service, throttle::Throttle};
+use portico_service::{
+    audit::AuditSettings,
+    hot_swap::HotSwap,
+    service::{Service, ServiceParts},
+    throttle::Throttle,
+};
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
@@ -56,16 +61,16 @@ async fn service(storage: Arc<Gated>) -> Arc<Service> {
         random: Arc::new(SystemRandom),
     };
     let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).expect("it fits");
-    Service::new(
+    let parts = ServiceParts {
         storage,
         sandbox,
-        Arc::new(SystemClock),
-        Secrets::new(Arc::new(SystemRandom)),
-        PATIENCE,
-        Throttle::off(),
-    )
-    .await
-    .expect("a service")
+        clock: Arc::new(SystemClock),
+        secrets: Secrets::new(Arc::new(SystemRandom)),
+        call_time: PATIENCE,
+        throttle: Throttle::off(),
+        audit: AuditSettings::default(),
+    };
+    Service::new(parts).await.expect("a service")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fastrand::Rng;
 use portico_model::{Provider, Timestamp, time};
 use portico_sandbox::Access;
-use portico_service::procedures::Table;
+use portico_service::table::Table;
 use serde_json::{Value, json};
 
 use crate::{

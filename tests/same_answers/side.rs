@@ -22,9 +22,9 @@ use portico_sandbox::{
     COMPONENT, Imports, Limits, Sandbox, bindings::exports::portico::dashboard::sign_in, icons::NoIcons,
 };
 use portico_service::{
-    audit::{Audit, AuditSettings},
+    audit::AuditSettings,
     identity::{self, Identity, PLAIN_COOKIE},
-    service::{Service, report},
+    service::{Service, ServiceParts, report},
     throttle::Throttle,
 };
 use portico_sqlite::SqliteStorage;
@@ -124,17 +124,16 @@ impl Side {
             window: Duration::from_secs(60 * 60),
             ..AuditSettings::default()
         };
-        let audit = Audit::new(storage.clone(), clock.clone(), settings);
-        let service = Service::with_audit(
+        let parts = ServiceParts {
             storage,
             sandbox,
-            clock.clone(),
+            clock: clock.clone(),
             secrets,
-            patience,
-            Throttle::off(),
-            audit,
-        );
-        let service = service.await.expect("the service");
+            call_time: patience,
+            throttle: Throttle::off(),
+            audit: settings,
+        };
+        let service = Service::new(parts).await.expect("the service");
         // Ids of requests are the same on both sides: they come from a proxy that is trusted.
         let settings = HttpSettings {
             trusted_proxies: HERE.ip().to_string().parse().expect("an address"),

@@ -6,7 +6,12 @@ use std::time::Duration;
 use portico_model::{error::Code, time::SystemClock};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::icons::IconSettings;
-use portico_service::{identity::Identity, service::Service, throttle::Throttle};
+use portico_service::{
+    audit::AuditSettings,
+    identity::Identity,
+    service::{Service, ServiceParts},
+    throttle::Throttle,
+};
 use portico_storage::{
     Access, DashboardStorage,
     memory::MemoryStorage,
@@ -26,15 +31,16 @@ pub async fn service(limits: Limits, call_time: Duration) -> (Arc<Service>, Arc<
     let cache = tempfile::tempdir().expect("a temporary folder");
     let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), limits, imports);
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    let service = Service::new(
-        storage.clone(),
-        sandbox.expect("a sandbox"),
-        Arc::new(SystemClock),
+    let parts = ServiceParts {
+        storage: storage.clone(),
+        sandbox: sandbox.expect("a sandbox"),
+        clock: Arc::new(SystemClock),
         secrets,
         call_time,
-        Throttle::off(),
-    );
-    (service.await.expect("a service"), storage)
+        throttle: Throttle::off(),
+        audit: AuditSettings::default(),
+    };
+    (Service::new(parts).await.expect("a service"), storage)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,9 +1,9 @@
 //! REST: the routes of the procedure table.
 //!
-//! Path parameters, query parameters and body become the keys of one input, the same that the
-//! procedure call takes; the path wins. A mutation without output answers with an empty body.
+//! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure
+//! call; a path parameter wins. A mutation without output answers with an empty body.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, pin::pin, sync::Arc, task::Poll};
 
 use axum::{
     body::Body,
@@ -12,10 +12,12 @@ use axum::{
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
 };
+use futures_util::poll;
 use portico_model::error::{Code, Error};
 use portico_service::{
-    procedures::{Output, Procedure, Table},
+    procedures::{Output, Procedure},
     shape::Shape,
+    table::Table,
 };
 use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
@@ -98,7 +100,7 @@ async fn answer(
 
 async fn call<'a>(
     http: &Shared,
-    procedure: &'a Procedure,
+    procedure: &'a Arc<Procedure>,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
     connection: &'a Connection,
@@ -109,20 +111,30 @@ async fn call<'a>(
         .get::<RequestId>()
         .cloned()
         .unwrap_or_else(|| RequestId("-".into()));
-    let snapshot = snapshot(&parts.method, [procedure]);
+    let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
-    let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
+    let mut identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
     shared.keep_no_more();
-    // Whoever may not call does not get to send a body first.
-    http.service.authorise(procedure, &identity, &id.0).await?;
+    // Authorise before reading the body.
+    let mut authorised = http.service.authorise(procedure, &identity, &id.0).await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
     } else if parts.method == Method::DELETE {
         Ok(None)
     } else {
-        let limit = InputLimit::of(&http.limits, [procedure]);
-        read_json(http, &parts.headers, body, limit).await
+        let limit = InputLimit::of(&http.limits, [&**procedure]);
+        let mut reading = pin!(read_json(http, &parts.headers, body, limit));
+        match poll!(&mut reading) {
+            Poll::Ready(input) => input,
+            Poll::Pending => {
+                let input = reading.await;
+                // The caller may have lost their key or a permission while the body arrived.
+                identity = http.service.renew(&identity, &id.0).await?;
+                authorised = http.service.authorise(procedure, &identity, &id.0).await?;
+                input
+            }
+        }
     };
     let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
     match (&mut input, parameters) {
@@ -132,9 +144,7 @@ async fn call<'a>(
     }
     let list = connection.outgoing().begin(procedure, &identity, &shared).await?;
     let service = &http.service;
-    let output = service
-        .call_within(&shared, procedure, &identity, &id.0, input)
-        .await?;
+    let output = service.call_within(&shared, &authorised, &id.0, input).await?;
     Ok((output, list))
 }
 
@@ -143,7 +153,7 @@ fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {
     if parameters.peek().is_none() {
         return;
     }
-    // An input that is no object is left for the procedure's shape to refuse.
+    // The procedure's shape refuses an input that is no object.
     if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
         object.extend(parameters.map(|(key, value)| (key.to_owned(), value.into())));
     }

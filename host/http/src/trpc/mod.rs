@@ -12,6 +12,7 @@ use std::{
     convert::Infallible,
     iter,
     panic::AssertUnwindSafe,
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -26,13 +27,13 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, poll, stream};
 use portico_model::error::{Code, Error};
 use portico_sandbox::Kind;
 use portico_service::{
     identity::Identity,
     procedures::{Output, Procedure},
-    service::report,
+    service::{Authorised, report},
 };
 use portico_storage::{SharedSnapshot, Snapshot};
 use tokio::{
@@ -108,7 +109,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         .any(Procedure::sets_password);
     let may_renew = sets_password && identity.renew_token(&http.service.secrets);
     let identity = Arc::new(identity);
-    let caller = Caller {
+    let mut caller = Caller {
         http: http.clone(),
         identity: identity.clone(),
         id,
@@ -116,11 +117,27 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         connection: connection.clone(),
         room: AtomicUsize::new(http.limits.answers),
     };
-    // Who may not call does not get to send much.
+    // Authorise before reading the body.
     for call in calls.iter_mut() {
-        call.refusal = caller.authorise(&call.name).await.err();
+        call.authorised = Some(caller.authorise(&call.name).await);
     }
-    calls.read_inputs(http, &parts, body).await;
+    let waited = {
+        let mut reading = pin!(calls.read_inputs(http, &parts, body));
+        let waited = poll!(&mut reading).is_pending();
+        if waited {
+            reading.await;
+        }
+        waited
+    };
+    if waited {
+        // The caller may have lost their key or a permission while the body arrived.
+        caller.identity = http.service.renew(&identity, &caller.id.0).await?;
+        for call in calls.iter_mut() {
+            if let Some(Ok(_)) = call.authorised {
+                call.authorised = Some(caller.authorise(&call.name).await);
+            }
+        }
+    }
     // A new cookie is part of the head: nothing is sent before all calls are done.
     if streams && !may_renew {
         return Ok(stream(caller, calls, snapshot, gate));
@@ -206,8 +223,8 @@ async fn make(
         let Some((index, mut call)) = next() else {
             return;
         };
-        if call.refusal.is_none() {
-            call.refusal = refusal;
+        if let (Some(Ok(_)), Some(refusal)) = (&call.authorised, refusal) {
+            call.authorised = Some(Err(refusal));
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
         let procedure = caller.http.service.table.find(&name);
@@ -268,8 +285,8 @@ struct Caller {
 }
 
 impl Caller {
-    /// Refuses a call that is not there to be called in this way by this caller.
-    async fn authorise(&self, name: &str) -> Result<(), Error> {
+    /// Refuses a call of an unknown procedure, by the wrong method, or by a caller without access.
+    async fn authorise(&self, name: &str) -> Result<Authorised, Error> {
         let Some(procedure) = self.http.service.table.find(name) else {
             return Err(Error::new(
                 Code::NotFound,
@@ -309,29 +326,24 @@ impl Caller {
     }
 
     async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
-        if let Some(refusal) = call.refusal {
-            return Err(refusal);
-        }
+        let not_found = || Error::not_found("Procedure");
+        let authorised = call.authorised.ok_or_else(not_found)??;
         let service = &self.http.service;
-        let procedure = service
-            .table
-            .find(&call.name)
-            .ok_or_else(|| Error::not_found("Procedure"))?;
+        let procedure = service.table.find(&call.name).ok_or_else(not_found)?;
         if self.room.load(Ordering::Relaxed) == 0 {
             let error = Error::new(
                 Code::PayloadTooLarge,
                 "The answers of this batch are too large together",
             );
-            service
-                .audit
-                .refuse(procedure, &self.identity, &self.id.0, &error);
+            let action = procedure.action(&self.identity, &self.id.0);
+            service.audit.refuse(&action, &error);
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
         let begun = self.connection.outgoing().begin(procedure, identity, snapshot);
         let list = begun.await?;
         let output = service
-            .call_within(snapshot, procedure, identity, id, call.input.read())
+            .call_within(snapshot, &authorised, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

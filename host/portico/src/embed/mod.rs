@@ -16,7 +16,11 @@ use axum::Router;
 use portico_http as http;
 use portico_model::time::MonotonicClock;
 use portico_sandbox::{self as sandbox, Imports, Sandbox, icons::DEFAULT_ICON};
-use portico_service::{hot_swap::HotSwap, service::Service};
+use portico_service::{
+    audit::AuditSettings,
+    hot_swap::HotSwap,
+    service::{Service, ServiceParts},
+};
 use portico_storage::secrets::Secrets;
 
 pub use self::functions::{Apps, SignIn, Users};
@@ -214,14 +218,16 @@ impl PluginBuilder {
         let throttle = self
             .throttle
             .unwrap_or_else(|| Throttle::new(Arc::new(MonotonicClock::default())));
-        let service = Service::without_dashboard(
-            self.storage,
+        let parts = ServiceParts {
+            storage: self.storage,
             sandbox,
-            self.clock,
-            Secrets::new(self.random),
-            self.call_time,
+            clock: self.clock,
+            secrets: Secrets::new(self.random),
+            call_time: self.call_time,
             throttle,
-        );
-        Ok(Plugin(service.await?.into()))
+            audit: AuditSettings::off(),
+        };
+        let service = Service::without_dashboard(parts).await?;
+        Ok(Plugin(service.into()))
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use portico_model::{Provider, error::Error};
+use portico_model::Provider;
 use portico_service::{identity::Identity, service::Service};
-use portico_storage::{Access, SessionUser};
+use portico_storage::SessionUser;
 use serde_json::json;
 
 use super::{
@@ -62,15 +62,6 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
 /// The user with this name; of several providers' users, the one who signs in here.
 pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
     let context = Identity::operator().context(REQUEST_ID);
-    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
-        if let Some(account) = service.find_account(provider, name, &context).await? {
-            let transaction = service.storage.begin_dashboard(Access::Read, &context).await;
-            let user = transaction
-                .map_err(Error::from)?
-                .get_session_user(&account.id)
-                .await;
-            return user.map_err(Error::from)?.context("the user is gone");
-        }
-    }
-    bail!("there is no user {name:?}; `portico call user.getAll` lists them")
+    let user = service.find_user(name, &context).await?;
+    user.with_context(|| format!("there is no user {name:?}; `portico call user.getAll` lists them"))
 }

@@ -1,22 +1,28 @@
-//! The bounds of the dashboard side's texts. As in the component, every text is trimmed by `str::trim`,
-//! line ends included, and lengths count characters after that.
+//! The bounds of the dashboard side's texts. As in the component, `str::trim` trims every text, line ends
+//! included, and lengths count characters after that.
 
 use std::ops::RangeInclusive;
 
 use portico_model::{Issue, PathSegment, error::Error};
 
-/// After so many broken rules nobody reads on.
+use crate::shape::{Bound, Shape};
+
+/// The shape of a text on one line, such as a name. [`Fields::label`] checks it.
+pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
+
+/// The most issues that one error lists.
 const MOST_ISSUES: usize = 50;
 
-/// Collects what is wrong with an input, so that all of it is said at once.
+/// Collects the issues of an input, so that one error lists all of them.
 #[derive(Default)]
 pub(super) struct Fields {
+    /// The entry whose fields are being checked; empty: the input itself.
     place: Vec<PathSegment>,
     issues: Vec<Issue>,
 }
 
-/// What is wrong with an icon that a browser would run or show as a page. The rule of apps, which
-/// stands in the component (`component/src/validate/icon.rs`); the text is trimmed and on one line.
+/// Why an icon is refused: a browser would run it or show it as a page. The component has the same rule for
+/// apps (`component/src/validate/icon.rs`). The text is trimmed and on one line.
 pub(super) fn icon_problem(icon_url: &str) -> Option<&'static str> {
     let icon_url = icon_url.trim_start_matches(|first: char| first.is_whitespace() || first == '\u{feff}');
     let (scheme, rest) = icon_url.split_once(':')?;
@@ -39,17 +45,17 @@ fn is_image(rest: &str) -> bool {
 }
 
 impl Fields {
-    /// From here on, fields are those of this list's entry at this position.
+    /// The fields that follow are those of this list's entry at this position.
     pub fn enter(&mut self, list: &str, index: usize) {
         self.place = vec![PathSegment::Field(list.into()), PathSegment::Index(index as u32)];
     }
 
-    /// From here on, fields are those of the input itself.
+    /// The fields that follow are those of the input itself.
     pub fn leave(&mut self) {
         self.place.clear();
     }
 
-    /// A text on one line with 1 to `most` characters, trimmed.
+    /// Checks a text on one line with 1 to `most` characters, and trims it.
     pub fn label(&mut self, field: &str, text: &str, most: usize) -> String {
         let text = text.trim();
         let length = text.chars().count();
@@ -61,7 +67,7 @@ impl Fields {
         text.to_owned()
     }
 
-    /// A text of at most `most` characters, trimmed, that may hold newlines and tabs; none if empty.
+    /// Checks a text of at most `most` characters, which may hold newlines and tabs, and trims it; none if empty.
     pub fn text(&mut self, field: &str, text: Option<&str>, most: usize) -> Option<String> {
         let text = text?.trim();
         let length = text.chars().count();
@@ -82,7 +88,7 @@ impl Fields {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A whole number in this range.
+    /// Checks that a whole number is in this range.
     pub fn number(&mut self, field: &str, number: i32, range: RangeInclusive<i32>) -> u32 {
         if !range.contains(&number) {
             let message = match (range.start(), range.end()) {
@@ -94,19 +100,19 @@ impl Fields {
         number.unsigned_abs()
     }
 
-    /// A list of at most `most`.
+    /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
             self.refuse(field, format!("must have at most {most} entries, got {length}"));
         }
     }
 
-    /// One more thing that is wrong.
+    /// Adds an issue of a field.
     pub fn refuse(&mut self, field: &str, message: String) {
         self.refuse_at([PathSegment::Field(field.into())], message);
     }
 
-    /// One more thing that is wrong, further in.
+    /// Adds an issue at this path.
     pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
         if self.issues.len() < MOST_ISSUES {
             let path = self.place.iter().cloned().chain(path).collect();
@@ -114,7 +120,7 @@ impl Fields {
         }
     }
 
-    /// Whether all is well.
+    /// Fails with all issues, if there are any.
     pub fn check(self) -> Result<(), Error> {
         if self.issues.is_empty() {
             Ok(())

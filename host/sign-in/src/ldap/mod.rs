@@ -157,14 +157,14 @@ impl Ldap {
     /// They are one account: a try at another of them counts as one at the entry's own name too.
     /// That it has to wait is not told, as a name that nobody has would not.
     async fn count(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
-        let service = login.service;
+        let resources = login.resources;
         let context = Identity::anonymous().context(login.request_id);
-        let name_key = service.sandbox.name_key(context, name.trim()).await?;
+        let name_key = resources.sandbox.name_key(context, name.trim()).await?;
         if name_key == login.name_key {
             return Ok(None);
         }
         let account = ThrottledAccount::new(Provider::Ldap, &name_key);
-        let begun = service.throttle.begin(Some(account), login.address);
+        let begun = resources.throttle.begin(Some(account), login.address);
         begun
             .map(Some)
             .map_err(|_| refused("too many tries at the entry"))
