@@ -33,9 +33,10 @@ impl Resources {
         if transaction.another_admin_exists(no_user).await? {
             return Ok(ExistingUsers::Administrator);
         }
-        Ok(match transaction.has_users().await? {
-            true => ExistingUsers::Some,
-            false => ExistingUsers::None,
+        Ok(if transaction.has_users().await? {
+            ExistingUsers::Some
+        } else {
+            ExistingUsers::None
         })
     }
 

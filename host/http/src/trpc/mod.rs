@@ -223,7 +223,8 @@ async fn make(
         let Some((index, mut call)) = next() else {
             return;
         };
-        if let (Some(Ok(_)), Some(refusal)) = (&call.authorised, refusal) {
+        let is_authorised = matches!(call.authorised, Some(Ok(_)));
+        if is_authorised && let Some(refusal) = refusal {
             call.authorised = Some(Err(refusal));
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
