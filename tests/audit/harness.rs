@@ -109,7 +109,7 @@ impl Host {
         let cache = Some(portico_tests::cache());
         let sandbox = Sandbox::new(COMPONENT, cache, Limits::default(), imports).expect("the component");
         let (service, address) = runtime.block_on(async {
-            let parts = ServiceParts {
+            let parts: ServiceParts = ServiceParts {
                 storage: storage.clone(),
                 sandbox,
                 clock: clock.clone(),

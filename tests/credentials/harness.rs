@@ -119,7 +119,7 @@ impl Host {
         let secrets = Secrets::new(Arc::new(SystemRandom));
         let (call_time, throttle) = (Duration::from_secs(60), throttle(tries.clone()));
         let (service, address) = runtime.block_on(async {
-            let parts = ServiceParts {
+            let parts: ServiceParts = ServiceParts {
                 storage: storage.clone(),
                 sandbox,
                 clock: clock.clone(),

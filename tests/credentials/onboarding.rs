@@ -172,7 +172,7 @@ async fn that_there_is_an_administrator_is_read_once() {
     };
     let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).unwrap();
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    let parts = ServiceParts {
+    let parts: ServiceParts = ServiceParts {
         storage: storage.clone(),
         sandbox,
         clock,

@@ -150,7 +150,7 @@ impl Server {
                 window: Duration::from_secs(60 * 60),
                 ..AuditSettings::default()
             };
-            let parts = ServiceParts {
+            let parts: ServiceParts = ServiceParts {
                 storage: storage.clone(),
                 sandbox,
                 clock,

@@ -61,7 +61,7 @@ async fn service(storage: Arc<Gated>) -> Arc<Service> {
         random: Arc::new(SystemRandom),
     };
     let sandbox = Sandbox::new(COMPONENT, Some(cache()), Limits::default(), imports).expect("it fits");
-    let parts = ServiceParts {
+    let parts: ServiceParts = ServiceParts {
         storage,
         sandbox,
         clock: Arc::new(SystemClock),

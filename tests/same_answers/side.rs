@@ -124,7 +124,7 @@ impl Side {
             window: Duration::from_secs(60 * 60),
             ..AuditSettings::default()
         };
-        let parts = ServiceParts {
+        let parts: ServiceParts = ServiceParts {
             storage,
             sandbox,
             clock: clock.clone(),

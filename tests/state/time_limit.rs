@@ -31,7 +31,7 @@ pub async fn service(limits: Limits, call_time: Duration) -> (Arc<Service>, Arc<
     let cache = tempfile::tempdir().expect("a temporary folder");
     let sandbox = Sandbox::new(COMPONENT, Some(cache.path().into()), limits, imports);
     let secrets = Secrets::new(Arc::new(SystemRandom));
-    let parts = ServiceParts {
+    let parts: ServiceParts = ServiceParts {
         storage: storage.clone(),
         sandbox: sandbox.expect("a sandbox"),
         clock: Arc::new(SystemClock),

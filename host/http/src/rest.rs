@@ -3,7 +3,7 @@
 //! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure
 //! call; a path parameter wins. A mutation without output answers with an empty body.
 
-use std::{collections::BTreeMap, pin::pin, sync::Arc, task::Poll};
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     body::Body,
@@ -12,7 +12,6 @@ use axum::{
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
 };
-use futures_util::poll;
 use portico_model::error::{Code, Error};
 use portico_service::{
     procedures::{Output, Procedure},
@@ -113,10 +112,10 @@ async fn call<'a>(
         .unwrap_or_else(|| RequestId("-".into()));
     let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
-    let mut identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
+    let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
     shared.keep_no_more();
     // Authorise before reading the body.
-    let mut authorised = http.service.authorise(procedure, &identity, &id.0).await?;
+    let authorised = http.service.authorise(procedure, &identity, &id.0).await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
@@ -124,17 +123,7 @@ async fn call<'a>(
         Ok(None)
     } else {
         let limit = InputLimit::of(&http.limits, [&**procedure]);
-        let mut reading = pin!(read_json(http, &parts.headers, body, limit));
-        match poll!(&mut reading) {
-            Poll::Ready(input) => input,
-            Poll::Pending => {
-                let input = reading.await;
-                // The caller may have lost their key or a permission while the body arrived.
-                identity = http.service.renew(&identity, &id.0).await?;
-                authorised = http.service.authorise(procedure, &identity, &id.0).await?;
-                input
-            }
-        }
+        read_json(http, &parts.headers, body, limit).await
     };
     let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
     match (&mut input, parameters) {

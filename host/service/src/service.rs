@@ -1,7 +1,7 @@
 //! The service: every transport calls procedures through it.
 //!
 //! Order of checks: authentication, access (and whether onboarding is open), input, and then the procedure's own
-//! checks. Access is checked once, before the transport reads a body, and again only after the call has waited.
+//! checks. Access is checked once, before the transport reads a body, and again only if the call had to wait.
 
 use std::{
     io,
@@ -83,10 +83,15 @@ impl Deref for Service {
     }
 }
 
+/// How long a check of access holds while its call waits: for its body, or for others. A call that waits longer is
+/// checked again.
+const CHECK_HOLDS: Duration = Duration::from_secs(1);
+
 /// A permitted call of a procedure: [`Service::authorise`] has checked its access.
 pub struct Authorised {
     procedure: Arc<Procedure>,
     identity: Arc<Identity>,
+    checked_at: Instant,
 }
 
 impl Service {
@@ -160,6 +165,7 @@ impl Service {
         Ok(Authorised {
             procedure: procedure.clone(),
             identity: identity.clone(),
+            checked_at: Instant::now(),
         })
     }
 
@@ -205,10 +211,18 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
-        let Authorised { procedure, identity } = authorised;
+        let Authorised {
+            procedure, identity, ..
+        } = authorised;
         let audited = self.audited(procedure, identity, request_id, &input);
         // Pinned here: passed on as a value, the future would be copied at each step around it.
         let running = pin!(async {
+            let renewed = match authorised.checked_at.elapsed() {
+                waited if waited < CHECK_HOLDS => None,
+                // Boxed to keep the common future small.
+                _ => Some(Box::pin(self.check_again(procedure, identity, request_id)).await?),
+            };
+            let identity = renewed.as_ref().unwrap_or(identity);
             let mut call = self.prepare(procedure, identity, request_id, input, audited.clone())?;
             if procedure.just_reads() {
                 call.snapshot = snapshot.clone();
@@ -384,9 +398,8 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        // The wait may have taken seconds: the caller may have lost their key or a permission.
-        call.identity = self.renew(&call.identity, &call.request_id).await?;
-        self.check_access(procedure, &call.identity, &call.request_id)
+        call.identity = self
+            .check_again(procedure, &call.identity, &call.request_id)
             .await?;
         if procedure.hashes {
             hash(permit, run(call)).await
@@ -396,11 +409,17 @@ impl Service {
         }
     }
 
-    /// Looks the caller up again. Do this after a wait, and then authorise the call again.
-    pub async fn renew(&self, identity: &Identity, request_id: &str) -> Result<Arc<Identity>, Error> {
+    /// Looks the caller up again and checks access, after a wait: the caller may have lost their key or a
+    /// permission.
+    async fn check_again(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+    ) -> Result<Arc<Identity>, Error> {
         let now = self.clock.now();
-        let renewed = identity::renew(&*self.storage, identity, request_id, now).await;
-        let renewed = renewed.map_err(|error| report(error, "authenticate", request_id))?;
+        let renewed = identity::renew(&*self.storage, identity, request_id, now).await?;
+        self.check_access(procedure, &renewed, request_id).await?;
         Ok(Arc::new(renewed))
     }
 

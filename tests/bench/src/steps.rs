@@ -102,7 +102,7 @@ impl Steps {
         let sandbox = Sandbox::new(COMPONENT, None, Limits::default(), imports)?;
         let secrets = Secrets::new(Arc::new(SystemRandom));
         let call_time = std::time::Duration::from_secs(30);
-        let parts = ServiceParts {
+        let parts: ServiceParts = ServiceParts {
             storage: storage.clone(),
             sandbox,
             clock: Arc::new(SystemClock),

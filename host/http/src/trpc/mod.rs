@@ -12,7 +12,6 @@ use std::{
     convert::Infallible,
     iter,
     panic::AssertUnwindSafe,
-    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -27,7 +26,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use futures_util::{FutureExt, StreamExt, poll, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use portico_model::error::{Code, Error};
 use portico_sandbox::Kind;
 use portico_service::{
@@ -109,7 +108,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         .any(Procedure::sets_password);
     let may_renew = sets_password && identity.renew_token(&http.service.secrets);
     let identity = Arc::new(identity);
-    let mut caller = Caller {
+    let caller = Caller {
         http: http.clone(),
         identity: identity.clone(),
         id,
@@ -121,23 +120,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     for call in calls.iter_mut() {
         call.authorised = Some(caller.authorise(&call.name).await);
     }
-    let waited = {
-        let mut reading = pin!(calls.read_inputs(http, &parts, body));
-        let waited = poll!(&mut reading).is_pending();
-        if waited {
-            reading.await;
-        }
-        waited
-    };
-    if waited {
-        // The caller may have lost their key or a permission while the body arrived.
-        caller.identity = http.service.renew(&identity, &caller.id.0).await?;
-        for call in calls.iter_mut() {
-            if let Some(Ok(_)) = call.authorised {
-                call.authorised = Some(caller.authorise(&call.name).await);
-            }
-        }
-    }
+    calls.read_inputs(http, &parts, body).await;
     // A new cookie is part of the head: nothing is sent before all calls are done.
     if streams && !may_renew {
         return Ok(stream(caller, calls, snapshot, gate));
