@@ -1,6 +1,6 @@
 //! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
 
-use std::io::Write as _;
+use std::{io::Write as _, thread::sleep, time::Duration};
 
 use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
 use serde_json::{Value, json};
@@ -18,6 +18,35 @@ fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
     stream.write_all(body.as_bytes()).expect("send");
     let found = raw::read_answer(&mut stream, body.as_bytes());
     assert_eq!(found.assert_status(200).json()[0]["name"], "alice");
+}
+
+/// Access is checked again once a call has waited for a second.
+#[test]
+fn a_permission_that_is_lost_while_the_body_arrives_permits_nothing() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let group = admin.group("helpers", &["admin"]);
+    let helper = admin.user_in("helper", &[&group]);
+    let membership = json!({"groupId": group, "userId": helper.id});
+    let credentials = helper.key.credentials();
+    let headers: Vec<_> = credentials
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    for (path, body) in [
+        ("/api/users/search", r#"{"query": "alice"}"#),
+        ("/api/trpc/group.createGroup", r#"{"name": "late"}"#),
+    ] {
+        let mut stream = raw::send_head(&server.address(), path, &headers, body);
+        admin.mutate("group.removeMember", &membership).assert_done();
+        sleep(Duration::from_millis(1100));
+        stream.write_all(body.as_bytes()).expect("send");
+        let refused = raw::read_answer(&mut stream, body.as_bytes());
+        refused.assert_refused(403, "FORBIDDEN");
+        admin.mutate("group.addMember", &membership).assert_done();
+    }
+    let groups = admin.query("group.getAll", &json!(null)).data();
+    assert!(!groups.to_string().contains("late"), "{groups}");
 }
 
 #[test]

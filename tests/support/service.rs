@@ -9,9 +9,9 @@ use portico_http::{self as http, HttpSettings};
 use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::icons::{Icons, NoIcons};
 use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox};
-use portico_service::audit::{Audit, AuditSettings};
+use portico_service::audit::AuditSettings;
 use portico_service::hot_swap::HotSwap;
-use portico_service::service::Service;
+use portico_service::service::{Service, ServiceParts};
 use portico_service::throttle::Throttle;
 use portico_storage::secrets::{Random, Secrets, SystemRandom};
 use portico_storage::{DashboardStorage, Storage};
@@ -175,17 +175,16 @@ impl TestService {
             .random(self.random.clone())
             .limits(self.limits)
             .build();
-        let audit = Audit::new(self.storage.clone(), self.clock.clone(), self.audit);
-        let service = Service::with_audit(
-            self.storage,
+        let parts: ServiceParts = ServiceParts {
+            storage: self.storage,
             sandbox,
-            self.clock,
-            Secrets::new(self.random),
-            self.call_time,
-            self.throttle,
-            audit,
-        );
-        service.await.expect("the service")
+            clock: self.clock,
+            secrets: Secrets::new(self.random),
+            call_time: self.call_time,
+            throttle: self.throttle,
+            audit: self.audit,
+        };
+        Service::new(parts).await.expect("the service")
     }
 
     /// The service, as it listens.

@@ -14,8 +14,7 @@ use axum::{
     response::Response,
 };
 use portico_model::error::{Code, Error};
-use portico_service::{identity::Identity, service::report, shape::quote, site::is_same_origin};
-use portico_storage::{self as storage, Access};
+use portico_service::{accounts::ExistingUsers, service::report, shape::quote, site::is_same_origin};
 
 use crate::{error, request::RequestId, settings::PublicUrl, state::Http};
 
@@ -46,7 +45,7 @@ pub(crate) async fn refusal(
     match Box::pin(has_users(http, id)).await {
         Ok(true) => None,
         Ok(false) => Some(error::at(path, foreign)),
-        Err(error) => Some(error::at(path, report(error.into(), "onboarding", &id.0))),
+        Err(error) => Some(error::at(path, report(error, "onboarding", &id.0))),
     }
 }
 
@@ -125,17 +124,14 @@ fn is_own_host(host: &str, public_url: Option<&PublicUrl>) -> bool {
         || public_url.is_some_and(|url| url.host() == name)
 }
 
-/// Whether any user exists. The last administrator cannot be removed, so the answer is kept once one was
-/// seen.
-async fn has_users(http: &Http, id: &RequestId) -> storage::Result<bool> {
-    let context = Identity::anonymous().context(&id.0);
-    let service = http.live.service();
-    let mut transaction = service.storage.begin(Access::Read, &context).await?;
-    if transaction.another_admin_exists("").await? {
+/// Whether there is any user. The last administrator cannot be removed, so once one was seen the answer is
+/// kept and storage is not asked again.
+async fn has_users(http: &Http, id: &RequestId) -> Result<bool, Error> {
+    let existing = http.live.service().existing_users(&id.0).await?;
+    if existing == ExistingUsers::Administrator {
         http.has_administrator.store(true, Ordering::Relaxed);
-        return Ok(true);
     }
-    transaction.has_users().await
+    Ok(existing != ExistingUsers::None)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `/api/auth/providers` and `/api/auth/oidc`: signing in by somebody else's word.
+//! `/api/auth/providers` and `/api/auth/oidc`: sign-in by an external provider.
 
 use std::collections::HashSet;
 
@@ -34,18 +34,18 @@ use super::{
 
 const START: &str = "/api/auth/oidc/start";
 
-/// What a browser is known by while it is on the way to the issuer: without TLS, and behind it.
+/// The cookie by which a browser is recognised when it comes back from the issuer: without TLS, and with it.
 const PLAIN_COOKIE: &str = "portico_oidc";
 const SECURE_COOKIE: &str = "__Host-portico_oidc";
 
 /// The longest path to return to, in characters.
 const LONGEST_PATH: usize = 512;
 
-/// What starting takes.
+/// The input of the start.
 pub(crate) const START_INPUT: Shape = Record(&[optional("returnTo", Text)
     .about("The path on this host to go to afterwards, with query and fragment; at most 512 characters of ASCII. The default is /.")]);
 
-/// What coming back takes.
+/// The input of the callback.
 pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("state", Text).about("Which sign-in it is."),
     optional("code", Text).about("What the issuer gives a token for."),
@@ -54,7 +54,7 @@ pub(crate) const CALLBACK_INPUT: Shape = Record(&[
     optional("error_description", Text).about("The same for a person; it goes to the log."),
 ]);
 
-/// What the list of providers answers.
+/// The answer of the list of providers.
 pub(crate) const PROVIDERS: Shape = List(&Named(
     "IdentityProvider",
     &Record(&[
@@ -89,8 +89,8 @@ pub(super) async fn providers(State(http): State<Shared>) -> Response {
     json_response(answer.to_string())
 }
 
-/// Any method but `GET` of the two paths below. axum would answer `HEAD` as `GET`, and begin or end a
-/// sign-in for a client that only checks the address.
+/// Refuses any method but `GET` at the two paths below. axum would answer `HEAD` like `GET`, and so begin or end
+/// a sign-in for a client that only checks the address.
 pub(super) async fn only_opened(request: Request) -> Response {
     wrong_method(&request, "GET")
 }
@@ -107,7 +107,7 @@ pub(super) async fn start(
     auth::answer(started, "oidc.start", &id)
 }
 
-/// Whoever is refused has a row in the audit log, but who finds that there is nothing.
+/// Records a refusal in the audit log, unless OpenID Connect is off.
 fn record_refusal(http: &Shared, id: &RequestId, parts: &Parts, answer: &Result<Response, Error>) {
     if let Err(error) = answer
         && error.code != Code::NotFound
@@ -167,7 +167,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         Err(why) => {
             check_not_framed(parts)?;
             let attempt = service.throttle.begin(None, identity.address)?;
-            // Logged only after it has cost a try, so that the throttle bounds the log too.
+            // Logged only once the throttle has counted it, so that the throttle bounds the log too.
             let refused = Err(oidc.refuse(&why, &id.0));
             attempt.settle(&refused);
             return refused;
@@ -175,30 +175,30 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     };
     let signed_in = async {
         let external = oidc.complete(&resumed, &id.0).await?;
-        let who = SignIn {
-            service,
+        let request = SignIn {
+            resources: service,
             times: &http.settings.sessions,
             sender: &identity,
             request_id: &id.0,
         };
-        sign_in(&who, external).await
+        sign_in(&request, external).await
     };
     let signed_in = signed_in.await;
     let return_to = resumed.settle(&signed_in);
-    let (_, begun) = signed_in?;
-    let mut response = session::with_session(http, redirect(&return_to)?, &begun);
+    let (_, issued) = signed_in?;
+    let mut response = session::with_session(http, redirect(&return_to)?, &issued);
     if !oidc.awaits(&browser, now) {
         response = with_browser(http, response, "", 0);
     }
     Ok(response)
 }
 
-/// A frame in a page of another site can be there without being seen, and must not use up the tries of
-/// the person who looks at that page. Sign-in cannot work there: browsers send such a frame no cookies.
+/// Refuses a frame in a page of another site. It may be invisible, and would use up the login attempts of the
+/// person who looks at that page. Sign-in could not work there: browsers send such a frame no cookies.
 fn check_not_framed(parts: &Parts) -> Result<(), Error> {
-    let says = |name, value| parts.headers.get(name).is_some_and(|said| said == value);
-    let is_framed = parts.headers.contains_key("sec-fetch-dest") && !says("sec-fetch-dest", "document");
-    if is_framed && says("sec-fetch-site", "cross-site") {
+    let has = |name, value| parts.headers.get(name).is_some_and(|sent| sent == value);
+    let is_framed = parts.headers.contains_key("sec-fetch-dest") && !has("sec-fetch-dest", "document");
+    if is_framed && has("sec-fetch-site", "cross-site") {
         return Err(Error::new(
             Code::Forbidden,
             "This page does not open in a frame of another site",
@@ -207,8 +207,8 @@ fn check_not_framed(parts: &Parts) -> Result<(), Error> {
     Ok(())
 }
 
-/// Browsers say what a request is for. An image or a script of another site's page must not use up the
-/// tries of whoever looks at it.
+/// Refuses a browser's request unless it opens a page. An image or a script in a page of another site would use
+/// up the login attempts of the person who looks at that page.
 fn check_opened(parts: &Parts) -> Result<(), Error> {
     match parts.headers.get("sec-fetch-mode") {
         Some(mode) if mode != "navigate" => Err(Error::new(
@@ -224,7 +224,7 @@ fn on(http: &Shared) -> Result<&dyn Issuer, Error> {
     oidc.ok_or_else(|| Error::new(Code::NotFound, "Sign-in by OpenID Connect is off"))
 }
 
-/// A query string in which each key stands once.
+/// A query string in which no key occurs twice.
 struct Query(Vec<(String, String)>);
 
 impl Query {
@@ -254,8 +254,8 @@ impl Query {
     }
 }
 
-/// A path on this host, however a browser reads it. (It takes `\` for `/`, passes over tabs and ends
-/// of lines, and `//` begins another host.)
+/// Checks that a browser reads a path as one on this host. (Browsers read `\` as `/`, ignore tabs and line ends,
+/// and read what follows `//` as another host.)
 fn check_path(path: &str) -> Result<(), &'static str> {
     let mut bytes = path.bytes();
     if bytes.next() != Some(b'/') || bytes.next() == Some(b'/') {

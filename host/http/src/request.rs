@@ -21,8 +21,9 @@ use portico_service::{
     json,
     procedures::{self, Procedure},
     service::report,
+    sessions,
 };
-use portico_storage::{self as storage, Credential, SharedSnapshot, Snapshot};
+use portico_storage::{Credential, SharedSnapshot, Snapshot};
 use serde_json::Value;
 use tokio::time::timeout;
 use tracing::debug;
@@ -145,15 +146,7 @@ fn note_use(http: &Shared, used: Credential, identity: &Identity, id: &RequestId
         .ends_at
         .map(|ends_at| http.settings.sessions.expires_at(now, ends_at));
     tokio::spawn(async move {
-        let noted = async {
-            let mut transaction = storage.begin_dashboard(storage::Access::Write, &context).await?;
-            match expires_at {
-                Some(expires_at) => transaction.touch_session(&used.id, now, expires_at).await?,
-                None => transaction.touch_key(&used.id, now).await?,
-            }
-            transaction.delete_expired_sessions(now).await?;
-            transaction.commit().await
-        };
+        let noted = sessions::note_use(&*storage, &context, &used.id, now, expires_at);
         if let Err(error) = noted.await {
             debug!(
                 request = context.request_id,

@@ -1,7 +1,7 @@
 //! REST: the routes of the procedure table.
 //!
-//! Path parameters, query parameters and body become the keys of one input, the same that the
-//! procedure call takes; the path wins. A mutation without output answers with an empty body.
+//! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure
+//! call; a path parameter wins. A mutation without output answers with an empty body.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,8 +14,9 @@ use axum::{
 };
 use portico_model::error::{Code, Error};
 use portico_service::{
-    procedures::{Output, Procedure, Table},
+    procedures::{Output, Procedure},
     shape::Shape,
+    table::Table,
 };
 use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
@@ -98,7 +99,7 @@ async fn answer(
 
 async fn call<'a>(
     http: &'a Shared,
-    procedure: &'a Procedure,
+    procedure: &'a Arc<Procedure>,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
     connection: &Connection,
@@ -109,19 +110,19 @@ async fn call<'a>(
         .get::<RequestId>()
         .cloned()
         .unwrap_or_else(|| RequestId("-".into()));
-    let snapshot = snapshot(&parts.method, [procedure]);
+    let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
     shared.keep_no_more();
-    // Whoever may not call does not get to send a body first.
-    http.service.authorise(procedure, &identity, &id.0).await?;
+    // Authorise before reading the body.
+    let authorised = http.service.authorise(procedure, &identity, &id.0).await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
     } else if parts.method == Method::DELETE {
         Ok(None)
     } else {
-        let limit = InputLimit::of(&http.limits, [procedure]);
+        let limit = InputLimit::of(&http.limits, [&**procedure]);
         read_json(http, &parts.headers, body, limit).await
     };
     let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
@@ -133,9 +134,7 @@ async fn call<'a>(
     let outgoing = connection.outgoing();
     let list = http.lists.begin(outgoing, procedure, &identity, &shared).await?;
     let service = &http.service;
-    let output = service
-        .call_within(&shared, procedure, &identity, &id.0, input)
-        .await?;
+    let output = service.call_within(&shared, &authorised, &id.0, input).await?;
     Ok((output, list))
 }
 
@@ -144,7 +143,7 @@ fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {
     if parameters.peek().is_none() {
         return;
     }
-    // An input that is no object is left for the procedure's shape to refuse.
+    // The procedure's shape refuses an input that is no object.
     if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
         object.extend(parameters.map(|(key, value)| (key.to_owned(), value.into())));
     }

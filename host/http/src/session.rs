@@ -1,4 +1,4 @@
-//! The answer to whoever signed in or out, with the session's cookie.
+//! Answers that set or remove the session's cookie.
 
 use axum::{
     http::{HeaderValue, header},
@@ -6,31 +6,31 @@ use axum::{
 };
 use portico_model::time;
 use portico_sandbox::SignedIn;
-use portico_service::{identity::Identity, sessions::Begun};
+use portico_service::{identity::Identity, sessions::IssuedSession};
 use serde_json::json;
 
 use super::{error::json_response, state::Shared};
 
-/// The answer to whoever signed in.
-pub(super) fn signed_in(http: &Shared, user: &SignedIn, begun: &Begun) -> Response {
+/// The answer to a successful sign-in.
+pub(super) fn signed_in(http: &Shared, user: &SignedIn, issued: &IssuedSession) -> Response {
     let answer = json!({
-        "token": begun.token,
-        "expiresAt": time::format(begun.session.expires_at),
+        "token": issued.token,
+        "expiresAt": time::format(issued.session.expires_at),
         "user": { "id": user.id, "name": user.name },
     });
-    with_session(http, json_response(answer.to_string()), begun)
+    with_session(http, json_response(answer.to_string()), issued)
 }
 
-/// This answer, with the cookie of a session that began.
-pub(super) fn with_session(http: &Shared, response: Response, begun: &Begun) -> Response {
+/// This answer, with the cookie of a new session.
+pub(super) fn with_session(http: &Shared, response: Response, issued: &IssuedSession) -> Response {
     let seconds = http.settings.sessions.lifetime.as_secs();
-    with_cookie(http, response, &begun.token, seconds)
+    with_cookie(http, response, &issued.token, seconds)
 }
 
-/// This answer, with the new cookie of a session that was given another token by the request itself.
+/// This answer, with a new cookie if the request gave its session another token.
 pub(super) fn with_renewed(http: &Shared, response: Response, identity: &Identity) -> Response {
     match identity.renewed_token() {
-        // Whenever the session ends, the cookie is worth nothing from then on.
+        // The session may end before its cookie, which is then worth nothing.
         Some(token) => with_cookie(http, response, token, http.settings.sessions.lifetime.as_secs()),
         None => response,
     }
@@ -41,7 +41,7 @@ pub(super) fn with_cookie(http: &Shared, response: Response, token: &str, second
     with_cookie_named(http, http.settings.cookie(), response, token, seconds)
 }
 
-/// A cookie is out of reach of scripts and does not travel with requests from other sites.
+/// This answer, with a cookie that scripts cannot read and that browsers do not send with requests from other sites.
 pub(super) fn with_cookie_named(
     http: &Shared,
     name: &str,

@@ -16,7 +16,12 @@ use portico_sandbox::{
     icons::{DEFAULT_ICON, Icons, NoIcons},
 };
 use portico_service::{
-    hot_swap::HotSwap, identity::Identity, request_id::new_request_id, service::Service, throttle::Throttle,
+    audit::AuditSettings,
+    hot_swap::HotSwap,
+    identity::Identity,
+    request_id::new_request_id,
+    service::{Service, ServiceParts},
+    throttle::Throttle,
 };
 use portico_storage::{
     Storage,
@@ -179,14 +184,16 @@ impl PluginBuilder {
         let throttle = self
             .throttle
             .unwrap_or_else(|| Throttle::new(Arc::new(MonotonicClock::default())));
-        let service = Service::without_dashboard(
-            self.storage,
+        let parts = ServiceParts {
+            storage: self.storage,
             sandbox,
-            self.clock,
-            Secrets::new(self.random),
-            self.call_time,
+            clock: self.clock,
+            secrets: Secrets::new(self.random),
+            call_time: self.call_time,
             throttle,
-        );
-        Ok(Plugin(service.await?.into()))
+            audit: AuditSettings::off(),
+        };
+        let service = Service::without_dashboard(parts).await?;
+        Ok(Plugin(service.into()))
     }
 }

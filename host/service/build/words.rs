@@ -1,10 +1,10 @@
-//! The doc comments of the contract, by what they are about, as clients name it:
+//! The doc comments of the contract, by the names that clients use for what they describe:
 //!
-//! - `user.getById`: a procedure; `user.getById/userId`: a parameter of it, by its type
-//! - `User`: a record; `User/emailVerified`: a field of it
+//! - `user.getById`: a procedure; `user.getById/userId`: one of its parameters, described by its type
+//! - `User`: a record; `User/emailVerified`: one of its fields
 //!
-//! A record within a record or among the parameters stands for its fields: clients see one flat
-//! object. "See `user`." is replaced by what that record says of the same field.
+//! A record within a record, or among the parameters, is replaced by its fields: clients see one flat object.
+//! "See `user`." is replaced by that record's description of the same field.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,7 +37,7 @@ pub fn of_contract(wit: &Path) -> anyhow::Result<String> {
         for (name, function) in &interface.functions {
             let name = format!("{prefix}.{}", camel(name));
             note(&mut words, &name, &function.docs, &names);
-            // The host says who calls, not the client.
+            // The host states the caller, not the client.
             for parameter in function
                 .params
                 .iter()
@@ -62,7 +62,7 @@ pub fn of_contract(wit: &Path) -> anyhow::Result<String> {
     ))
 }
 
-/// What a record says of its fields.
+/// Notes the descriptions of a record's fields.
 fn fields(resolve: &Resolve, record: &TypeDef, scope: &str, words: &mut Words, names: &Names) {
     let TypeDefKind::Record(record) = &record.kind else {
         return;
@@ -82,7 +82,7 @@ fn fields(resolve: &Resolve, record: &TypeDef, scope: &str, words: &mut Words, n
     }
 }
 
-/// The type that a name stands for, through every `use`.
+/// The type behind a name, through every `use`.
 fn type_of<'a>(resolve: &'a Resolve, ty: &Type) -> Option<&'a TypeDef> {
     let Type::Id(id) = ty else { return None };
     let def = &resolve.types[*id];
@@ -122,7 +122,7 @@ fn resolved(words: &Words) -> Words {
 }
 
 /// How clients write the names of the contract: fields and parameters in camel case, records in
-/// Pascal case, the codes of errors in capitals. Whatever is none of these stays as it is.
+/// Pascal case, the codes of errors in capitals. Any other text stays as it is.
 struct Names(HashMap<String, String>);
 
 impl Names {
@@ -147,7 +147,7 @@ impl Names {
                 _ => {}
             }
         }
-        // A record goes before a field of the same name: "under the rules of `new-account`".
+        // A record takes precedence over a field of the same name: "under the rules of `new-account`".
         let is_record = |ty: &TypeDef| matches!(ty.kind, TypeDefKind::Record(_));
         let records = types().filter(|(_, ty)| is_record(&resolve.types[**ty]));
         names.extend(records.map(|(name, _)| (name.clone(), pascal(name))));

@@ -1,5 +1,5 @@
-//! Turns at something scarce, given to sources in rotation: one that asks for many waits for
-//! itself, and not others for it.
+//! A fair semaphore: it gives permits to sources in rotation, so that a source which asks for many only delays
+//! itself.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -8,24 +8,24 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// So many turns at once.
+/// A fair semaphore.
 pub struct FairSemaphore<K: Ord + Copy> {
     state: Mutex<State<K>>,
 }
 
 struct State<K: Ord + Copy> {
     free: usize,
-    /// Who waits, by source. None of them is empty.
+    /// The waiters, by source. No queue is empty.
     waiting: BTreeMap<K, VecDeque<oneshot::Sender<Permit<K>>>>,
-    /// The sources that have somebody waiting; the first is next.
+    /// The sources with waiters; the first is next.
     rotation: VecDeque<K>,
 }
 
-/// A turn. Dropped, it goes to the next.
+/// A permit. When it is dropped, the next waiter gets it.
 pub struct Permit<K: Ord + Copy>(Option<Arc<FairSemaphore<K>>>);
 
 impl<K: Ord + Copy> FairSemaphore<K> {
-    /// So many at once.
+    /// With this many permits.
     pub fn new(at_once: usize) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
@@ -36,7 +36,7 @@ impl<K: Ord + Copy> FairSemaphore<K> {
         })
     }
 
-    /// Waits for a turn. Whoever stops waiting gives up their place.
+    /// Waits for a permit. A caller that stops waiting loses its place.
     pub async fn take(self: &Arc<Self>, source: K) -> Permit<K> {
         let given = {
             let mut state = self.state();
@@ -44,29 +44,29 @@ impl<K: Ord + Copy> FairSemaphore<K> {
                 state.free -= 1;
                 return Permit(Some(self.clone()));
             }
-            let (giver, given) = oneshot::channel();
+            let (sender, given) = oneshot::channel();
             let queue = state.waiting.entry(source).or_default();
-            queue.push_back(giver);
+            queue.push_back(sender);
             if queue.len() == 1 {
                 state.rotation.push_back(source);
             }
             given
         };
-        // The giver stays in the queue until it gives.
+        // The sender stays in the queue until it sends, so it is not dropped before.
         given.await.unwrap_or(Permit(None))
     }
 
     fn give(self: Arc<Self>) {
-        let mut turn = Permit(Some(self.clone()));
+        let mut permit = Permit(Some(self.clone()));
         loop {
-            let Some(giver) = self.state().next() else {
-                turn.0 = None;
+            let Some(sender) = self.state().next() else {
+                permit.0 = None;
                 return;
             };
-            match giver.send(turn) {
+            match sender.send(permit) {
                 Ok(()) => return,
-                // Whoever waited has gone.
-                Err(unwanted) => turn = unwanted,
+                // The waiter has gone.
+                Err(returned) => permit = returned,
             }
         }
     }
@@ -77,17 +77,17 @@ impl<K: Ord + Copy> FairSemaphore<K> {
 }
 
 impl<K: Ord + Copy> State<K> {
-    /// Who is next; none: the turn is free.
+    /// The next waiter; none: the permit is free.
     fn next(&mut self) -> Option<oneshot::Sender<Permit<K>>> {
         let next = self.rotation.pop_front().and_then(|source| {
             let queue = self.waiting.get_mut(&source)?;
-            let giver = queue.pop_front();
+            let sender = queue.pop_front();
             if queue.is_empty() {
                 self.waiting.remove(&source);
             } else {
                 self.rotation.push_back(source);
             }
-            giver
+            sender
         });
         if next.is_none() {
             self.free += 1;
@@ -98,8 +98,8 @@ impl<K: Ord + Copy> State<K> {
 
 impl<K: Ord + Copy> Drop for Permit<K> {
     fn drop(&mut self) {
-        if let Some(turns) = self.0.take() {
-            turns.give();
+        if let Some(semaphore) = self.0.take() {
+            semaphore.give();
         }
     }
 }
@@ -108,28 +108,28 @@ impl<K: Ord + Copy> Drop for Permit<K> {
 mod tests {
     use super::*;
 
-    /// Lets every task that can go on do so.
+    /// Lets every runnable task run.
     async fn settle() {
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Takes turns for these sources, in this order, and gives the order in which they got them.
-    async fn order(turns: &Arc<FairSemaphore<char>>, sources: &str) -> String {
-        let all = turns.take('-').await;
+    /// Asks for permits for these sources in this order; gives the order in which the sources got them.
+    async fn order(semaphore: &Arc<FairSemaphore<char>>, sources: &str) -> String {
+        let only = semaphore.take('-').await;
         let served = Arc::new(Mutex::new(String::new()));
         let mut tasks = Vec::new();
         for source in sources.chars() {
-            let (turns, served) = (turns.clone(), served.clone());
+            let (semaphore, served) = (semaphore.clone(), served.clone());
             tasks.push(tokio::spawn(async move {
-                let _turn = turns.take(source).await;
+                let _permit = semaphore.take(source).await;
                 served.lock().unwrap().push(source);
                 tokio::task::yield_now().await;
             }));
             settle().await;
         }
-        drop(all);
+        drop(only);
         for task in tasks {
             task.await.unwrap();
         }
@@ -137,38 +137,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_source_that_asks_for_many_waits_for_itself() {
-        let turns = FairSemaphore::new(1);
-        assert_eq!(order(&turns, "aaaaabbc").await, "abcabaaa");
-        assert_eq!(order(&turns, "aab").await, "aba", "all turns came back");
+    async fn a_source_that_asks_for_many_only_delays_itself() {
+        let semaphore = FairSemaphore::new(1);
+        assert_eq!(order(&semaphore, "aaaaabbc").await, "abcabaaa");
+        assert_eq!(order(&semaphore, "aab").await, "aba", "every permit came back");
     }
 
     #[tokio::test]
-    async fn no_more_are_given_than_there_are_and_each_comes_back() {
-        let turns = FairSemaphore::new(2);
-        let (first, second) = (turns.take(1).await, turns.take(1).await);
-        let mut third = Box::pin(turns.take(2));
+    async fn permits_are_bounded_and_come_back() {
+        let semaphore = FairSemaphore::new(2);
+        let (first, second) = (semaphore.take(1).await, semaphore.take(1).await);
+        let mut third = Box::pin(semaphore.take(2));
         assert!(futures_util::poll!(&mut third).is_pending());
         drop(first);
         let third = third.await;
         drop((second, third));
-        let state = turns.state();
+        let state = semaphore.state();
         assert_eq!((state.free, state.waiting.len(), state.rotation.len()), (2, 0, 0));
     }
 
     #[tokio::test]
-    async fn whoever_stops_waiting_holds_nobody_up() {
-        let turns = FairSemaphore::new(1);
-        let first = turns.take(1).await;
-        let mut gone = Box::pin(turns.take(2));
+    async fn a_waiter_that_leaves_delays_no_other() {
+        let semaphore = FairSemaphore::new(1);
+        let first = semaphore.take(1).await;
+        let mut gone = Box::pin(semaphore.take(2));
         assert!(futures_util::poll!(&mut gone).is_pending());
-        let mut given = Box::pin(turns.take(3));
+        let mut given = Box::pin(semaphore.take(3));
         assert!(futures_util::poll!(&mut given).is_pending());
         drop(gone);
         drop(first);
-        // It has its turn, and goes before it takes it.
+        // This waiter has been given the permit, and leaves before it takes it.
         drop(given);
-        let state = turns.state();
+        let state = semaphore.state();
         assert_eq!((state.free, state.waiting.len(), state.rotation.len()), (1, 0, 0));
     }
 }

@@ -1,7 +1,7 @@
-//! A service whose component can be exchanged while it serves.
+//! A service whose component can be exchanged while it runs.
 //!
-//! Invariant: a request takes the service once, when it comes, and keeps it to its end: all calls
-//! of a batch, and all that one call does, meet one component.
+//! Invariant: a request takes the service once, when it arrives, and keeps it to its end: one component makes
+//! all calls of a batch, and all of one call.
 
 use std::{
     mem,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::service::Service;
 
-/// The service as it is now.
+/// The current service. Clones share it.
 #[derive(Clone)]
 pub struct HotSwap(Arc<RwLock<Arc<Service>>>);
 
@@ -26,14 +26,14 @@ impl HotSwap {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Tries another component beside the one that serves, and has it serve from the next request
-    /// on. What runs in the old one ends there. It is compiled beside the calls.
+    /// Compiles and tests another component while the current one serves, and then switches to it: requests that
+    /// arrive afterwards use it. Earlier requests end in the old one.
     ///
-    /// Fails, and changes nothing, if the file is no component that this host can run, if the
-    /// component does not run, or if its procedures are not those that are served now.
+    /// Fails, and changes nothing, if this host cannot run the file as a component, if the component does not run,
+    /// or if its procedures differ from those of the current one.
     pub async fn exchange(&self, component: Vec<u8>) -> anyhow::Result<()> {
         let new = self.service().with_component(component).await?;
-        // The old one ends with the last request that has it; with it, its instances that wait.
+        // The last request that uses the old service drops it, with its warm instances.
         let old = mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), new);
         drop(old);
         Ok(())

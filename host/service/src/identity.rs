@@ -1,11 +1,11 @@
-//! Who sends a request: keys and session tokens, looked up at every request.
+//! Authentication: keys and session tokens, looked up for every request.
 //!
 //! Invariants:
-//! - Credentials come from `Authorization: Bearer`, else from `ApiKey`, else from the session
-//!   cookie; each may hold a key or a session token. The first that is there counts. One that is worth
-//!   nothing makes the caller anonymous: public procedures still answer.
-//! - Permissions are read from storage with each request, so that whoever loses one loses it at once.
-//! - What a browser sends by itself (the cookie) authorises no change that another site asked for.
+//! - Credentials come from `Authorization: Bearer`, else from `ApiKey`, else from the session cookie; each may
+//!   hold a key or a session token. The first one present counts. If it is invalid, the caller is anonymous, and
+//!   public procedures still answer.
+//! - Permissions are read from storage with each request, so a lost permission is lost at once.
+//! - The cookie, which a browser sends by itself, authorises no change that another site asked for.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -24,50 +24,49 @@ use portico_storage::{
 
 use crate::site::is_cross_site;
 
-/// The cookie that holds a session token, where the service is reached without TLS.
+/// The cookie with the session token, where the service is reached without TLS.
 pub const PLAIN_COOKIE: &str = "portico_session";
 
-/// The same behind TLS. Browsers take it over TLS only, and only from this host itself: no other
-/// site, not even one of the same domain, can put a session of its own in its place.
+/// The same behind TLS. Browsers accept it over TLS only, and only from this host itself: no other site, not even
+/// one of the same domain, can replace it with a session of its own.
 pub const SECURE_COOKIE: &str = "__Host-portico_session";
 
-/// The id of the operator: whoever is at the machine itself. No user has it.
+/// The id of the operator, who works at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
 
-/// Says who sends a request: what an embedding dashboard, which has sessions of its own, implements.
+/// Authenticates requests. A dashboard that embeds Portico, with sessions of its own, implements it.
 #[async_trait]
 pub trait Authenticate: Send + Sync + 'static {
-    /// Who sends this request, by its headers, or by what a layer of the dashboard has put into its
-    /// extensions; [`Identity::anonymous`] if nobody is signed in. Called once for each request,
-    /// before its body is read.
+    /// The sender of a request, by its headers, or by the extensions that a layer of the dashboard has added;
+    /// [`Identity::anonymous`] if no user is signed in. Called once for each request, before its body is read.
     ///
-    /// An error is the answer to the request.
+    /// An error becomes the answer to the request.
     async fn authenticate(&self, request: &Parts, request_id: &str) -> Result<Identity, Error>;
 }
 
-/// Who makes a call.
+/// A caller.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// As the component sees them.
+    /// The caller, as the component sees them.
     pub caller: Caller,
-    /// How they proved it.
+    /// How they authenticated.
     pub authentication: Authentication,
-    /// From where they call; none: nobody knows, or it is this machine's command line.
+    /// Their address; none if it is unknown, or for this machine's command line.
     pub address: Option<IpAddr>,
     /// When the key or session ends.
     pub expires_at: Option<Timestamp>,
     /// Whether a browser sent the cookie because another site asked it to.
     pub cross_site: bool,
-    /// Whether they are known by the cookie of a session that this service keeps.
+    /// Whether they authenticated with the cookie of a session of this service.
     from_cookie: bool,
-    /// What their session is to be known by once they have a new password.
+    /// The token that their session gets once they set a new password.
     new_token: Option<Arc<NewToken>>,
-    /// What they showed, to look again.
+    /// Their credentials, to look them up again.
     proof: Option<(CredentialKey, SecretHash)>,
 }
 
 impl Identity {
-    /// Nobody.
+    /// An anonymous caller.
     pub fn anonymous() -> Self {
         Self {
             caller: Caller::Anonymous,
@@ -81,7 +80,7 @@ impl Identity {
         }
     }
 
-    /// Whoever is at the machine itself, and may do everything.
+    /// The operator, who works at the machine itself and may do everything.
     pub fn operator() -> Self {
         Self::user(OPERATOR.into(), vec![ADMIN.into()], Authentication::Operator)
     }
@@ -95,8 +94,7 @@ impl Identity {
         }
     }
 
-    /// The same, where a cookie is the proof: another site may have made the browser send it. Then
-    /// it authorises no changes.
+    /// The same, authenticated with a cookie. If another site made the browser send it, it authorises no changes.
     pub fn by_cookie(self, headers: &HeaderMap) -> Self {
         Self {
             cross_site: is_cross_site(headers),
@@ -104,7 +102,7 @@ impl Identity {
         }
     }
 
-    /// The id of the user; none for nobody and for the operator, who is no user.
+    /// The id of the user; none for an anonymous caller, and for the operator, who is no user.
     pub fn user_id(&self) -> Option<&str> {
         match &self.caller {
             Caller::User(user) if self.authentication != Authentication::Operator => Some(&user.id),
@@ -120,7 +118,7 @@ impl Identity {
         }
     }
 
-    /// The context of a call for storage.
+    /// The context of the caller's transactions.
     pub fn context(&self, request_id: &str) -> CallContext {
         CallContext {
             user_id: self.user_id().map(Into::into),
@@ -132,8 +130,8 @@ impl Identity {
         }
     }
 
-    /// Lets a new password give the session a new token, if the session came by the cookie: then the
-    /// answer can bring the new one. Says whether it did.
+    /// Lets a new password give the session a new token. Only for a session that was authenticated with the
+    /// cookie: the answer can then set the new one. Says whether a new password will do so.
     pub fn renew_token(&mut self, secrets: &Secrets) -> bool {
         if self.from_cookie && matches!(self.authentication, Authentication::Session(_)) {
             self.new_token = Some(Arc::new(NewToken::new(secrets.clone())));
@@ -141,13 +139,12 @@ impl Identity {
         self.new_token.is_some()
     }
 
-    /// The token that the session has got since its request came.
+    /// The token that the session got since the request arrived.
     pub fn renewed_token(&self) -> Option<&str> {
         self.new_token.as_ref()?.kept()
     }
 
-    /// Refuses a call that its access forbids, as far as that can be told without its input.
-    /// Whether onboarding is open is for storage to say.
+    /// Checks access; needs no input. Does not check whether onboarding is open, which storage knows.
     pub fn check(&self, access: &Access, kind: Kind) -> Result<(), Error> {
         let needed = match access {
             Access::Public | Access::Onboarding => return Ok(()),
@@ -188,7 +185,7 @@ impl Identity {
     }
 }
 
-/// What a request shows to prove who sends it.
+/// The credentials of a request.
 pub struct CredentialProof {
     text: String,
     from_cookie: bool,
@@ -217,7 +214,7 @@ pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<CredentialProof> {
 
 /// The cookie of this name.
 pub fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
-    // Cookies of other programs on this host come along, and they may hold any bytes.
+    // Browsers also send the cookies of other programs on this host, which may hold any bytes.
     let cookies = headers.get_all(header::COOKIE).iter();
     cookies
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
@@ -225,23 +222,22 @@ pub fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
         .find_map(|(name, value)| (name == cookie).then_some(value))
 }
 
-/// Who shows this, at this moment; with the key or session that they are known by. The context is that
-/// of somebody who is not known yet.
+/// The caller with these credentials, and their key or session. The context is that of an anonymous caller.
 pub async fn authenticate(
     storage: &dyn DashboardStorage,
-    shown: Option<CredentialProof>,
+    proof: Option<CredentialProof>,
     headers: &HeaderMap,
     context: &CallContext,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
-    let proof = shown.as_ref().and_then(|shown| secrets::parse(&shown.text));
-    let (mut identity, credential) = look_up(storage, proof, context, now).await?;
-    identity.from_cookie = shown.is_some_and(|shown| shown.from_cookie);
+    let parsed = proof.as_ref().and_then(|proof| secrets::parse(&proof.text));
+    let (mut identity, credential) = look_up(storage, parsed, context, now).await?;
+    identity.from_cookie = proof.is_some_and(|proof| proof.from_cookie);
     identity.cross_site = identity.from_cookie && is_cross_site(headers);
     Ok((identity, credential))
 }
 
-/// Who somebody still is, after a while: their key may be revoked, a permission lost.
+/// Looks a caller up again after a wait: their key may have been revoked, or a permission lost.
 pub async fn renew(
     storage: &dyn DashboardStorage,
     identity: &Identity,
@@ -253,7 +249,7 @@ pub async fn renew(
     }
     let context = Identity::anonymous().context(request_id);
     let (mut found, credential) = look_up(storage, identity.proof.clone(), &context, now).await?;
-    // Another call of the same batch may have set a password, and the session has its new token.
+    // Another call of the same batch may have set a password, so that the session has its new token.
     if credential.is_none()
         && let Some(hash) = identity.new_token.as_ref().and_then(|token| token.issued())
     {
@@ -275,17 +271,17 @@ async fn look_up(
     context: &CallContext,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
-    let nobody = (Identity::anonymous(), None);
+    let anonymous = (Identity::anonymous(), None);
     let Some((key, secret)) = proof else {
-        return Ok(nobody);
+        return Ok(anonymous);
     };
     let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
     let Some(credential) = transaction.find_credential(&key).await? else {
-        return Ok(nobody);
+        return Ok(anonymous);
     };
     let expired = credential.expires_at.is_some_and(|expires_at| expires_at <= now);
     if expired || !secrets::same(&credential.secret, &secret) {
-        return Ok(nobody);
+        return Ok(anonymous);
     }
     let authentication = match &key {
         CredentialKey::Key(id) => Authentication::Key(id.clone()),
@@ -310,11 +306,11 @@ mod tests {
     }
 
     fn text_of(pairs: &[(&'static str, &str)]) -> Option<(String, bool)> {
-        shown(&headers(pairs), PLAIN_COOKIE).map(|shown| (shown.text, shown.from_cookie))
+        shown(&headers(pairs), PLAIN_COOKIE).map(|proof| (proof.text, proof.from_cookie))
     }
 
     #[test]
-    fn bearer_goes_before_api_key_and_that_before_the_cookie() {
+    fn bearer_comes_before_api_key_and_that_before_the_cookie() {
         let cookie = ("cookie", "a=b; portico_session=c; d=e");
         assert_eq!(
             text_of(&[("authorization", "bearer  x"), ("apikey", "y"), cookie]),
@@ -332,12 +328,12 @@ mod tests {
     }
 
     #[test]
-    fn the_cookies_of_others_do_not_matter() {
+    fn cookies_of_other_programs_are_ignored() {
         let mut headers = HeaderMap::new();
         let cookies = http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();
         headers.insert(header::COOKIE, cookies);
-        let shown = |cookie: &str| shown(&headers, cookie).map(|shown| shown.text);
-        assert_eq!(shown(PLAIN_COOKIE).as_deref(), Some("c"));
-        assert_eq!(shown(SECURE_COOKIE), None);
+        let text = |cookie: &str| shown(&headers, cookie).map(|proof| proof.text);
+        assert_eq!(text(PLAIN_COOKIE).as_deref(), Some("c"));
+        assert_eq!(text(SECURE_COOKIE), None);
     }
 }

@@ -1,8 +1,8 @@
-//! JSON from outside: an object in which a key is there more than once is refused.
+//! Reads JSON from clients, and refuses an object with a repeated key.
 //!
-//! Of two values under one key some programs take the first and others the last: what a proxy has looked
-//! at would not be what is done here. The cost is linear in the text, as the keys of an object are hashed,
-//! and the depth is that of `serde_json`.
+//! Of two values under one key some programs take the first and others the last, so a proxy could inspect one
+//! value while the host uses the other. The cost is linear in the length of the text, because the keys of an
+//! object are hashed; the depth is limited by `serde_json`.
 
 use std::fmt;
 
@@ -10,15 +10,15 @@ use portico_model::{Issue, PathSegment, error::issue_text};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value, map::Entry};
 
-/// Characters of a key that an error repeats.
+/// The most characters of a key that an error repeats.
 const LONGEST_KEY: usize = 64;
 
 /// Why a text could not be read.
 #[derive(Debug)]
 pub enum Error {
-    /// It is no JSON.
+    /// It is not valid JSON.
     Syntax(serde_json::Error),
-    /// This key is there more than once.
+    /// A key is repeated.
     Repeated(Issue),
 }
 
@@ -51,8 +51,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
     })
 }
 
-/// Reads one value. The path of a key that is there again is written from its end to its beginning, on
-/// the way out.
+/// Reads one value. The path of a repeated key is collected from its end to its beginning, on the way out.
 struct Reader<'a>(&'a mut Option<Vec<PathSegment>>);
 
 impl Reader<'_> {
@@ -138,8 +137,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
                         return Err(error);
                     }
                 },
-                Entry::Occupied(there) => {
-                    *self.0 = Some(vec![field(there.key())]);
+                Entry::Occupied(first) => {
+                    *self.0 = Some(vec![field(first.key())]);
                     return Err(de::Error::custom("a key is there more than once"));
                 }
             }
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_key_twice_is_read_as_serde_json_reads_it() {
+    fn json_without_repeated_keys_is_read_as_serde_json_reads_it() {
         for text in [
             r#"{"b": [1, -1, 1.5, 18446744073709551615, 1e300], "a": {"b": null, "c": [{}, []]}}"#,
             r#" "a \u00e9 \n" "#,
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_there_twice_is_named_with_its_place() {
+    fn a_repeated_key_is_named_with_its_path() {
         for (text, place) in [
             (r#"{"a": 1, "a": 1}"#, "a"),
             (r#"{"a": 1, "\u0061": 2}"#, "a"),

@@ -1,8 +1,9 @@
-//! The service: who calls, what there is to call and who may call it, how often, and what is kept of it.
+//! The service: callers and their access, the procedures, limits, and the audit log.
 //!
 //! A transport finds out the [`identity`] behind a request, finds the procedure in the
-//! [`procedures::Table`], and has the [`service::Service`] run it.
+//! [`table`], and has the [`service::Service`] run it.
 
+pub mod accounts;
 pub mod audit;
 mod dashboard;
 pub mod external;
@@ -12,10 +13,13 @@ pub mod identity;
 pub mod json;
 pub mod procedures;
 pub mod request_id;
+pub mod resources;
 mod run_blocking;
 pub mod service;
 pub mod sessions;
 pub mod shape;
+pub mod sign_in;
 pub mod site;
+pub mod table;
 pub mod throttle;
 pub mod words;

@@ -20,6 +20,7 @@ use tokio::{runtime::Handle, select, sync::oneshot, time::timeout};
 
 use crate::{
     fair_semaphore::{FairSemaphore, Permit},
+    resources::too_long,
     throttle::Source,
 };
 
@@ -91,11 +92,6 @@ where
     let answer = answered.await.map_err(Error::internal)?;
     drop(waiting);
     answer
-}
-
-/// The refusal of a call that took longer than it may.
-pub(crate) fn too_long() -> Error {
-    Error::new(Code::Timeout, "The call took too long")
 }
 
 /// The system has no thread left: processes or memory are limited.

@@ -1,10 +1,11 @@
-//! The service: the one way in which a procedure is called, whatever the transport.
+//! The service: every transport calls procedures through it.
 //!
-//! Order of checks: authentication, permission (and whether onboarding is open), input; then the
-//! procedure's own.
+//! Order of checks: authentication, access (and whether onboarding is open), input, and then the procedure's own
+//! checks. Access is checked once, before the transport reads a body, and again only if the call had to wait.
 
 use std::{
     net::IpAddr,
+    ops::Deref,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
@@ -12,17 +13,15 @@ use std::{
 
 use anyhow::Context as _;
 use portico_model::{
-    Provider,
     error::{Code, Collided, Error},
     time::Clock,
 };
 use portico_sandbox::{Access, Sandbox};
 use portico_storage::{
-    self as storage, Account, AccountKey, AuditedCall, CallContext, DashboardStorage, SharedSnapshot,
-    Storage, WithoutDashboard, secrets::Secrets,
+    AuditedCall, DashboardStorage, SharedSnapshot, Storage, WithoutDashboard, secrets::Secrets,
 };
 use serde_json::Value;
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
 pub use crate::run_blocking::{WaitedTurn, hash};
@@ -30,111 +29,108 @@ use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
     identity::{self, Identity},
-    procedures::{Call, Output, Procedure, Table},
-    run_blocking::{run_long, too_long, wait_for},
+    procedures::{
+        Call, Output, Procedure,
+        call::Run,
+        row::{Recorded, Transports},
+    },
+    resources::Resources,
+    run_blocking::{run_long, wait_for},
     shape::Shape,
-    throttle::{Source, Throttle},
+    table::Table,
+    throttle::Throttle,
 };
 
-/// All that a transport needs to answer requests. It stays as it is: [`HotSwap`](crate::hot_swap::HotSwap)
-/// exchanges the whole of it.
-pub struct Service {
-    /// Everything that is kept.
-    pub storage: Arc<dyn DashboardStorage>,
-    /// Where the component runs.
+/// The parts that a service is made of.
+pub struct ServiceParts<S: ?Sized = dyn DashboardStorage> {
+    /// The users, the apps, and the records of the dashboard side.
+    pub storage: Arc<S>,
+    /// Runs the component.
     pub sandbox: Sandbox,
-    /// Every procedure.
-    pub table: Arc<Table>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// What makes keys, tokens and ids.
+    /// Makes keys, tokens and ids.
     pub secrets: Secrets,
-    /// How long one call may take, waiting included.
+    /// The longest time of one call, waiting included.
     pub call_time: Duration,
-    /// How often somebody may try.
+    /// Limits how often a client may try to sign in.
     pub throttle: Throttle,
-    /// What was done and refused.
-    pub audit: Arc<Audit>,
-    hashing: Arc<FairSemaphore<Option<Source>>>,
-    long: Arc<FairSemaphore<Option<Source>>>,
+    /// How much the audit log records, and for how long.
+    pub audit: AuditSettings,
+}
+
+/// Everything that a transport needs to answer requests. It never changes:
+/// [`HotSwap`](crate::hot_swap::HotSwap) replaces the whole of it.
+pub struct Service {
+    /// What calls work with.
+    resources: Arc<Resources>,
+    /// Every procedure.
+    pub table: Arc<Table>,
+}
+
+impl Deref for Service {
+    type Target = Resources;
+
+    fn deref(&self) -> &Resources {
+        &self.resources
+    }
+}
+
+/// How long a check of access holds while its call waits: for its body, or for others. A call that waits longer is
+/// checked again.
+const CHECK_HOLDS: Duration = Duration::from_secs(1);
+
+/// A permitted call of a procedure: [`Service::authorise`] has checked its access.
+pub struct Authorised {
+    procedure: Arc<Procedure>,
+    identity: Arc<Identity>,
+    checked_at: Instant,
 }
 
 impl Service {
-    /// Reads the component's procedures; fails if they are not those that this host knows.
-    pub async fn new(
-        storage: Arc<dyn DashboardStorage>,
-        sandbox: Sandbox,
-        clock: Arc<dyn Clock>,
-        secrets: Secrets,
-        call_time: Duration,
-        throttle: Throttle,
-    ) -> anyhow::Result<Arc<Self>> {
-        let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::default());
-        Self::with_audit(storage, sandbox, clock, secrets, call_time, throttle, audit).await
+    /// Reads the component's procedures; fails if they are not the ones that this host calls.
+    pub async fn new(parts: ServiceParts) -> anyhow::Result<Arc<Self>> {
+        let table = table_of(&parts.sandbox).await?.with_dashboard();
+        Ok(Self::of(parts, table))
     }
 
-    /// The same, with an audit log of other settings.
-    pub async fn with_audit(
-        storage: Arc<dyn DashboardStorage>,
-        sandbox: Sandbox,
-        clock: Arc<dyn Clock>,
-        secrets: Secrets,
-        call_time: Duration,
-        throttle: Throttle,
-        audit: Arc<Audit>,
-    ) -> anyhow::Result<Arc<Self>> {
-        let table = table_of(&sandbox).await?.with_dashboard();
-        Ok(Self::of(
-            storage, sandbox, table, clock, secrets, call_time, throttle, audit,
-        ))
+    /// The same for a dashboard that has sessions, boards and an audit log of its own: only the component's
+    /// procedures.
+    pub async fn without_dashboard(parts: ServiceParts<dyn Storage>) -> anyhow::Result<Arc<Self>> {
+        let table = table_of(&parts.sandbox).await?;
+        let parts = ServiceParts {
+            storage: Arc::new(WithoutDashboard(parts.storage)) as Arc<dyn DashboardStorage>,
+            sandbox: parts.sandbox,
+            clock: parts.clock,
+            secrets: parts.secrets,
+            call_time: parts.call_time,
+            throttle: parts.throttle,
+            audit: parts.audit,
+        };
+        Ok(Self::of(parts, table))
     }
 
-    /// The same for a dashboard that has sessions and boards of its own: only the component's
-    /// procedures. It records nothing: who calls and what comes of it is that dashboard's to keep.
-    pub async fn without_dashboard(
-        storage: Arc<dyn Storage>,
-        sandbox: Sandbox,
-        clock: Arc<dyn Clock>,
-        secrets: Secrets,
-        call_time: Duration,
-        throttle: Throttle,
-    ) -> anyhow::Result<Arc<Self>> {
-        let table = table_of(&sandbox).await?;
-        let storage: Arc<dyn DashboardStorage> = Arc::new(WithoutDashboard(storage));
-        let audit = Audit::new(storage.clone(), clock.clone(), AuditSettings::off());
-        Ok(Self::of(
-            storage, sandbox, table, clock, secrets, call_time, throttle, audit,
-        ))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "all that there is to it")]
-    fn of(
-        storage: Arc<dyn DashboardStorage>,
-        sandbox: Sandbox,
-        table: Table,
-        clock: Arc<dyn Clock>,
-        secrets: Secrets,
-        call_time: Duration,
-        throttle: Throttle,
-        audit: Arc<Audit>,
-    ) -> Arc<Self> {
-        let cores = sandbox.limits().hashing as usize;
-        Arc::new(Self {
-            storage,
-            sandbox,
-            table: Arc::new(table),
-            clock,
-            secrets,
-            call_time,
-            throttle,
+    fn of(parts: ServiceParts, table: Table) -> Arc<Self> {
+        let cores = parts.sandbox.limits().hashing as usize;
+        let audit = Audit::new(parts.storage.clone(), parts.clock.clone(), parts.audit);
+        let resources = Resources {
+            storage: parts.storage,
+            sandbox: parts.sandbox,
+            clock: parts.clock,
+            secrets: parts.secrets,
             audit,
+            throttle: parts.throttle,
+            call_time: parts.call_time,
             hashing: FairSemaphore::new(cores),
             long: FairSemaphore::new(cores),
+        };
+        Arc::new(Self {
+            resources: Arc::new(resources),
+            table: Arc::new(table),
         })
     }
 
-    /// The same service with another component, if it offers the same procedures. What calls have
-    /// in common (turns, counts of tries) they have in common with the calls of this one.
+    /// The same service with another component, if that has the same procedures.
     pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
         let this = self.clone();
         // Compiling takes seconds of processor time.
@@ -142,30 +138,27 @@ impl Service {
         let table = table_of(&sandbox).await?;
         self.table.check_same(&table)?;
         Ok(Arc::new(Self {
-            storage: self.storage.clone(),
-            sandbox,
+            resources: Arc::new(self.resources.with_sandbox(sandbox)),
             table: self.table.clone(),
-            clock: self.clock.clone(),
-            secrets: self.secrets.clone(),
-            call_time: self.call_time,
-            throttle: self.throttle.clone(),
-            audit: self.audit.clone(),
-            hashing: self.hashing.clone(),
-            long: self.long.clone(),
         }))
     }
 
-    /// Refuses a call as far as its input need not be known for it, and records that.
+    /// Checks access, for which no input is needed. Records and logs a refusal.
     pub async fn authorise(
         &self,
-        procedure: &Procedure,
-        identity: &Identity,
+        procedure: &Arc<Procedure>,
+        identity: &Arc<Identity>,
         request_id: &str,
-    ) -> Result<(), Error> {
+    ) -> Result<Authorised, Error> {
         let allowed = self.check_access(procedure, identity, request_id).await;
         allowed.map_err(|error| {
-            self.audit.refuse(procedure, identity, request_id, &error);
+            self.audit.refuse(&procedure.action(identity, request_id), &error);
             report(error, &procedure.name, request_id)
+        })?;
+        Ok(Authorised {
+            procedure: procedure.clone(),
+            identity: identity.clone(),
+            checked_at: Instant::now(),
         })
     }
 
@@ -182,82 +175,61 @@ impl Service {
         Ok(())
     }
 
-    /// Whether there is any user.
-    pub async fn has_users(&self, request_id: &str) -> Result<bool, Error> {
-        let context = Identity::anonymous().context(request_id);
-        let mut transaction = self.storage.begin(storage::Access::Read, &context).await?;
-        Ok(transaction.has_users().await?)
-    }
-
-    /// What signing in needs to know of a user, by the name that they go by at this provider.
-    pub async fn find_account(
-        &self,
-        provider: Provider,
-        name: &str,
-        context: &CallContext,
-    ) -> Result<Option<Account>, Error> {
-        let key = self.sandbox.name_key(context.clone(), name.trim()).await?;
-        self.find_account_by_key(provider, &key, context).await
-    }
-
-    /// The same, by the name-key.
-    pub async fn find_account_by_key(
-        &self,
-        provider: Provider,
-        name_key: &str,
-        context: &CallContext,
-    ) -> Result<Option<Account>, Error> {
-        let key = AccountKey::Name((provider, name_key.to_owned()));
-        let mut transaction = self.storage.begin(storage::Access::Read, context).await?;
-        Ok(transaction.find_account(&key).await?)
-    }
-
-    /// Calls a procedure. An input that could not be read is refused only after its caller.
+    /// Calls a procedure. An unreadable input is refused only after its caller is authorised.
     pub async fn call(
-        self: &Arc<Self>,
+        &self,
         procedure: &Procedure,
         identity: &Identity,
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
-        let (none, identity) = (SharedSnapshot::default(), Arc::new(identity.clone()));
-        self.call_within(&none, procedure, &identity, request_id, input)
-            .await
-    }
-
-    /// The same within the snapshot of its request, if the procedure [just reads](Procedure::just_reads).
-    pub async fn call_within(
-        self: &Arc<Self>,
-        snapshot: &SharedSnapshot,
-        procedure: &Procedure,
-        identity: &Arc<Identity>,
-        request_id: &str,
-        input: Result<Option<Value>, Error>,
-    ) -> Result<Output, Error> {
-        let audited = self.audit.call(procedure, identity, request_id, &input);
-        // Pinned in its place: as a value it would be copied, and kept, at each of the steps around it.
+        let identity = Arc::new(identity.clone());
+        let audited = self.audited(procedure, &identity, request_id, &input);
         let running = pin!(async {
-            self.check_access(procedure, identity, request_id).await?;
-            let input = match procedure.input {
-                // What is not needed is not read: it cannot be wrong either.
-                Shape::Nothing => Value::Null,
-                shape => shape.check(input?)?,
-            };
-            let mut call = self.to_run(procedure, identity.clone(), request_id, input, audited.clone());
-            if procedure.just_reads() {
-                call.snapshot = snapshot.clone();
-            }
-            self.run(procedure, call, procedure.run).await
+            self.check_access(procedure, &identity, request_id).await?;
+            let call = self.prepare(procedure, &identity, request_id, input, audited.clone())?;
+            self.run(procedure, call, run_of(procedure)?).await
         });
         let answer = self.bound(procedure, request_id, running).await;
-        let audited = audited.as_deref();
-        self.audit.end(procedure, identity, request_id, audited, &answer);
+        self.record(procedure, &identity, request_id, audited.as_deref(), &answer);
         answer
     }
 
-    /// Calls a procedure by what runs it, which has its input already.
+    /// Makes an authorised call, within the snapshot of its request if the procedure
+    /// [just reads](Procedure::just_reads).
+    pub async fn call_within(
+        &self,
+        snapshot: &SharedSnapshot,
+        authorised: &Authorised,
+        request_id: &str,
+        input: Result<Option<Value>, Error>,
+    ) -> Result<Output, Error> {
+        let Authorised {
+            procedure, identity, ..
+        } = authorised;
+        let audited = self.audited(procedure, identity, request_id, &input);
+        // Pinned here: passed on as a value, the future would be copied at each step around it.
+        let running = pin!(async {
+            let renewed = match authorised.checked_at.elapsed() {
+                waited if waited < CHECK_HOLDS => None,
+                // Boxed to keep the common future small.
+                _ => Some(Box::pin(self.check_again(procedure, identity, request_id)).await?),
+            };
+            let identity = renewed.as_ref().unwrap_or(identity);
+            let mut call = self.prepare(procedure, identity, request_id, input, audited.clone())?;
+            if procedure.just_reads() {
+                call.snapshot = snapshot.clone();
+            }
+            self.run(procedure, call, run_of(procedure)?).await
+        });
+        let answer = self.bound(procedure, request_id, running).await;
+        self.record(procedure, identity, request_id, audited.as_deref(), &answer);
+        answer
+    }
+
+    /// Calls a procedure with a function that already has the input.
     pub async fn call_with<T, F>(
-        self: &Arc<Self>,
+        &self,
         procedure: &str,
         identity: &Identity,
         request_id: &str,
@@ -267,31 +239,87 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let procedure = self
-            .table
-            .find(procedure)
-            .ok_or_else(|| Error::not_found("Procedure"))?;
-        let audited = self.audit.call(procedure, identity, request_id, &Ok(None));
+        let procedure = self.table.find(procedure);
+        let procedure = procedure.ok_or_else(|| Error::not_found("Procedure"))?;
+        self.run_with(procedure, identity, request_id, run).await
+    }
+
+    /// Runs a procedure that is reached at its route alone.
+    pub(crate) async fn call_route<T, F>(
+        &self,
+        procedure: &str,
+        identity: &Identity,
+        request_id: &str,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let procedure = self.find_route(procedure)?;
+        self.run_with(procedure, identity, request_id, run).await
+    }
+
+    /// The procedure with this name that is reached at its route alone.
+    pub(crate) fn find_route(&self, name: &str) -> Result<&Procedure, Error> {
+        let procedure = self.table.routes().find(|procedure| procedure.name == name);
+        procedure.ok_or_else(|| Error::not_found("Procedure"))
+    }
+
+    async fn run_with<T, F>(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let identity = Arc::new(identity.clone());
+        let audited = self.audited(procedure, &identity, request_id, &Ok(None));
         let running = pin!(async {
-            self.check_access(procedure, identity, request_id).await?;
-            let call = self.to_run(
-                procedure,
-                Arc::new(identity.clone()),
-                request_id,
-                Value::Null,
-                audited.clone(),
-            );
+            self.check_access(procedure, &identity, request_id).await?;
+            let call = self.to_run(procedure, &identity, request_id, Value::Null, audited.clone());
             self.run(procedure, call, run).await
         });
         let answer = self.bound(procedure, request_id, running).await;
-        let audited = audited.as_deref();
-        self.audit.end(procedure, identity, request_id, audited, &answer);
+        self.record(procedure, &identity, request_id, audited.as_deref(), &answer);
         answer
     }
 
-    /// Gives a call up that takes longer than it may.
-    pub async fn in_time<T>(&self, running: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        timeout(self.call_time, running).await.map_err(|_| too_long())?
+    /// The row of the audit log that the call's transaction writes.
+    fn audited(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        input: &Result<Option<Value>, Error>,
+    ) -> Option<Arc<AuditedCall>> {
+        let is_recorded = procedure.recorded != Recorded::None;
+        let action = procedure.action(identity, request_id);
+        is_recorded.then(|| self.audit.call(&action, input)).flatten()
+    }
+
+    /// Records how a call ended.
+    fn record<T>(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+        audited: Option<&AuditedCall>,
+        answer: &Result<T, Error>,
+    ) {
+        let is_recorded = match procedure.recorded {
+            Recorded::Calls => true,
+            Recorded::Changes => answer.is_err(),
+            Recorded::None => false,
+        };
+        if is_recorded {
+            let action = procedure.action(identity, request_id);
+            self.audit.end(&action, audited, answer);
+        }
     }
 
     async fn bound<T>(
@@ -301,7 +329,11 @@ impl Service {
         running: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let started = Instant::now();
-        let answer = self.in_time(running).await;
+        let answer = match procedure.transports {
+            Transports::Calls(_) => self.in_time(running).await,
+            // Each step has a bound of its own, such as the directory's time limit.
+            Transports::Route => running.await,
+        };
         let outcome = answer.as_ref().map_or_else(|error| error.code.name(), |_| "OK");
         debug!(
             procedure = procedure.name,
@@ -325,18 +357,18 @@ impl Service {
         if !procedure.hashes && !procedure.long {
             return run(call).await;
         }
-        // What is rare is not to make every call larger.
-        let in_turn = async {
+        // Boxed to keep the common future small.
+        let with_permit = async {
             if procedure.long {
-                let turn = self.turn_for_long(call.identity.address).await?;
-                return self.run_apart(turn, procedure, call, run).await;
+                let permit = self.turn_for_long(call.identity.address).await?;
+                return self.run_after_waiting(permit, procedure, call, run).await;
             }
             let address = call.identity.address;
             let hashing = async {
-                let turn = self.turn_to_hash(address).await?;
-                self.run_apart(turn, procedure, call, run).await
+                let permit = self.turn_to_hash(address).await?;
+                self.run_after_waiting(permit, procedure, call, run).await
             };
-            if !procedure.is_throttled() {
+            if !procedure.throttled {
                 return hashing.await;
             }
             let attempt = self.throttle.begin(None, address)?;
@@ -344,12 +376,13 @@ impl Service {
             attempt.settle(&output);
             output
         };
-        Box::pin(in_turn).await
+        Box::pin(with_permit).await
     }
 
-    async fn run_apart<T, F>(
+    /// Checks access again, and runs the call on a thread of its own.
+    async fn run_after_waiting<T, F>(
         &self,
-        turn: WaitedTurn,
+        permit: WaitedTurn,
         procedure: &Procedure,
         mut call: Call,
         run: impl FnOnce(Call) -> F,
@@ -358,23 +391,51 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        // Waiting for it may have taken seconds: whoever lost their key or a permission has lost it.
-        let now = self.clock.now();
-        let renewed = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
-        call.identity = Arc::new(renewed);
-        self.check_access(procedure, &call.identity, &call.request_id)
+        call.identity = self
+            .check_again(procedure, &call.identity, &call.request_id)
             .await?;
         if procedure.hashes {
-            hash(turn, run(call)).await
+            hash(permit, run(call)).await
         } else {
-            run_long(turn, run(call)).await
+            run_long(permit, run(call)).await
         }
     }
 
-    fn to_run(
-        self: &Arc<Self>,
+    /// Looks the caller up again and checks access, after a wait: the caller may have lost their key or a
+    /// permission.
+    async fn check_again(
+        &self,
         procedure: &Procedure,
-        identity: Arc<Identity>,
+        identity: &Identity,
+        request_id: &str,
+    ) -> Result<Arc<Identity>, Error> {
+        let now = self.clock.now();
+        let renewed = identity::renew(&*self.storage, identity, request_id, now).await?;
+        self.check_access(procedure, &renewed, request_id).await?;
+        Ok(Arc::new(renewed))
+    }
+
+    /// Checks the input against the procedure's shape.
+    fn prepare(
+        &self,
+        procedure: &Procedure,
+        identity: &Arc<Identity>,
+        request_id: &str,
+        input: Result<Option<Value>, Error>,
+        audited: Option<Arc<AuditedCall>>,
+    ) -> Result<Call, Error> {
+        let input = match procedure.input {
+            // Ignore the input when none is expected.
+            Shape::Nothing => Value::Null,
+            shape => shape.check(input?)?,
+        };
+        Ok(self.to_run(procedure, identity, request_id, input, audited))
+    }
+
+    fn to_run(
+        &self,
+        procedure: &Procedure,
+        identity: &Arc<Identity>,
         request_id: &str,
         input: Value,
         audited: Option<Arc<AuditedCall>>,
@@ -387,15 +448,25 @@ impl Service {
                 limits.record
             },
             hashes: procedure.hashes,
-            service: self.clone(),
-            identity,
+            resources: self.resources.clone(),
+            identity: identity.clone(),
             request_id: request_id.into(),
             input,
             audited,
             snapshot: SharedSnapshot::default(),
         }
     }
+}
 
+/// The function that runs a procedure call.
+fn run_of(procedure: &Procedure) -> Result<Run, Error> {
+    match procedure.transports {
+        Transports::Calls(run) => Ok(run),
+        Transports::Route => Err(Error::not_found("Procedure")),
+    }
+}
+
+impl Resources {
     /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
     /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
     /// nor for the memory that a hash takes.
@@ -411,7 +482,7 @@ impl Service {
     }
 }
 
-/// The procedures of a component; fails if they are not those that this host knows.
+/// The procedures of a component; fails if they are not the ones that this host calls.
 async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
     let context = Identity::operator().context("start");
     let described = match sandbox.describe(context).await {
@@ -425,7 +496,7 @@ async fn table_of(sandbox: &Sandbox) -> anyhow::Result<Table> {
     Table::new(described).context("component and host do not fit")
 }
 
-/// Tells the log what really happened, and the client no more than it may know.
+/// Logs the cause of an error, and gives the error for the client, which leaves the cause out.
 pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
     let cause = error.cause.take();
     if let Some(cause) = &cause {
@@ -443,7 +514,7 @@ pub fn report(mut error: Error, procedure: &str, request_id: &str) -> Error {
         Code::InternalServerError => {
             error.message = format!("Internal server error (request {request_id})");
         }
-        // Reported twice where it passes two who report.
+        // An error may be reported twice.
         Code::ServiceUnavailable if !error.message.contains(request_id) => {
             error.message = format!("{} (request {request_id})", error.message);
         }

@@ -1,18 +1,21 @@
-//! How a session begins, whoever vouches for its user.
+//! Sessions: how one begins, how its use is noted, and when it ends.
 
 use std::time::Duration;
 
 use portico_model::{Timestamp, error::Error};
-use portico_storage::{Authentication, DashboardTransaction, Session};
+use portico_storage::{
+    self as storage, Access, Authentication, CallContext, DashboardStorage, DashboardTransaction, Session,
+    secrets::Secrets,
+};
 
-use crate::{identity::Identity, service::Service};
+use crate::identity::Identity;
 
 /// How long sessions last.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionTimes {
-    /// A session that is not used for so long ends. Its use is noted once a minute.
+    /// A session that is unused for this long ends. Its use is noted once a minute.
     pub idle: Duration,
-    /// A session ends so long after it began, however much it is used.
+    /// A session ends this long after it began, even if it is in use.
     pub lifetime: Duration,
 }
 
@@ -27,37 +30,37 @@ impl Default for SessionTimes {
 }
 
 impl SessionTimes {
-    /// When a session that begins now ends, however much it is used.
+    /// When a session that begins now ends at the latest.
     pub(crate) fn ends_at(&self, now: Timestamp) -> Timestamp {
         now.saturating_add(self.lifetime.as_millis() as Timestamp)
     }
 
-    /// When a session that is used now expires.
+    /// When a session that is used now expires, unless it is used again.
     pub fn expires_at(&self, now: Timestamp, ends_at: Timestamp) -> Timestamp {
         now.saturating_add(self.idle.as_millis() as Timestamp)
             .min(ends_at)
     }
 }
 
-/// A session that began, as soon as the transaction is committed.
-pub struct Begun {
-    /// What its user shows from now on. It is nowhere else.
+/// A new session. It is valid once its transaction is committed.
+pub struct IssuedSession {
+    /// The token that the client authenticates with. Storage keeps only its hash.
     pub token: String,
-    /// What is kept.
+    /// The record in storage.
     pub session: Session,
 }
 
-/// Begins a session of this user, who is there, for whoever sent the request. A session of the same user
-/// that the request came in on ends: who signs in again forgets it, and so does the service.
-pub async fn begin(
-    service: &Service,
+/// Begins a session of an existing user for the sender of a request. If the request was authenticated by a
+/// session of the same user, that session ends: its client replaces the token.
+pub(crate) async fn begin(
+    secrets: &Secrets,
     times: &SessionTimes,
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
     sender: &Identity,
     now: Timestamp,
-) -> Result<Begun, Error> {
-    let issued = service.secrets.session(service.secrets.id(now));
+) -> Result<IssuedSession, Error> {
+    let issued = secrets.session(secrets.id(now));
     let ends_at = times.ends_at(now);
     let session = Session {
         id: issued.id,
@@ -74,10 +77,27 @@ pub async fn begin(
     }
     transaction.delete_expired_sessions(now).await?;
     transaction.insert_session(&session, &issued.hash).await?;
-    Ok(Begun {
+    Ok(IssuedSession {
         token: issued.text,
         session,
     })
+}
+
+/// Notes that a key or a session was used now. A session then expires at this time; none: it is a key.
+pub async fn note_use(
+    storage: &dyn DashboardStorage,
+    context: &CallContext,
+    id: &str,
+    now: Timestamp,
+    expires_at: Option<Timestamp>,
+) -> storage::Result<()> {
+    let mut transaction = storage.begin_dashboard(Access::Write, context).await?;
+    match expires_at {
+        Some(expires_at) => transaction.touch_session(id, now, expires_at).await?,
+        None => transaction.touch_key(id, now).await?,
+    }
+    transaction.delete_expired_sessions(now).await?;
+    transaction.commit().await
 }
 
 #[cfg(test)]

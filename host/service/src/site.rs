@@ -1,29 +1,28 @@
-//! Which site made a browser send a request, as the browser itself says. No page can change or leave out
-//! what is looked at here.
+//! Finds out, from headers that no page can change or leave out, which site made a browser send a request.
 
 use http::{HeaderMap, HeaderName, header};
 
-/// Whether a browser says that another site made it send this request. Browsers say so in
-/// `Sec-Fetch-Site`; older ones only name the `Origin`. What is no browser says neither.
+/// Whether another site made a browser send this request. Browsers say so in `Sec-Fetch-Site`; older ones only
+/// send `Origin`. Other clients send neither.
 pub(crate) fn is_cross_site(headers: &HeaderMap) -> bool {
     let is_own = site_is_own(headers).or_else(|| origin_is_host(headers));
     is_own.is_some_and(|is_own| !is_own)
 }
 
-/// Whether nothing that a browser says of who made it send this request names another site. Stricter
-/// than what the cookie needs: both headers count where both are there.
+/// Whether neither header names another site. This is stricter than what the cookie needs: if a request has both
+/// headers, both must agree.
 pub fn is_same_origin(headers: &HeaderMap) -> bool {
     site_is_own(headers) != Some(false) && origin_is_host(headers) != Some(false)
 }
 
-/// By `Sec-Fetch-Site`: a page of this host (`same-origin`), or the user directly (`none`: the address
-/// bar, a bookmark).
+/// By `Sec-Fetch-Site`: a page of this host (`same-origin`) or the user (`none`: the address bar, a bookmark)
+/// caused the request.
 fn site_is_own(headers: &HeaderMap) -> Option<bool> {
     let site = text(headers, HeaderName::from_static("sec-fetch-site"))?;
     Some(matches!(site, "same-origin" | "none"))
 }
 
-/// By `Origin`: it is the `Host` that was asked.
+/// By `Origin`: its host is the request's `Host`.
 fn origin_is_host(headers: &HeaderMap) -> Option<bool> {
     let origin = text(headers, header::ORIGIN)?;
     let host = text(headers, header::HOST).unwrap_or_default();
@@ -31,7 +30,7 @@ fn origin_is_host(headers: &HeaderMap) -> Option<bool> {
     Some(origin.is_some_and(|(_, origin)| origin.eq_ignore_ascii_case(host)))
 }
 
-/// A header's text: empty, which is no site's, where it is there more than once.
+/// A header's text; empty, which matches no site, if the header is repeated.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
@@ -51,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn another_site_is_known_by_what_the_browser_says() {
+    fn another_site_is_recognised_by_the_headers() {
         for (pairs, cross_site) in [
             (&[][..], false),
             (&[("sec-fetch-site", "same-origin")], false),

@@ -36,7 +36,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     let mut sessions = Vec::new();
     for _ in 0..2 {
         let who = SignIn {
-            service: &host.service,
+            resources: &host.service,
             times: &times,
             sender: &sender,
             request_id: "a-request",
@@ -47,7 +47,7 @@ fn a_user_of_a_provider_has_one_row_for_each_sign_in() {
     }
     // The second of the same name has none.
     let who = SignIn {
-        service: &host.service,
+        resources: &host.service,
         times: &times,
         sender: &sender,
         request_id: "a-request",

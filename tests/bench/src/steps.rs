@@ -12,9 +12,10 @@ use portico_model::{
 use portico_sandbox::{self as sandbox, COMPONENT, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::{data_dir::DataDir, icons::IconSettings};
 use portico_service::{
+    audit::AuditSettings,
     identity::{self, Identity, PLAIN_COOKIE},
     procedures::Procedure,
-    service::Service,
+    service::{Service, ServiceParts},
     throttle::Throttle,
 };
 use portico_sqlite::SqliteStorage;
@@ -101,15 +102,16 @@ impl Steps {
         let sandbox = Sandbox::new(COMPONENT, None, Limits::default(), imports)?;
         let secrets = Secrets::new(Arc::new(SystemRandom));
         let call_time = std::time::Duration::from_secs(30);
-        let service = Service::new(
-            storage.clone(),
+        let parts: ServiceParts = ServiceParts {
+            storage: storage.clone(),
             sandbox,
-            Arc::new(SystemClock),
+            clock: Arc::new(SystemClock),
             secrets,
             call_time,
-            Throttle::off(),
-        )
-        .await?;
+            throttle: Throttle::off(),
+            audit: AuditSettings::default(),
+        };
+        let service = Service::new(parts).await?;
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, format!("Bearer {}", data.keys[0]).parse()?);
         let now = SystemClock.now();
@@ -164,7 +166,9 @@ impl Steps {
 
     fn procedure(&self, name: &str) -> Result<&Procedure, Error> {
         let found = self.service.table.find(name);
-        found.ok_or_else(|| Error::not_found("Procedure"))
+        found
+            .map(Arc::as_ref)
+            .ok_or_else(|| Error::not_found("Procedure"))
     }
 
     async fn authenticate(&self) -> Result<Identity, Error> {

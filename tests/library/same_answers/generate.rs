@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use fastrand::Rng;
 use portico_model::{Provider, Timestamp, time};
 use portico_sandbox::Access;
-use portico_service::procedures::Table;
+use portico_service::table::Table;
 use portico_tests::clock::{DAY, NEW_YEAR};
 use portico_tests::procedures::PERMISSIONS;
 use serde_json::{Value, json};

@@ -1,29 +1,81 @@
-//! The routes that are no procedures: signing in, health, and the description itself.
+//! The routes that are not procedure calls: sign-in, health, and the description itself.
 
 use portico_model::error::Code::{self, *};
-use portico_service::{procedures::Route, shape::Shape};
+use portico_sandbox::{Access, Kind};
+use portico_service::{
+    procedures::{Procedure, Route},
+    shape::Shape,
+};
 
-use crate::{auth, health, providers};
+use crate::{health, providers};
 
-/// A route that is no procedure.
-pub(super) struct Endpoint {
+/// A route that is not a procedure call.
+pub(super) struct Endpoint<'a> {
     pub route: Route,
     /// The operation's id.
-    pub id: &'static str,
+    pub id: &'a str,
     pub tag: &'static str,
     pub about: &'static str,
     pub input: Shape,
-    /// What it answers as JSON.
+    /// The shape of its JSON answer.
     pub output: Shape,
-    /// Whether it concerns somebody who is signed in.
+    /// Whether the caller has to be signed in.
     pub signed_in: bool,
-    pub refusals: &'static [Code],
-    /// Whether it sends the browser somewhere else.
+    pub refusals: &'a [Code],
+    /// Whether it redirects the browser.
     pub redirects: bool,
-    /// Another type than JSON.
+    /// The content type, where it is not JSON.
     pub content_type: Option<&'static str>,
-    /// A header of its answer, and what it holds.
+    /// A header of its answer, and its description.
     pub header: Option<(&'static str, &'static str)>,
+}
+
+impl<'a> Endpoint<'a> {
+    /// A procedure that is reached at its route alone, with [`id`] and [`refusals`] of it.
+    pub fn of(procedure: &Procedure, id: &'a str, refusals: &'a [Code]) -> Option<Self> {
+        Some(Self {
+            route: procedure.route?,
+            id,
+            tag: "auth",
+            about: procedure.about,
+            input: procedure.input,
+            output: procedure.output,
+            signed_in: matches!(procedure.access, Access::Protected),
+            refusals,
+            redirects: false,
+            content_type: None,
+            // Sign-in sets the cookie, and sign-out removes it.
+            header: (procedure.kind == Kind::Mutation).then_some(COOKIE),
+        })
+    }
+}
+
+/// How a procedure that is reached at its route alone may refuse a call.
+pub(super) fn refusals(procedure: &Procedure) -> Vec<Code> {
+    let mut refusals = vec![PayloadTooLarge, InternalServerError, ServiceUnavailable];
+    if !matches!(procedure.input, Shape::Nothing) {
+        refusals.extend([BadRequest, UnsupportedMediaType, Timeout]);
+    }
+    if matches!(procedure.access, Access::Protected) {
+        refusals.push(Unauthorized);
+    }
+    if procedure.throttled {
+        refusals.push(TooManyRequests);
+    }
+    refusals.extend(procedure.refusals);
+    refusals
+}
+
+/// The id of its operation: `signIn` for `sign-in`, `getSession` for the query `session`.
+pub(super) fn id(procedure: &Procedure) -> String {
+    let capitalised = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let mut words = procedure.name.split('-');
+    let first = words.next().unwrap_or_default();
+    let first = match procedure.kind {
+        Kind::Query => format!("get{}", capitalised(first)),
+        Kind::Mutation => first.to_owned(),
+    };
+    first + &words.map(capitalised).collect::<String>()
 }
 
 const fn endpoint(
@@ -31,7 +83,7 @@ const fn endpoint(
     path: &'static str,
     id: &'static str,
     about: &'static str,
-) -> Endpoint {
+) -> Endpoint<'static> {
     Endpoint {
         route: Route { method, path },
         id,
@@ -51,72 +103,14 @@ const COOKIE: (&str, &str) = (
     "Set-Cookie",
     "The session's cookie: HttpOnly, SameSite=Lax, and Secure behind TLS.",
 );
-const WAY_COOKIE: (&str, &str) = (
+const BROWSER_COOKIE: (&str, &str) = (
     "Set-Cookie",
-    "What the browser is known by when it comes back, for ten minutes: HttpOnly, SameSite=Lax, and Secure \
+    "A name by which the browser is recognised when it comes back, for ten minutes: HttpOnly, SameSite=Lax, and Secure \
      behind TLS.",
 );
 const ETAG: (&str, &str) = ("ETag", "Changes with the content; send it back in If-None-Match.");
 
-pub(super) static ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        tag: "auth",
-        input: auth::SIGN_IN,
-        output: auth::SIGNED_IN,
-        refusals: &[
-            BadRequest,
-            Unauthorized,
-            PayloadTooLarge,
-            UnsupportedMediaType,
-            TooManyRequests,
-            InternalServerError,
-            ServiceUnavailable,
-            Timeout,
-        ],
-        header: Some(COOKIE),
-        ..endpoint(
-            "POST",
-            "/api/auth/sign-in",
-            "signIn",
-            "Begins a session with a username and a password. `UNAUTHORIZED`, with the same words and the \
-             same work, for an unknown user, a wrong password, and a user of another provider. A session of \
-             the same user that the request came in on ends.",
-        )
-    },
-    Endpoint {
-        tag: "auth",
-        refusals: &[
-            Forbidden,
-            PayloadTooLarge,
-            InternalServerError,
-            ServiceUnavailable,
-        ],
-        header: Some(COOKIE),
-        ..endpoint(
-            "POST",
-            "/api/auth/sign-out",
-            "signOut",
-            "Ends the session and takes its cookie back. Whoever is not signed in, is so afterwards as \
-             well. An API key is no session: it stays. `FORBIDDEN`: another site asks for it.",
-        )
-    },
-    Endpoint {
-        tag: "auth",
-        output: auth::CURRENT_SESSION,
-        signed_in: true,
-        refusals: &[
-            Unauthorized,
-            PayloadTooLarge,
-            InternalServerError,
-            ServiceUnavailable,
-        ],
-        ..endpoint(
-            "GET",
-            "/api/auth/session",
-            "getSession",
-            "Who is signed in, by a session or a key.",
-        )
-    },
+pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
     Endpoint {
         tag: "auth",
         output: providers::PROVIDERS,
@@ -124,7 +118,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             "GET",
             "/api/auth/providers",
             "getProviders",
-            "Who may vouch for users here, and how one signs in with them.",
+            "The identity providers of this service, and how to sign in with each.",
         )
     },
     Endpoint {
@@ -140,7 +134,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             InternalServerError,
             ServiceUnavailable,
         ],
-        header: Some(WAY_COOKIE),
+        header: Some(BROWSER_COOKIE),
         ..endpoint(
             "GET",
             "/api/auth/oidc/start",
@@ -169,7 +163,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             "/api/auth/oidc/callback",
             "completeOidc",
             "Where the issuer sends the browser back to: begins a session. `UNAUTHORIZED`, with the same words \
-             for every reason, where the issuer does not vouch for whoever comes; `FORBIDDEN` where its user \
+             for every reason, where the issuer does not vouch for the user; `FORBIDDEN` where its user \
              does not fit here.",
         )
     },

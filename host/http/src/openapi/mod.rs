@@ -9,10 +9,13 @@ mod errors;
 mod operations;
 mod schema;
 
-use portico_service::{identity::PLAIN_COOKIE, procedures::Table};
+use portico_service::{identity::PLAIN_COOKIE, table::Table};
 use serde_json::{Value, json};
 
-use self::{endpoints::ENDPOINTS, operations::Operations};
+use self::{
+    endpoints::{ENDPOINTS, Endpoint},
+    operations::Operations,
+};
 
 const ABOUT: &str = "\
 The users and apps of a dashboard.
@@ -43,6 +46,12 @@ pub fn document(table: &Table) -> Value {
     let mut operations = Operations::default();
     for procedure in table.iter() {
         operations.rest(procedure);
+    }
+    for procedure in table.routes() {
+        let (id, refusals) = (endpoints::id(procedure), endpoints::refusals(procedure));
+        if let Some(endpoint) = Endpoint::of(procedure, &id, &refusals) {
+            operations.endpoint(&endpoint);
+        }
     }
     for endpoint in ENDPOINTS {
         operations.endpoint(endpoint);

@@ -147,7 +147,7 @@ impl Operations {
     }
 
     /// A route that is not a procedure.
-    pub fn endpoint(&mut self, endpoint: &Endpoint) {
+    pub fn endpoint(&mut self, endpoint: &Endpoint<'_>) {
         let tag = self.tag(endpoint.tag, "REST.");
         let mut operation = json!({
             "operationId": endpoint.id,
@@ -326,7 +326,7 @@ fn codes(procedure: &Procedure) -> Vec<Code> {
             codes.extend([Code::Unauthorized, Code::Forbidden]);
         }
     }
-    if procedure.is_throttled() {
+    if procedure.throttled {
         codes.push(Code::TooManyRequests);
     }
     codes.extend(procedure.refusals);

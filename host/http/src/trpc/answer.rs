@@ -9,10 +9,7 @@ use axum::{
 use bytes::Bytes;
 use portico_model::error::{Code, Error};
 use portico_sandbox::Kind;
-use portico_service::{
-    procedures::{Output, Table},
-    shape::Shape,
-};
+use portico_service::{procedures::Output, shape::Shape, table::Table};
 use serde_json::{Value, json};
 
 use super::superjson;

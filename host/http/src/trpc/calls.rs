@@ -9,7 +9,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_sandbox::Kind;
-use portico_service::procedures::{Procedure, Table};
+use portico_service::{procedures::Procedure, service::Authorised, table::Table};
 use serde_json::Value;
 
 use super::superjson;
@@ -35,8 +35,8 @@ pub(super) struct Call {
     pub name: String,
     /// Whether the client speaks superjson.
     pub superjson: bool,
-    /// The call's refusal, if its input does not matter.
-    pub refusal: Option<Error>,
+    /// Set once access was checked: the call may be made, or it is refused whatever its input.
+    pub authorised: Option<Result<Authorised, Error>>,
     /// The input.
     pub input: Input,
 }
@@ -124,7 +124,7 @@ impl Calls {
                 .map(|name| Call {
                     name: name.into(),
                     superjson: false,
-                    refusal: None,
+                    authorised: None,
                     input: Input::None,
                 })
                 .collect(),
@@ -172,14 +172,19 @@ impl Calls {
 
     /// Only calls that were not refused raise the limit for large inputs.
     fn input_limit(&self, http: &Shared) -> InputLimit {
-        let permitted = self.calls.iter().filter(|call| call.refusal.is_none());
+        let permitted = self
+            .calls
+            .iter()
+            .filter(|call| matches!(call.authorised, Some(Ok(_))));
         let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
+        let procedures = procedures.map(AsRef::as_ref);
         InputLimit::of(&http.limits, procedures)
     }
 
     /// The procedures that are called; names that do not exist are left out.
     pub fn procedures<'a>(&self, table: &'a Table) -> impl Iterator<Item = &'a Procedure> {
-        self.calls.iter().filter_map(|call| table.find(&call.name))
+        let procedures = self.calls.iter().filter_map(|call| table.find(&call.name));
+        procedures.map(AsRef::as_ref)
     }
 
     /// The calls, in order.

@@ -32,7 +32,7 @@ use portico_sandbox::Kind;
 use portico_service::{
     identity::Identity,
     procedures::{Output, Procedure},
-    service::report,
+    service::{Authorised, report},
 };
 use portico_storage::{SharedSnapshot, Snapshot};
 use tokio::{
@@ -119,7 +119,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     };
     // Authorise before reading the body.
     for call in calls.iter_mut() {
-        call.refusal = caller.authorise(&call.name).await.err();
+        call.authorised = Some(caller.authorise(&call.name).await);
     }
     calls.read_inputs(http, &parts, body).await;
     // A new cookie is part of the head, so nothing is sent before all calls are done.
@@ -207,8 +207,9 @@ async fn make(
         let Some((index, mut call)) = next() else {
             return;
         };
-        if call.refusal.is_none() {
-            call.refusal = refusal;
+        let is_authorised = matches!(call.authorised, Some(Ok(_)));
+        if is_authorised && let Some(refusal) = refusal {
+            call.authorised = Some(Err(refusal));
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
         let procedure = caller.http.service.table.find(&name);
@@ -270,7 +271,7 @@ struct Caller {
 
 impl Caller {
     /// Checks that the procedure exists, the method, and access.
-    async fn authorise(&self, name: &str) -> Result<(), Error> {
+    async fn authorise(&self, name: &str) -> Result<Authorised, Error> {
         let Some(procedure) = self.http.service.table.find(name) else {
             return Err(Error::new(
                 Code::NotFound,
@@ -310,22 +311,17 @@ impl Caller {
     }
 
     async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
-        if let Some(refusal) = call.refusal {
-            return Err(refusal);
-        }
+        let not_found = || Error::not_found("Procedure");
+        let authorised = call.authorised.ok_or_else(not_found)??;
         let service = &self.http.service;
-        let procedure = service
-            .table
-            .find(&call.name)
-            .ok_or_else(|| Error::not_found("Procedure"))?;
+        let procedure = service.table.find(&call.name).ok_or_else(not_found)?;
         if self.room.load(Ordering::Relaxed) == 0 {
             let error = Error::new(
                 Code::PayloadTooLarge,
                 "The answers of this batch are too large together",
             );
-            service
-                .audit
-                .refuse(procedure, &self.identity, &self.id.0, &error);
+            let action = procedure.action(&self.identity, &self.id.0);
+            service.audit.refuse(&action, &error);
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
@@ -333,7 +329,7 @@ impl Caller {
         let lists = &self.http.lists;
         let list = lists.begin(outgoing, procedure, identity, snapshot).await?;
         let output = service
-            .call_within(snapshot, procedure, identity, id, call.input.read())
+            .call_within(snapshot, &authorised, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

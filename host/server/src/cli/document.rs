@@ -11,8 +11,8 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use portico_model::error::{Error, issue_text};
 use portico_service::{
     json,
-    procedures::DOCUMENT,
     shape::{Field, Shape},
+    table::DOCUMENT,
 };
 use serde_json::{Map, Value};
 

@@ -10,8 +10,8 @@ use portico_server::{
     icons::{IconSettings, IconSources},
 };
 use portico_service::{
-    audit::{Audit, AuditSettings},
-    service::Service,
+    audit::AuditSettings,
+    service::{Service, ServiceParts},
     throttle::Throttle,
 };
 use portico_sqlite::SqliteStorage;
@@ -112,8 +112,14 @@ async fn service(
     throttle: Throttle,
     audit: AuditSettings,
 ) -> anyhow::Result<Arc<Service>> {
-    let secrets = Secrets::new(Arc::new(SystemRandom));
-    let clock = Arc::new(SystemClock);
-    let audit = Audit::new(storage.clone(), clock.clone(), audit);
-    Service::with_audit(storage, sandbox, clock, secrets, CALL_TIME, throttle, audit).await
+    let parts = ServiceParts {
+        storage,
+        sandbox,
+        clock: Arc::new(SystemClock),
+        secrets: Secrets::new(Arc::new(SystemRandom)),
+        call_time: CALL_TIME,
+        throttle,
+        audit,
+    };
+    Service::new(parts).await
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use portico_model::{Provider, error::Error};
 use portico_service::{identity::Identity, service::Service};
-use portico_storage::{Access, Authentication, SessionUser};
+use portico_storage::{Authentication, SessionUser};
 use serde_json::Value;
 
 use super::{host::Host, settings::Settings};
@@ -49,17 +48,8 @@ pub async fn run(
 /// The user with this name. If users of several providers have it, one with a password comes first.
 pub async fn find_user(service: &Service, name: &str) -> anyhow::Result<SessionUser> {
     let context = Identity::operator().context(REQUEST_ID);
-    for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
-        if let Some(account) = service.find_account(provider, name, &context).await? {
-            let transaction = service.storage.begin_dashboard(Access::Read, &context).await;
-            let user = transaction
-                .map_err(Error::from)?
-                .get_session_user(&account.id)
-                .await;
-            return user.map_err(Error::from)?.context("the user is gone");
-        }
-    }
-    bail!("there is no user {name:?}; `portico call user.getAll` lists them")
+    let user = service.find_user(name, &context).await?;
+    user.with_context(|| format!("there is no user {name:?}; `portico call user.getAll` lists them"))
 }
 
 async fn identity_of(service: &Service, name: &str) -> anyhow::Result<Identity> {

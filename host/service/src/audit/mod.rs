@@ -1,15 +1,14 @@
-//! The audit log: who did what, and who was refused.
+//! The audit log: changes and refusals, and who caused them.
 //!
-//! What a call changes and the row that says so are one commit: storage writes it
-//! ([`AuditedCall`]). This is the rest: what was refused is noted here and written in the background,
-//! and old rows are removed.
+//! Storage writes the row of a change in the transaction that makes it ([`AuditedCall`]). This module does the
+//! rest: it collects refusals in memory, writes them in the background, and removes old rows.
 //!
 //! Invariants:
-//! - A refusal costs whoever is refused no look into storage, and others no turn to write: what is
-//!   noted is bounded (`pending.rs`) and written in short transactions, every few seconds.
-//! - What was noted before [`Audit::flush`] was called is written when it returns, or counted as not
+//! - A refusal reads nothing from storage and takes no write transaction of its own: refusals wait in a
+//!   bounded list (`pending.rs`) and are written in short transactions, every few seconds.
+//! - When [`Audit::flush`] returns, every refusal collected before it was called is written, or counted as not
 //!   recorded.
-//! - The log is bounded, by age and by number; refusals go before what was done.
+//! - The log is bounded by age and by number of rows; refusals are removed before changes.
 
 mod pending;
 
@@ -41,21 +40,32 @@ use tokio::{
 use tracing::warn;
 
 use self::pending::Pending;
-use crate::{identity::Identity, procedures::Procedure};
+use crate::identity::Identity;
 
-/// What signing in is called, and what signing out.
+/// The name of sign-in in the log.
 pub const SIGN_IN: &str = "sign-in";
-#[expect(missing_docs, reason = "the line above")]
-pub const SIGN_OUT: &str = "sign-out";
+
+/// A call, as the log names it: its procedure, its caller and its request.
+#[derive(Clone, Copy)]
+pub struct Action<'a> {
+    /// The name of the procedure.
+    pub procedure: &'a str,
+    /// Query or mutation.
+    pub kind: Kind,
+    /// The caller.
+    pub identity: &'a Identity,
+    /// The request's id, as the log has it.
+    pub request_id: &'a str,
+}
 
 /// How much is recorded, and for how long.
 #[derive(Clone, Debug)]
 pub struct AuditSettings {
-    /// Rows that are older go. None: nothing is recorded, and what is there stays.
+    /// Older rows are removed. None: nothing is recorded, and existing rows stay.
     pub retention: Option<Duration>,
-    /// So many rows stay, more or less: refusals go first, then the oldest.
+    /// About how many rows to keep: beyond that, refusals are removed first, then the oldest rows.
     pub most_rows: u64,
-    /// Refusals are written after so long; identical ones that come meanwhile share a row.
+    /// How long refusals wait to be written; identical ones within that time share a row.
     pub window: Duration,
 }
 
@@ -79,31 +89,31 @@ impl AuditSettings {
     }
 }
 
-/// Rows that one transaction writes or removes: few enough that nobody waits for it.
+/// Rows that one transaction writes or removes: few enough that other transactions hardly wait for it.
 const STEP: usize = 200;
 
-/// Old rows are looked for after so many new ones, and now and then anyway.
-const ROWS_BETWEEN_LOOKS: u64 = 1000;
-const TIME_BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
-const TIME_BEFORE_FIRST_LOOK: Duration = Duration::from_secs(60);
+/// Old rows are removed after this many new ones, and at this interval.
+const ROWS_BETWEEN_PRUNES: u64 = 1000;
+const TIME_BETWEEN_PRUNES: Duration = Duration::from_secs(60 * 60);
+const TIME_BEFORE_FIRST_PRUNE: Duration = Duration::from_secs(60);
 
-/// Keys of an input that name the record which a call is about; the first that is there counts.
+/// Keys of an input that name the record which a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
 
-/// Records what is refused, and keeps the log within its bounds.
+/// Records refusals, and keeps the log within its bounds.
 pub struct Audit {
     storage: Arc<dyn DashboardStorage>,
     clock: Arc<dyn Clock>,
     settings: AuditSettings,
     pending: Mutex<Pending>,
-    /// Held by whoever writes what was noted.
+    /// Held while collected refusals are written.
     writing: tokio::sync::Mutex<()>,
     written: AtomicU64,
     wake: Arc<Notify>,
 }
 
 impl Audit {
-    /// A log in this storage, looked after in the background from now on.
+    /// A log in this storage, with a background task that writes and prunes it.
     pub fn new(
         storage: Arc<dyn DashboardStorage>,
         clock: Arc<dyn Clock>,
@@ -119,62 +129,50 @@ impl Audit {
             wake: Arc::default(),
         });
         if audit.settings.retention.is_some() {
-            tokio::spawn(look_after(Arc::downgrade(&audit), audit.wake.clone()));
+            tokio::spawn(maintain(Arc::downgrade(&audit), audit.wake.clone()));
         }
         audit
     }
 
-    /// What is to be recorded of a call if it succeeds; none of a query.
+    /// The row of a mutation, for its transaction to write; none for a query.
     pub(crate) fn call(
         &self,
-        procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
+        action: &Action<'_>,
         input: &Result<Option<Value>, Error>,
     ) -> Option<Arc<AuditedCall>> {
-        (procedure.kind == Kind::Mutation)
-            .then(|| {
-                let entry = entry(&procedure.name, identity, request_id);
-                self.audited(AuditEntry {
-                    target: target(input),
-                    ..entry
-                })
-            })
-            .flatten()
+        if action.kind == Kind::Query {
+            return None;
+        }
+        self.audited(AuditEntry {
+            target: target(input),
+            ..entry(action)
+        })
     }
 
-    /// Records what became of a call, as far as its transaction did not do so. Of a query, that it
-    /// was refused.
-    pub(crate) fn end<T>(
-        &self,
-        procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
-        call: Option<&AuditedCall>,
-        answer: &Result<T, Error>,
-    ) {
+    /// Records how a call ended: a mutation whose transaction wrote no row, and any refusal.
+    pub(crate) fn end<T>(&self, action: &Action<'_>, call: Option<&AuditedCall>, answer: &Result<T, Error>) {
         match (answer, call) {
             (Ok(_), Some(call)) if call.is_written() => {}
             (Ok(_), Some(call)) => self.note(call.ended(DONE)),
             (Ok(_), None) => {}
             (Err(error), Some(call)) => self.note(call.ended(error.code.name())),
-            (Err(error), None) => self.refuse(procedure, identity, request_id, error),
+            (Err(error), None) => self.refuse(action, error),
         }
     }
 
     /// Records that a call was refused before it began.
-    pub fn refuse(&self, procedure: &Procedure, identity: &Identity, request_id: &str, error: &Error) {
+    pub fn refuse(&self, action: &Action<'_>, error: &Error) {
         let is_refusal = matches!(
             error.code,
             Code::Unauthorized | Code::Forbidden | Code::TooManyRequests
         );
-        if is_refusal || procedure.kind == Kind::Mutation {
-            self.note_refusal(entry(&procedure.name, identity, request_id), error);
+        if is_refusal || action.kind == Kind::Mutation {
+            self.note_refusal(entry(action), error);
         }
     }
 
-    /// What is to be recorded where somebody signs in whom this provider vouches for. Whoever begins the
-    /// session says of it by [`CallContext::signed_in`](storage::CallContext::signed_in).
+    /// The row of a sign-in by this provider, for its transaction to write. Say which session begins with
+    /// [`CallContext::signed_in`](storage::CallContext::signed_in).
     pub fn sign_in(
         &self,
         provider: Provider,
@@ -188,8 +186,8 @@ impl Audit {
         })
     }
 
-    /// Records that somebody could not sign in. The user is named by an id, if there is one: what
-    /// was typed as a name may be a password.
+    /// Records a refused sign-in. The row has the user's id, if the name is a user's, and never the name: people
+    /// type passwords there by mistake.
     pub fn refuse_sign_in(
         &self,
         provider: Provider,
@@ -207,17 +205,7 @@ impl Audit {
         self.note_refusal(entry, error);
     }
 
-    /// What is to be recorded where somebody signs out.
-    pub fn sign_out(&self, identity: &Identity, request_id: &str) -> Option<Arc<AuditedCall>> {
-        self.audited(entry(SIGN_OUT, identity, request_id))
-    }
-
-    /// Records that somebody could not sign out.
-    pub fn refuse_sign_out(&self, identity: &Identity, request_id: &str, error: &Error) {
-        self.note_refusal(entry(SIGN_OUT, identity, request_id), error);
-    }
-
-    /// Writes what was noted.
+    /// Writes the collected refusals.
     pub async fn flush(&self) {
         let _writing = self.writing.lock().await;
         let entries = self.pending().take(self.clock.now());
@@ -228,11 +216,11 @@ impl Audit {
                 warn!(?error, "refusals could not be recorded in the audit log");
             }
         }
-        // They are said of with the next ones that can be written.
+        // The next flush writes a row that counts them.
         self.pending().lose(lost);
     }
 
-    /// Removes what is too old or too much, step by step.
+    /// Removes the rows that are too old or too many, step by step.
     pub async fn prune(&self) -> storage::Result<()> {
         let Some(retention) = self.settings.retention else {
             return Ok(());
@@ -281,7 +269,7 @@ impl Audit {
 
     fn count(&self, rows: u64) {
         let before = self.written.fetch_add(rows, Ordering::Relaxed);
-        if before < ROWS_BETWEEN_LOOKS && before + rows >= ROWS_BETWEEN_LOOKS {
+        if before < ROWS_BETWEEN_PRUNES && before + rows >= ROWS_BETWEEN_PRUNES {
             self.wake.notify_one();
         }
     }
@@ -312,16 +300,16 @@ impl Audit {
     }
 }
 
-/// Wakes who looks after it, so that they see that it is gone.
+/// Wakes the background task, which then ends.
 impl Drop for Audit {
     fn drop(&mut self) {
         self.wake.notify_one();
     }
 }
 
-/// Writes what is noted a while after it was, and looks for old rows now and then.
-async fn look_after(audit: Weak<Audit>, wake: Arc<Notify>) {
-    let mut next_look = Instant::now() + TIME_BEFORE_FIRST_LOOK;
+/// Writes collected refusals after the window, and removes old rows at intervals.
+async fn maintain(audit: Weak<Audit>, wake: Arc<Notify>) {
+    let mut next_prune = Instant::now() + TIME_BEFORE_FIRST_PRUNE;
     loop {
         select! {
             () = wake.notified() => {
@@ -330,15 +318,15 @@ async fn look_after(audit: Weak<Audit>, wake: Arc<Notify>) {
                 };
                 sleep(window).await;
             }
-            () = sleep_until(next_look) => {}
+            () = sleep_until(next_prune) => {}
         }
         let Some(audit) = audit.upgrade() else {
             return;
         };
         audit.flush().await;
-        let many = audit.written.load(Ordering::Relaxed) >= ROWS_BETWEEN_LOOKS;
-        if many || Instant::now() >= next_look {
-            next_look = Instant::now() + TIME_BETWEEN_LOOKS;
+        let many = audit.written.load(Ordering::Relaxed) >= ROWS_BETWEEN_PRUNES;
+        if many || Instant::now() >= next_prune {
+            next_prune = Instant::now() + TIME_BETWEEN_PRUNES;
             if let Err(error) = audit.prune().await {
                 warn!(?error, "old rows of the audit log could not be removed");
             }
@@ -346,15 +334,17 @@ async fn look_after(audit: Weak<Audit>, wake: Arc<Notify>) {
     }
 }
 
-fn entry(procedure: &str, identity: &Identity, request_id: &str) -> AuditEntry {
+fn entry(action: &Action<'_>) -> AuditEntry {
+    let identity = action.identity;
     AuditEntry {
         address: identity.address,
-        ..AuditEntry::new(procedure, request_id).by(identity.user_id(), &identity.authentication)
+        ..AuditEntry::new(action.procedure, action.request_id)
+            .by(identity.user_id(), &identity.authentication)
     }
 }
 
-/// The record that an input names. Whatever is no id of ours is not repeated: no record has it, and
-/// it may be a secret in the wrong place.
+/// The id of the record that an input names. A text that is no id of ours is left out: no record has it, and it
+/// may be a secret in the wrong field.
 fn target(input: &Result<Option<Value>, Error>) -> Option<String> {
     let input = input.as_ref().ok()?.as_ref()?.as_object()?;
     let id = TARGETS.iter().find_map(|key| input.get(*key))?.as_str()?;

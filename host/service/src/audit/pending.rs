@@ -1,25 +1,25 @@
-//! What was refused and is not written yet.
+//! Refusals that are not written yet.
 //!
-//! Invariant: it is bounded, whoever sends how much. Identical refusals are one row with a count. Who
-//! is nobody, who tries to sign in, and who is somebody have room of their own each, so that a
-//! flood of one kind hides nothing of the others. What finds no room is counted.
+//! Invariant: the list is bounded. Identical refusals share a row with a count. Anonymous callers, sign-ins and
+//! signed-in callers have room of their own each, so that a flood of one kind does not crowd out the others.
+//! Refusals beyond that are only counted.
 
 use std::{collections::HashMap, mem};
 
 use portico_model::Timestamp;
 use portico_storage::{AuditEntry, Authentication};
 
-/// Rows of each kind.
+/// The most rows of each kind.
 const ROOM: usize = 100;
 
-/// What the row says that counts what was not recorded.
+/// The outcome in the row that counts refusals without a row.
 const NOT_RECORDED: &str = "NOT_RECORDED";
 
 #[derive(Default)]
 pub(super) struct Pending {
     entries: Vec<AuditEntry>,
-    /// Where an entry stands, by what must be the same to share its row.
-    places: HashMap<AuditEntry, usize>,
+    /// The index of each entry, by what identical refusals have in common.
+    indices: HashMap<AuditEntry, usize>,
     taken: HashMap<Kind, usize>,
     lost: u64,
 }
@@ -27,12 +27,12 @@ pub(super) struct Pending {
 #[derive(PartialEq, Eq, Hash)]
 enum Kind {
     SignIn,
-    Nobody,
-    Somebody,
+    Anonymous,
+    SignedIn,
 }
 
 impl Pending {
-    /// Notes something; says whether it is the first thing that is there to be written.
+    /// Adds a refusal; true if the list was empty, so that its writer has to be woken.
     pub fn add(&mut self, entry: AuditEntry) -> bool {
         let was_empty = self.entries.is_empty();
         let key = AuditEntry {
@@ -40,8 +40,8 @@ impl Pending {
             request_id: String::new(),
             ..entry.clone()
         };
-        if let Some(place) = self.places.get(&key) {
-            self.entries[*place].times += 1;
+        if let Some(index) = self.indices.get(&key) {
+            self.entries[*index].times += 1;
             return false;
         }
         let taken = self.taken.entry(Kind::of(&entry)).or_default();
@@ -50,17 +50,17 @@ impl Pending {
             return was_empty;
         }
         *taken += 1;
-        self.places.insert(key, self.entries.len());
+        self.indices.insert(key, self.entries.len());
         self.entries.push(entry);
         was_empty
     }
 
-    /// Counts what could not be written.
+    /// Counts refusals that could not be written.
     pub fn lose(&mut self, count: u64) {
         self.lost += count;
     }
 
-    /// All of it, in order, with a row that says how much was not recorded.
+    /// Takes all entries, in order, with a row that counts the refusals without one.
     pub fn take(&mut self, now: Timestamp) -> Vec<AuditEntry> {
         let Self {
             mut entries, lost, ..
@@ -79,17 +79,17 @@ impl Pending {
 
 impl Kind {
     fn of(entry: &AuditEntry) -> Self {
-        // What has no form is no try, and costs whoever sends it nothing.
-        let is_try = !matches!(
+        // A malformed request is no login attempt, and the throttle does not count it.
+        let is_attempt = !matches!(
             entry.outcome.as_str(),
             "BAD_REQUEST" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE"
         );
-        if entry.provider.is_some() && is_try {
+        if entry.provider.is_some() && is_attempt {
             Self::SignIn
         } else if entry.authentication == Authentication::None.name() {
-            Self::Nobody
+            Self::Anonymous
         } else {
-            Self::Somebody
+            Self::SignedIn
         }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
         );
         assert_eq!(rows[1], refusal("user.getAll", "third", 3));
         assert_eq!(pending.take(9), []);
-        // Afterwards there is a row again.
+        // The next refusal has a row of its own again.
         assert!(pending.add(refusal("app.all", "fourth", 4)));
     }
 
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_written_is_counted_with_the_next() {
+    fn refusals_that_could_not_be_written_are_counted_with_the_next() {
         let mut pending = Pending::default();
         pending.lose(0);
         assert_eq!(pending.take(9), []);
         pending.lose(3);
         let is_first = pending.add(refusal("app.all", "next", 1));
-        assert!(is_first, "whoever writes is woken");
+        assert!(is_first, "the writer is woken");
         pending.take(9);
         pending.lose(3);
         let rows = pending.take(9);

@@ -1,12 +1,15 @@
-//! `audit.*`: who did what. The log is read here and written elsewhere (`crate::audit`).
+//! `audit.*`: reads the audit log, which `crate::audit` writes.
 
 use portico_model::{error::Error, time};
 use portico_storage::{Access, AuditFilter, AuditRow};
 use serde::{Deserialize, Serialize};
 
-use super::{Row, query, validate::Fields};
+use super::validate::Fields;
 use crate::{
-    procedures::{Call, Output, json},
+    procedures::{
+        call::{Call, Output, json},
+        row::{Row, query},
+    },
     shape::{
         Bound, Field, NULLABLE_TEXT, PROVIDER,
         Shape::{self, Bounded, Choice, Date, Integer, List, Named, Nullable, Position, Record, Text},
@@ -19,8 +22,9 @@ const COUNT: Shape = Bounded(&Position, Bound::From(0));
 const ENTRY: [Field; 13] = [
     required("number", COUNT).about("Later rows have larger ones."),
     required("time", Date).about("When it was done or refused."),
-    required("actorId", NULLABLE_TEXT)
-        .about("The id of the user who did it, who may be gone; null for nobody and for the operator."),
+    required("actorId", NULLABLE_TEXT).about(
+        "The id of the user who did it, who may be gone; null for an anonymous caller and for the operator.",
+    ),
     required(
         "authentication",
         Choice(&["none", "session", "key", "operator", "host"]),
@@ -37,8 +41,9 @@ const ENTRY: [Field; 13] = [
          much changed.",
     ),
     required("created", COUNT).about("How many records were created."),
-    required("outcome", Text)
-        .about("`OK`, the code of the error, or `NOT_RECORDED`: so many refusals were too many to record."),
+    required("outcome", Text).about(
+        "`OK`, the code of the error, or `NOT_RECORDED`: a count of refusals without rows of their own.",
+    ),
     required("times", COUNT).about("How often: identical refusals within seconds share a row."),
 ];
 
@@ -83,7 +88,7 @@ struct Page {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownEntry {
+struct AuditPage {
     items: Vec<AuditRow>,
     total_count: u64,
 }
@@ -102,13 +107,13 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
         until: input.until.as_deref().and_then(time::parse),
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
-    // What was refused up to now belongs to it. It is written also if nobody waits for it any more.
+    // The page includes every refusal until now. A task of its own writes them even if the client leaves.
     call.snapshot.let_go();
-    let audit = call.service.audit.clone();
-    let written = tokio::spawn(async move { audit.flush().await });
-    written.await.map_err(Error::internal)?;
+    let audit = call.resources.audit.clone();
+    let flushing = tokio::spawn(async move { audit.flush().await });
+    flushing.await.map_err(Error::internal)?;
     let mut transaction = call.begin(Access::Read).await?;
-    json(&ShownEntry {
+    json(&AuditPage {
         items: transaction.list_audit(&filter, offset, page_size).await?,
         total_count: transaction.count_audit(&filter).await?,
     })

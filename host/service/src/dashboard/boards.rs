@@ -1,14 +1,20 @@
-//! `board.*`: what people look at. Just enough of it that apps have somewhere to stand.
+//! `board.*`: the boards that show apps; only as much of them as apps need.
 //!
-//! Invariant: a board that exists but may not be seen is answered like one that does not exist.
+//! Invariant: a board that the caller may not view is answered like one that does not exist.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
 use serde::Deserialize;
 
-use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
+use super::{
+    transaction::{found, free, referred},
+    validate::{Fields, LABEL},
+};
 use crate::{
-    procedures::{ById, Call, Created, Output, json},
+    procedures::{
+        call::{ById, Call, Created, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         Bound, Field, ID, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
@@ -75,7 +81,7 @@ pub(super) static ROWS: &[Row] = &[
     .about("All boards without what stands on them, by name."),
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
-        .about("A board, for whoever may view it. `NOT_FOUND`: there is none, or the caller may not view it.")
+        .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
         .refuses(&[Code::NotFound]),
     mutation(
         "board.create",
@@ -103,16 +109,16 @@ pub(super) static ROWS: &[Row] = &[
     .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
     .refuses(&[Code::NotFound]),
     mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
-        .about("Deletes a board. It is nobody's home board any more.")
+        .about("Deletes a board. Users whose home board it was have none.")
         .refuses(&[Code::NotFound]),
 ];
 
-/// The name of a board, trimmed.
+/// Checks the name of a board, and trims it.
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
     fields.label("name", name, 64)
 }
 
-/// How many items a board has, and how many apps each of them.
+/// Bounds the number of items, and the number of apps in each.
 pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T) -> usize) {
     fields.count("items", items.len(), MOST_ITEMS);
     for item in items {
@@ -120,7 +126,7 @@ pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T)
     }
 }
 
-/// With how many a board is shared.
+/// Bounds the number of users and groups that a board is shared with.
 pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
     fields.count("users", users, MOST_ITEMS);
     fields.count("groups", groups, MOST_ITEMS);
@@ -157,11 +163,11 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     });
     fields.check()?;
 
-    let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
+    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let board = Board {
         board: BoardSummary {
-            id: call.new_id(),
+            id: call.resources.new_id(),
             name,
             is_public: input.is_public,
             creator_id,

@@ -1,14 +1,20 @@
-//! `group.*`: permissions come from groups, and from nowhere else.
+//! `group.*`: groups, the only source of permissions.
 //!
-//! Invariant: whatever is done to groups, an administrator remains where there was one.
+//! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{Access, DashboardTransaction};
 use serde::Deserialize;
 
-use super::{LABEL, Row, found, free, mutation, query, referred, validate::Fields};
+use super::{
+    transaction::{found, free, referred},
+    validate::{Fields, LABEL},
+};
 use crate::{
-    procedures::{ById, Call, Created, Output, json},
+    procedures::{
+        call::{ById, Call, Created, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         ID, NAMED,
         Shape::{self, Choice, List, Named, Nothing, Record, Text},
@@ -16,7 +22,7 @@ use crate::{
     },
 };
 
-/// What a group may hold.
+/// The permissions that a group may have.
 pub(super) const PERMISSIONS: [&str; 7] = [
     "admin",
     "app-create",
@@ -108,12 +114,12 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
-/// The name of a group, trimmed.
+/// Checks the name of a group, and trims it.
 pub(super) fn check_name(fields: &mut Fields, name: &str) -> String {
     fields.label("name", name, 64)
 }
 
-/// What a group permits: in order, each once.
+/// Permissions in order, each once.
 pub(super) fn in_order(mut permissions: Vec<String>) -> Vec<String> {
     permissions.sort();
     permissions.dedup();
@@ -131,8 +137,8 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let name = check_name(&mut fields, &input.name);
     fields.check()?;
 
-    let id = call.new_id();
-    let name_key = call.service.sandbox.name_key(call.context(), &name).await?;
+    let id = call.resources.new_id();
+    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
     free(
         transaction.insert_group(&id, &name, &name_key).await?,
@@ -193,20 +199,20 @@ async fn remove_member(mut call: Call) -> Result<Output, Error> {
     json(&())
 }
 
-/// Sees to it that a change does not take `admin` from the last who has it.
+/// Refuses a change that takes `admin` from the last administrator.
 struct AdministratorGuard {
-    there_was_one: bool,
+    existed: bool,
 }
 
 impl AdministratorGuard {
     async fn before(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
         Ok(Self {
-            there_was_one: is_there_one(transaction).await?,
+            existed: administrator_exists(transaction).await?,
         })
     }
 
     async fn after(self, transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-        if self.there_was_one && !is_there_one(transaction).await? {
+        if self.existed && !administrator_exists(transaction).await? {
             return Err(Error::new(
                 Code::Conflict,
                 "This would take admin from the last administrator",
@@ -216,16 +222,17 @@ impl AdministratorGuard {
     }
 }
 
-/// Refuses a state that nobody could administer, whatever was there before.
+/// Refuses a state without an administrator, even if there was none before.
 pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-    if is_there_one(transaction).await? {
+    if administrator_exists(transaction).await? {
         return Ok(());
     }
     let message = "There would be no administrator: no user in a group with the permission admin";
     Err(Error::new(Code::Conflict, message))
 }
 
-async fn is_there_one(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {
-    let nobody = "";
-    Ok(transaction.another_admin_exists(nobody).await?)
+async fn administrator_exists(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {
+    // No user has this id, so every administrator counts as another one.
+    let no_user = "";
+    Ok(transaction.another_admin_exists(no_user).await?)
 }

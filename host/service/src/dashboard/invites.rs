@@ -1,4 +1,4 @@
-//! `invite.*`: who may register. An invite lets one person in, until it expires.
+//! `invite.*`: invites. Each lets one person register, until it expires.
 
 use portico_model::{
     error::{Code, Error},
@@ -7,9 +7,12 @@ use portico_model::{
 use portico_storage::{Access, NewInvite};
 use serde::{Deserialize, Serialize};
 
-use super::{Row, found, mutation, query};
+use super::transaction::found;
 use crate::{
-    procedures::{ById, Call, Output, json},
+    procedures::{
+        call::{ById, Call, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         ID, NAMED,
         Shape::{Date, List, Named, Nothing, Nullable, Record, Text},
@@ -37,7 +40,7 @@ pub(super) static ROWS: &[Row] = &[
             "Invite",
             &Record(&[
                 required("id", Text).about("The invite's id."),
-                required("expirationDate", Date).about("Until when somebody can register with it."),
+                required("expirationDate", Date).about("Until when a person can register with it."),
                 required("creator", Nullable(&NAMED)).about("The user who made it; null for the operator."),
             ]),
         )),
@@ -48,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[
     mutation(
         "invite.createInvite",
         Record(&[required("expirationDate", Date)
-            .about("Until when somebody can register with it. A date that is past is taken, too.")]),
+            .about("Until when a person can register with it. A date in the past is accepted, too.")]),
         Named(
             "CreatedInvite",
             &Record(&[
@@ -61,7 +64,7 @@ pub(super) static ROWS: &[Row] = &[
     .about("Makes an invite: it lets one person register, until it expires.")
     .at("POST", "/api/invites"),
     mutation("invite.deleteInvite", ID, Nothing, |call| Box::pin(delete(call)))
-        .about("Deletes an invite: nobody can register with it any more.")
+        .about("Deletes an invite: it can no longer be used to register.")
         .refuses(&[Code::NotFound])
         .at("DELETE", "/api/invites/{id}"),
 ];
@@ -76,7 +79,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let expiration_date = time::parse(&input.expiration_date)
         .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
 
-    let issued = call.service.secrets.invite(call.new_id());
+    let issued = call.resources.secrets.invite(call.resources.new_id());
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let invite = NewInvite {
         id: issued.id.clone(),

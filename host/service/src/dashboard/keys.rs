@@ -1,4 +1,4 @@
-//! `apiKeys.*`: keys for programs. A key may do what its user may do, at every moment.
+//! `apiKeys.*`: keys for programs. At any time a key has the permissions that its user has.
 
 use portico_model::{
     error::{Code, Error},
@@ -7,9 +7,15 @@ use portico_model::{
 use portico_storage::{Access, ApiKey};
 use serde::{Deserialize, Serialize};
 
-use super::{LABEL, Row, found, mutation, query, referred, validate::Fields};
+use super::{
+    transaction::{found, referred},
+    validate::{Fields, LABEL},
+};
 use crate::{
-    procedures::{Call, Output, json},
+    procedures::{
+        call::{Call, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         NULLABLE_DATE, NULLABLE_TEXT,
         Shape::{Date, List, Named, Nothing, Optional, Record, Text},
@@ -49,7 +55,7 @@ pub(super) static ROWS: &[Row] = &[
             "ApiKey",
             &Record(&[
                 required("id", Text).about("The key's id: what stands before its dot."),
-                required("name", NULLABLE_TEXT).about("What it is for, if somebody said so."),
+                required("name", NULLABLE_TEXT).about("What it is for, if its creator said so."),
                 required("userId", Text).about("Whose it is: it may do what this user may do."),
                 required("createdAt", Date).about("When it was made."),
                 required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
@@ -102,12 +108,12 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         .or_else(|| call.identity.user_id().map(Into::into))
         .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is no user"))?;
 
-    let issued = call.service.secrets.api_key();
+    let issued = call.resources.secrets.api_key();
     let key = ApiKey {
         id: issued.id.clone(),
         name,
         user_id,
-        created_at: call.service.clock.now(),
+        created_at: call.resources.clock.now(),
         expires_at: input.expires_at.as_deref().and_then(time::parse),
         last_used_at: None,
     };

@@ -4,9 +4,11 @@ use portico_model::error::Error;
 use portico_storage::Access;
 use serde::Serialize;
 
-use super::{Row, query};
 use crate::{
-    procedures::{Call, Output, json},
+    procedures::{
+        call::{Call, Output, json},
+        row::{Row, query},
+    },
     shape::{
         Shape::{Choice, Named, Nothing, Record},
         required,

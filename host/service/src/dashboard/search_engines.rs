@@ -1,15 +1,18 @@
-//! `searchEngine.*`: where a search from the dashboard goes.
+//! `searchEngine.*`: the search engines that the dashboard offers.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{Access, SearchEngine};
 use serde::Deserialize;
 
 use super::{
-    LABEL, Row, found, free, mutation, query,
-    validate::{Fields, icon_problem},
+    transaction::{found, free},
+    validate::{Fields, LABEL, icon_problem},
 };
 use crate::{
-    procedures::{ById, Call, Created, Output, json},
+    procedures::{
+        call::{ById, Call, Created, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         Bound, ID, NULLABLE_TEXT,
         Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
@@ -73,12 +76,11 @@ pub(super) static ROWS: &[Row] = &[
     .about("Makes a search engine and answers its id.")
     .refuses(&[Code::Conflict]),
     mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call)))
-        .about("Deletes a search engine. It is nobody's default any more.")
+        .about("Deletes a search engine. Users whose default it was have none.")
         .refuses(&[Code::NotFound]),
 ];
 
-/// A search engine that keeps all rules, its texts trimmed. Its icon has to pass [`icon_problem`],
-/// too, unless it has that icon already.
+/// Checks a search engine and trims its texts. The caller checks a new icon with [`icon_problem`].
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
@@ -112,7 +114,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let engine = check(
         &mut fields,
         SearchEngine {
-            id: call.new_id(),
+            id: call.resources.new_id(),
             name: input.name,
             short: input.short,
             url_template: input.url_template,
@@ -126,7 +128,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     fields.check()?;
 
     let names = [engine.name.clone(), engine.short.clone()];
-    let keys = call.service.sandbox.name_keys(call.context(), &names).await?;
+    let keys = call.resources.sandbox.name_keys(call.context(), &names).await?;
     let [name_key, short_key] = &keys[..] else {
         return Err(Error::internal(anyhow::anyhow!(
             "`names.keys` gave {} keys for 2 names",

@@ -1,4 +1,4 @@
-//! `session.*`: where somebody is signed in. Everyone sees and ends their own, and nobody else's.
+//! `session.*`: the caller's own sessions. They can list and end these, and no one else's.
 
 use portico_model::{
     Timestamp,
@@ -8,9 +8,12 @@ use portico_model::{
 use portico_storage::{Access, Authentication, Session};
 use serde::Serialize;
 
-use super::{Row, found, mutation, query};
+use super::transaction::found;
 use crate::{
-    procedures::{ById, Call, Output, json},
+    procedures::{
+        call::{ById, Call, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::{
         ID,
         Shape::{Boolean, Date, List, Named, Nothing, Record, Text},
@@ -20,7 +23,7 @@ use crate::{
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownSession {
+struct SessionEntry {
     id: String,
     #[serde(serialize_with = "time::serialize")]
     created_at: Timestamp,
@@ -28,7 +31,7 @@ struct ShownSession {
     last_used_at: Timestamp,
     #[serde(serialize_with = "time::serialize")]
     expires_at: Timestamp,
-    /// Whether this call came in on it.
+    /// Whether it authenticated this call.
     current: bool,
 }
 
@@ -57,22 +60,22 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 async fn get_all(call: Call) -> Result<Output, Error> {
-    // The operator is no user, and has none.
+    // The operator is no user, and has no sessions.
     let user_id = call.identity.user_id().unwrap_or_default();
     let mut transaction = call.begin(Access::Read).await?;
     let sessions = transaction.list_sessions(user_id).await?;
-    let now = call.service.clock.now();
-    let shown: Vec<_> = sessions
+    let now = call.resources.clock.now();
+    let entries: Vec<_> = sessions
         .into_iter()
         .filter(|session| session.expires_at > now)
-        .map(|session| shown(&call, session))
+        .map(|session| entry(&call, session))
         .collect();
-    json(&shown)
+    json(&entries)
 }
 
-fn shown(call: &Call, session: Session) -> ShownSession {
+fn entry(call: &Call, session: Session) -> SessionEntry {
     let current = matches!(&call.identity.authentication, Authentication::Session(id) if *id == session.id);
-    ShownSession {
+    SessionEntry {
         id: session.id,
         created_at: session.created_at,
         last_used_at: session.last_used_at,
@@ -86,7 +89,7 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let user_id = call.identity.user_id().unwrap_or_default();
     let mut transaction = call.begin(Access::Write).await?;
     let sessions = transaction.list_sessions(user_id).await?;
-    // Somebody else's is as one that is not there.
+    // Another user's session counts as missing.
     let own = sessions.iter().any(|session| session.id == input.id);
     found(own && transaction.delete_session(&input.id).await?, "Session")?;
     transaction.commit().await?;

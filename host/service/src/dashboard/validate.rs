@@ -1,9 +1,11 @@
-//! The bounds of the dashboard side's texts. As in the component, every text is trimmed by `str::trim`,
-//! line ends included, and lengths count characters after that.
+//! The bounds of the dashboard side's texts. As in the component, `str::trim` trims every text, line ends
+//! included, and lengths count characters after that.
 
 use std::ops::RangeInclusive;
 
 use portico_model::{Issue, PathSegment, error::Error};
+
+use crate::shape::{Bound, Shape};
 
 /// The component's rule for the icons of apps, compiled into the host as well.
 #[path = "../../../../component/src/validate/icon_rule.rs"]
@@ -11,28 +13,32 @@ mod icon_rule;
 
 pub(super) use icon_rule::problem as icon_problem;
 
-/// After so many broken rules nobody reads on.
+/// The shape of a text on one line, such as a name. [`Fields::label`] checks it.
+pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
+
+/// The most issues that one error lists.
 const MOST_ISSUES: usize = 50;
 
-/// Collects what is wrong with an input, so that all of it is said at once.
+/// Collects the issues of an input, so that one error lists all of them.
 #[derive(Default)]
 pub(super) struct Fields {
+    /// The entry whose fields are being checked; empty: the input itself.
     place: Vec<PathSegment>,
     issues: Vec<Issue>,
 }
 
 impl Fields {
-    /// From here on, fields are those of this list's entry at this position.
+    /// The fields that follow are those of this list's entry at this position.
     pub fn enter(&mut self, list: &str, index: usize) {
         self.place = vec![PathSegment::Field(list.into()), PathSegment::Index(index as u32)];
     }
 
-    /// From here on, fields are those of the input itself.
+    /// The fields that follow are those of the input itself.
     pub fn leave(&mut self) {
         self.place.clear();
     }
 
-    /// A text on one line with 1 to `most` characters, trimmed.
+    /// Checks a text on one line with 1 to `most` characters, and trims it.
     pub fn label(&mut self, field: &str, text: &str, most: usize) -> String {
         let text = text.trim();
         let length = text.chars().count();
@@ -44,7 +50,7 @@ impl Fields {
         text.to_owned()
     }
 
-    /// A text of at most `most` characters, trimmed, that may hold newlines and tabs; none if empty.
+    /// Checks a text of at most `most` characters, which may hold newlines and tabs, and trims it; none if empty.
     pub fn text(&mut self, field: &str, text: Option<&str>, most: usize) -> Option<String> {
         let text = text?.trim();
         let length = text.chars().count();
@@ -65,7 +71,7 @@ impl Fields {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A whole number in this range.
+    /// Checks that a whole number is in this range.
     pub fn number(&mut self, field: &str, number: i32, range: RangeInclusive<i32>) -> u32 {
         if !range.contains(&number) {
             let message = match (range.start(), range.end()) {
@@ -77,19 +83,19 @@ impl Fields {
         number.unsigned_abs()
     }
 
-    /// A list of at most `most`.
+    /// Checks that a list has at most `most` entries.
     pub fn count(&mut self, field: &str, length: usize, most: usize) {
         if length > most {
             self.refuse(field, format!("must have at most {most} entries, got {length}"));
         }
     }
 
-    /// One more thing that is wrong.
+    /// Adds an issue of a field.
     pub fn refuse(&mut self, field: &str, message: String) {
         self.refuse_at([PathSegment::Field(field.into())], message);
     }
 
-    /// One more thing that is wrong, further in.
+    /// Adds an issue at this path.
     pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
         if self.issues.len() < MOST_ISSUES {
             let path = self.place.iter().cloned().chain(path).collect();
@@ -97,7 +103,7 @@ impl Fields {
         }
     }
 
-    /// Whether all is well.
+    /// Fails with all issues, if there are any.
     pub fn check(self) -> Result<(), Error> {
         if self.issues.is_empty() {
             Ok(())

@@ -1,39 +1,39 @@
-//! A directory, which knows users by their passwords.
+//! A directory, which checks users' passwords.
 
 use std::{fmt, net::IpAddr, sync::atomic::AtomicBool};
 
 use async_trait::async_trait;
 use portico_model::error::Error;
 
-use super::External;
-use crate::service::Service;
+use super::vouched::External;
+use crate::resources::Resources;
 
 /// A directory that vouches for users.
 #[async_trait]
 pub trait Directory: fmt::Debug + Send + Sync {
-    /// What people know the directory as.
+    /// The name that people see.
     fn label(&self) -> &str;
 
     /// Asks the directory. `UNAUTHORIZED` if it does not accept this name and password,
-    /// `SERVICE_UNAVAILABLE` where it does not answer in time.
+    /// `SERVICE_UNAVAILABLE` if it does not answer in time.
     async fn authenticate(&self, login: &Login<'_>) -> Result<External, Error>;
 }
 
-/// The username and password of one attempt to sign in.
+/// The username and password of one login attempt.
 pub struct Login<'a> {
-    /// The service that they sign in to.
-    pub service: &'a Service,
-    /// Where they are.
+    /// The resources of the service that the user signs in to.
+    pub resources: &'a Resources,
+    /// The client's address.
     pub address: Option<IpAddr>,
-    /// The request, as the log names it.
+    /// The request's id, as the log has it.
     pub request_id: &'a str,
-    /// What they go by.
+    /// The username.
     pub username: &'a str,
-    /// Its name-key, for which this try was begun.
+    /// The username's name-key, for which the throttle counts this attempt.
     pub name_key: &'a str,
-    /// What only they know.
+    /// The password.
     pub password: &'a str,
-    /// Whether the directory was asked about the password, and did not say yet. What comes of it
-    /// then is a try, also if it is that the directory does not answer.
+    /// Whether the directory has been asked about the password and has not answered yet. The attempt then counts
+    /// as failed, even if the directory turns out to be unreachable.
     pub is_open: &'a AtomicBool,
 }

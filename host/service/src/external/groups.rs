@@ -1,14 +1,15 @@
-//! The groups that a provider says somebody is in.
+//! The groups of a user, as a provider states them.
 
 use portico_model::error::Error;
 use portico_storage::DashboardTransaction;
 use tracing::warn;
 
-/// The most groups of one person that are looked at; a name that is longer than a group's is no group's.
-pub(super) const MOST: usize = 1000;
+/// The most groups of one user that are looked up.
+const MOST: usize = 1000;
+/// The longest name of a group, in bytes: 64 characters. Longer names are no group's.
 const LONGEST: usize = 64 * 4;
 
-/// The names that may be those of groups.
+/// The names that groups may have.
 pub(super) fn possible(names: Vec<String>) -> Vec<String> {
     let names = names.into_iter().map(|name| name.trim().to_owned());
     names
@@ -17,26 +18,27 @@ pub(super) fn possible(names: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Makes a user a member of the groups with these name-keys and of no other. Names that no group has do not
-/// count. The last administrator stays one.
+/// Makes a user a member of the groups with these name-keys, and of no other group. Ignores names that no group
+/// has. The last administrator keeps `admin`.
 pub(super) async fn replace(
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
     name_keys: &[String],
 ) -> Result<(), Error> {
-    let nobody = "";
-    let mut wanted = Vec::new();
+    // No user has this id, so every administrator counts as another one.
+    let no_user = "";
+    let mut stated = Vec::new();
     for name_key in name_keys {
-        wanted.extend(transaction.find_group(name_key).await?);
+        stated.extend(transaction.find_group(name_key).await?);
     }
     let present = transaction.list_memberships(user_id).await?;
-    for group in wanted.iter().filter(|group| !present.contains(group)) {
+    for group in stated.iter().filter(|group| !present.contains(group)) {
         transaction.add_to_group(user_id, group).await?;
     }
-    let there_was_one = transaction.another_admin_exists(nobody).await?;
-    for group in present.iter().filter(|group| !wanted.contains(group)) {
+    let had_administrator = transaction.another_admin_exists(no_user).await?;
+    for group in present.iter().filter(|group| !stated.contains(group)) {
         transaction.remove_from_group(user_id, group).await?;
-        if there_was_one && !transaction.another_admin_exists(nobody).await? {
+        if had_administrator && !transaction.another_admin_exists(no_user).await? {
             transaction.add_to_group(user_id, group).await?;
             warn!(
                 user = user_id,

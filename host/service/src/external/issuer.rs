@@ -1,4 +1,4 @@
-//! An issuer, to which browsers go to sign in and come back from.
+//! An issuer: a browser is redirected to it to sign in, and comes back.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use async_trait::async_trait;
 use portico_model::{Timestamp, error::Error};
 use portico_storage::secrets::Secrets;
 
-use super::External;
+use super::vouched::External;
 use crate::throttle::LoginAttempt;
 
 /// How long a sign-in may take, in seconds.
 pub const PATIENCE_SECONDS: u64 = 600;
 
-/// One issuer, and who is on the way to it.
+/// One issuer, and the browsers that are signing in there.
 #[async_trait]
 pub trait Issuer: fmt::Debug + Send + Sync {
-    /// What the button says.
+    /// The text of the button.
     fn label(&self) -> &str;
 
-    /// Begins a sign-in of a browser, which may be known already, and goes on at this path. The try
-    /// ends when it does.
+    /// Begins a sign-in of a browser, which may have a name from an earlier one. Afterwards the browser goes to
+    /// the path `return_to`. The attempt ends with the sign-in.
     async fn start(
         &self,
         secrets: &Secrets,
@@ -30,60 +30,61 @@ pub trait Issuer: fmt::Debug + Send + Sync {
         request_id: &str,
     ) -> Result<Started, Error>;
 
-    /// Takes the sign-in that a browser comes back from: once. Fails with the reason, which is for the log.
+    /// Takes the sign-in that a browser comes back from; each can be taken once. Fails with the reason, which is
+    /// for the log.
     fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String>;
 
-    /// Whether a browser is still on the way.
+    /// Whether a sign-in of this browser is still under way.
     fn awaits(&self, browser: &str, now: Timestamp) -> bool;
 
-    /// Asks the issuer who came back.
+    /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
 
-    /// Logs why a sign-in failed, and gives the error for the client, which does not say why.
+    /// Logs why a sign-in failed, and gives the error for the client, which leaves the reason out.
     fn refuse(&self, why: &str, request_id: &str) -> Error;
 }
 
-/// A sign-in that begins.
+/// A sign-in that has begun.
 pub struct Started {
     /// Where to send the browser.
     pub url: String,
-    /// What the browser is known by when it comes back.
+    /// The browser's name, by which it is recognised when it comes back.
     pub browser: String,
 }
 
-/// What a browser brings back.
+/// The parameters with which a browser comes back.
 #[derive(Default)]
 pub struct Returned {
-    /// Which sign-in it is.
+    /// Identifies the sign-in.
     pub state: String,
-    /// What the issuer gives a token for.
+    /// The code that the issuer exchanges for a token.
     pub code: Option<String>,
-    /// Why it refuses, where it does.
+    /// The error code, if the issuer refused.
     pub error: Option<String>,
-    /// The same for a person.
+    /// The error in words.
     pub error_description: Option<String>,
-    /// Who says so, where they say it.
+    /// The issuer, if it says so.
     pub issuer: Option<String>,
-    /// What the browser is known by.
+    /// The browser's name.
     pub browser: String,
 }
 
 /// A sign-in whose browser has come back from the issuer.
 pub struct Resumed {
-    /// What the issuer gives a token for, or why there is none.
+    /// The code that the issuer exchanges for a token, or why there is none.
     pub code: Result<String, String>,
-    /// What the ID token must hold.
+    /// The nonce that the ID token must have.
     pub nonce: String,
-    /// What PKCE proves.
+    /// The verifier of PKCE.
     pub verifier: String,
-    /// Where the browser goes in the end.
+    /// The path that the browser goes to afterwards.
     pub return_to: String,
     /// Counts as failed unless it is settled.
     pub attempt: LoginAttempt,
 }
 
 impl Resumed {
-    /// Ends the try, by what became of it; gives back where the browser wanted to go.
+    /// Ends the attempt with its result; gives the path that the browser goes to.
     pub fn settle<T>(self, result: &Result<T, Error>) -> String {
         self.attempt.settle(result);
         self.return_to

@@ -1,79 +1,82 @@
-//! Signing in somebody whom a provider vouches for.
+//! Signs a user in whom an external provider vouches for.
 
 use portico_model::error::{Code, Error, issue_text};
 use portico_sandbox::{Permit, SignedIn};
 use portico_storage::{Access, CallContext, nested::Enclosing};
 use tracing::warn;
 
-use super::{External, groups};
+use super::{groups, vouched::External};
 use crate::{
     identity::Identity,
-    service::Service,
-    sessions::{self, Begun, SessionTimes},
+    resources::Resources,
+    sessions::{self, IssuedSession, SessionTimes},
 };
 
-/// Somebody who signs in, and from where.
+/// The request of a user who signs in.
 pub struct SignIn<'a> {
-    /// The service that they sign in to.
-    pub service: &'a Service,
-    /// How long the session lasts.
+    /// The resources of the service that they sign in to.
+    pub resources: &'a Resources,
+    /// How long their session lasts.
     pub times: &'a SessionTimes,
-    /// Who sent the request, until now.
+    /// The sender of the request before the sign-in.
     pub sender: &'a Identity,
-    /// The request, as the log names it.
+    /// The request's id, as the log has it.
     pub request_id: &'a str,
 }
 
-/// Makes the person a user or brings them up to date, puts them into their groups, and begins a session: all
-/// of it or nothing. `FORBIDDEN` while no user exists, and where the provider's word breaks a rule of users.
-pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, Begun), Error> {
-    sign_in.service.in_time(sign_in.run(external)).await
+/// Creates or updates the user, sets their groups, and begins a session: all of it or nothing. `FORBIDDEN` while
+/// no user exists, and where the provider's account breaks a rule of users.
+pub async fn sign_in(sign_in: &SignIn<'_>, external: External) -> Result<(SignedIn, IssuedSession), Error> {
+    sign_in.resources.in_time(sign_in.run(external)).await
 }
 
 impl SignIn<'_> {
-    async fn run(&self, mut external: External) -> Result<(SignedIn, Begun), Error> {
-        let service = self.service;
-        let audited = service
-            .audit
-            .sign_in(external.identity.provider, self.sender.address, self.request_id);
+    async fn run(&self, mut external: External) -> Result<(SignedIn, IssuedSession), Error> {
+        let resources = self.resources;
+        let audited =
+            resources
+                .audit
+                .sign_in(external.identity.provider, self.sender.address, self.request_id);
         let context = Identity::anonymous().context(self.request_id).audited(audited);
         let name_keys = match external.groups.take() {
             Some(names) => {
                 let names = groups::possible(names);
-                Some(service.sandbox.name_keys(context.clone(), &names).await?)
+                Some(resources.sandbox.name_keys(context.clone(), &names).await?)
             }
             None => None,
         };
 
-        let mut turn = service.sandbox.turn(&context).await?;
-        turn.stop_waiting();
-        let now = service.clock.now();
-        let transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
+        // The permit comes before the transaction: calls that hold one may wait for that transaction to end.
+        let mut permit = resources.sandbox.turn(&context).await?;
+        permit.stop_waiting();
+        let now = resources.clock.now();
+        let transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
         let enclosing = Enclosing::new(transaction);
         let user = self
-            .put_user(turn, context.clone(), &enclosing, &external)
+            .put_user(permit, context.clone(), &enclosing, &external)
             .await?;
         let mut transaction = enclosing.transaction().await;
         if let Some(name_keys) = name_keys {
             groups::replace(&mut *transaction, &user.id, &name_keys).await?;
         }
-        let begun =
-            sessions::begin(service, self.times, &mut *transaction, &user.id, self.sender, now).await?;
+        let secrets = &resources.secrets;
+        let issued =
+            sessions::begin(secrets, self.times, &mut *transaction, &user.id, self.sender, now).await?;
         drop(transaction);
-        context.signed_in(&begun.session);
+        context.signed_in(&issued.session);
         enclosing.commit().await?;
-        Ok((user, begun))
+        Ok((user, issued))
     }
 
     async fn put_user(
         &self,
-        turn: Permit,
+        permit: Permit,
         context: CallContext,
         enclosing: &Enclosing,
         external: &External,
     ) -> Result<SignedIn, Error> {
-        let sandbox = &self.service.sandbox;
-        let mut instance = sandbox.enter_within(turn, context, enclosing.storage()).await?;
+        let sandbox = &self.resources.sandbox;
+        let mut instance = sandbox.enter_within(permit, context, enclosing.storage()).await?;
         let (plugin, store) = instance.parts()?;
         let answer =
             plugin
@@ -83,8 +86,8 @@ impl SignIn<'_> {
         instance.answer(answer).map_err(|error| self.refused(error))
     }
 
-    /// What the component does not take of a provider is not the fault of whoever signs in, and
-    /// whether a user has their name already is not for them to know.
+    /// Logs why the component refuses the provider's account, and answers without the reason: it is not the
+    /// user's fault, and must not tell them whether another user has their name.
     fn refused(&self, error: Error) -> Error {
         if !matches!(error.code, Code::BadRequest | Code::Conflict) {
             return error;

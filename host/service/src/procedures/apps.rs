@@ -3,14 +3,18 @@
 use portico_model::{App, AppChange, AppDraft, AppInput, error::Code};
 use serde::{Deserialize, Serialize};
 
-use super::{ById, Row, Search, component, row};
+use super::{
+    call::{ById, Search},
+    component::component,
+    row::{MOST_VALUES, Row, described},
+};
 use crate::shape::{
     Bound, Field, ID, NULLABLE_TEXT, SEARCH,
     Shape::{self, Bounded, Integer, List, Named, Nothing, Nullable, Position, Record, Text},
     optional, required,
 };
 
-// Bounds are the component's: here they are stated for the description, and a test holds them true.
+// The component checks these bounds. They are stated here for the description, and a test compares them.
 pub(crate) const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
 pub(crate) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
 pub(crate) const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
@@ -57,7 +61,7 @@ const APP_DRAFT: Shape = Named(
     &Record(&input(optional("iconUrl", Nullable(&ICON_URL)))),
 );
 
-/// A new app says its id twice: clients of the reference system look for `appId`.
+/// A created app has its id twice: clients of the reference system read `appId`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
@@ -85,14 +89,14 @@ struct Page {
 }
 
 pub(super) static ROWS: &[Row] = &[
-    row(
+    described(
         "app.all",
         Nothing,
         List(&APP),
         component!(portico_dashboard_apps.call_all()),
     )
     .at("GET", "/api/apps"),
-    row(
+    described(
         "app.getPaginated",
         Record(&[
             required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
@@ -110,21 +114,21 @@ pub(super) static ROWS: &[Row] = &[
             input.page, input.page_size, input.search.as_deref())),
     )
     .at("GET", "/api/apps/paginated"),
-    row(
+    described(
         "app.search",
         SEARCH,
         List(&APP),
         component!(portico_dashboard_apps.call_search(input: Search => &input.query, input.limit)),
     )
     .at("GET", "/api/apps/search"),
-    row(
+    described(
         "app.selectable",
         Nothing,
         List(&APP),
         component!(portico_dashboard_apps.call_selectable()),
     )
     .at("GET", "/api/apps/selectable"),
-    row(
+    described(
         "app.byId",
         ID,
         APP,
@@ -132,20 +136,20 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("GET", "/api/apps/{id}")
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "app.byIds",
         Bounded(&List(&Text), Bound::Count(0, 1000)),
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     ),
-    row(
+    described(
         "app.create",
         APP_INPUT,
         CREATED,
         component!(portico_dashboard_apps.call_create(input: AppInput => &input), |app| Created::from(app)),
     )
     .at("POST", "/api/apps"),
-    row(
+    described(
         "app.createMany",
         Bounded(&List(&APP_DRAFT), Bound::Count(1, 1000)),
         List(&CREATED),
@@ -154,8 +158,8 @@ pub(super) static ROWS: &[Row] = &[
             |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
         ),
     )
-    .large(),
-    row(
+    .large(MOST_VALUES),
+    described(
         "app.update",
         Named(
             "AppChange",
@@ -173,7 +177,7 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("PATCH", "/api/apps/{id}")
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "app.delete",
         ID,
         Nothing,

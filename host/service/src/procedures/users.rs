@@ -6,7 +6,11 @@ use portico_model::{
 };
 use serde::Deserialize;
 
-use super::{Created, Row, Search, component, row};
+use super::{
+    call::{Created, Search},
+    component::component,
+    row::{Row, described},
+};
 use crate::shape::{
     Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
     Shape::{
@@ -15,7 +19,7 @@ use crate::shape::{
     optional, required,
 };
 
-// Bounds are the component's: here they are stated for the description, and a test holds them true.
+// The component checks these bounds. They are stated here for the description, and a test compares them.
 pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
 pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
 pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
@@ -24,7 +28,7 @@ const REQUIRED_EMAIL: Shape = Bounded(
     &Bounded(&Text, Bound::Length(3, 254)),
     Bound::Pattern("^[^@]+@[^@]+$"),
 );
-/// A data URI, or where others vouch for the user a URL.
+/// A data URI; for a user of an external provider also a URL.
 pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::Length(0, 350_000));
 const IMAGE: Shape = Bounded(
     &IMAGE_OR_URL,
@@ -152,14 +156,14 @@ struct ChangeFirstDay {
 }
 
 pub(super) static ROWS: &[Row] = &[
-    row(
+    described(
         "user.getAll",
         Nothing,
         SUMMARIES,
         component!(portico_dashboard_users.call_get_all()),
     )
     .at("GET", "/api/users"),
-    row(
+    described(
         "user.selectable",
         Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
             "Whether to leave only users of the provider `credentials`; false if absent.",
@@ -169,14 +173,14 @@ pub(super) static ROWS: &[Row] = &[
             input.unwrap_or_default().exclude_external_providers)),
     )
     .at("GET", "/api/users/selectable"),
-    row(
+    described(
         "user.search",
         SEARCH,
         MATCHES,
         component!(portico_dashboard_users.call_search(input: Search => &input.query, input.limit)),
     )
     .at("POST", "/api/users/search"),
-    row(
+    described(
         "user.getById",
         USER_ID,
         USER,
@@ -184,7 +188,7 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("GET", "/api/users/{userId}")
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.initUser",
         Named(
             "NewAccount",
@@ -197,7 +201,7 @@ pub(super) static ROWS: &[Row] = &[
         ID,
         component!(portico_dashboard_users.call_init_user(input: NewAccount => &input), |id| Created { id }),
     ),
-    row(
+    described(
         "user.register",
         Named(
             "Registration",
@@ -215,7 +219,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_users.call_register(input: Registration => &input), |id| Created { id }),
     )
     .refuses(&[Code::Forbidden, Code::Conflict]),
-    row(
+    described(
         "user.create",
         Record(&[
             required("username", USERNAME),
@@ -232,7 +236,7 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("POST", "/api/users")
     .refuses(&[Code::NotFound, Code::Conflict]),
-    row(
+    described(
         "user.setProfileImage",
         Record(&[
             WHOSE,
@@ -244,7 +248,7 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("PUT", "/api/users/profileImage")
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.editProfile",
         Named(
             "ProfileChange",
@@ -262,7 +266,7 @@ pub(super) static ROWS: &[Row] = &[
     )
     .at("PUT", "/api/users/profile")
     .refuses(&[Code::NotFound, Code::Conflict]),
-    row(
+    described(
         "user.changePassword",
         Named(
             "PasswordChange",
@@ -276,7 +280,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
     .refuses(&[Code::NotFound, Code::Conflict]),
-    row(
+    described(
         "user.changeHomeBoards",
         Record(&[
             WHOSE,
@@ -288,7 +292,7 @@ pub(super) static ROWS: &[Row] = &[
             &input.user_id, &input.boards)),
     )
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.changeSearchPreferences",
         Record(&[
             WHOSE,
@@ -300,7 +304,7 @@ pub(super) static ROWS: &[Row] = &[
             &input.user_id, &input.preferences)),
     )
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.changeColorScheme",
         Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
         Nothing,
@@ -308,7 +312,7 @@ pub(super) static ROWS: &[Row] = &[
             input.color_scheme)),
     )
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.changePingIconsEnabled",
         Record(&[
             WHOSE_ID,
@@ -319,7 +323,7 @@ pub(super) static ROWS: &[Row] = &[
             &input.id, input.ping_icons_enabled)),
     )
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.changeFirstDayOfWeek",
         Record(&[
             WHOSE_ID,
@@ -330,7 +334,7 @@ pub(super) static ROWS: &[Row] = &[
             &input.id, input.first_day_of_week)),
     )
     .refuses(&[Code::NotFound]),
-    row(
+    described(
         "user.delete",
         USER_ID,
         Nothing,

@@ -1,18 +1,18 @@
 //! Reading inputs by their shapes.
 //!
-//! Nothing is coerced: `"5"` is no number and `2.5` no integer; `5.0` is 5, as JSON has one kind of
-//! number. Unknown keys are ignored.
+//! Values are never coerced: `"5"` is not a number, and `2.5` is not an integer; `5.0` is 5, because JSON has one
+//! type of number. Unknown keys are ignored.
 
 use portico_model::{Issue, PathSegment, error::Error, time};
 use serde_json::{Map, Number, Value};
 
 use super::{Field, Shape};
 
-/// After so many broken rules nobody reads on.
+/// The most issues that one error lists.
 const MOST_ISSUES: usize = 50;
 
 impl Shape {
-    /// Checks an input and brings it into the form that Rust's types are read from.
+    /// Checks an input, and normalises it for deserialisation into Rust's types.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
         let mut check = Check {
             path: Vec::new(),
@@ -85,7 +85,7 @@ fn read_integer(text: &str) -> Option<Value> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // More digits than fit are still a number: too large a one.
+    // A number with too many digits is clamped: it is out of bounds anyway.
     Some(
         text.parse::<i64>()
             .unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
@@ -93,7 +93,7 @@ fn read_integer(text: &str) -> Option<Value> {
     )
 }
 
-/// What kind of value it is. Never a text: it may be a secret in the wrong place.
+/// The type of a value. The value itself is not shown: it may be a secret in the wrong field.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -191,7 +191,7 @@ impl Check {
     fn mismatch(&mut self, shape: &Shape, value: &Value) {
         let got = match (shape, value) {
             (Shape::Choice(_) | Shape::Date, Value::String(_)) => "another text".to_owned(),
-            // A number is no secret.
+            // A number is not a secret.
             (Shape::Integer | Shape::Position, Value::Number(number)) => number.to_string(),
             _ => kind(value).to_owned(),
         };

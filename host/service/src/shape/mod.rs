@@ -1,9 +1,9 @@
-//! The shapes of inputs and outputs: which keys there are, and what type each has.
+//! The shapes of inputs and outputs: their keys, and the type of each.
 //!
-//! A shape says what JSON can say. Bounds and rules (how long, how many, which URLs) belong to
-//! whoever runs the procedure: a shape may state a bound, for the description, and does not check it.
-//! One shape serves every transport: it checks JSON bodies and reads query strings (`input.rs`), finds
-//! the dates that superjson marks, and describes a procedure to people and in OpenAPI.
+//! A shape checks types only. The function that runs a procedure checks bounds and rules (lengths, counts, URLs):
+//! a shape may state a bound for the description, and does not check it. One shape serves every transport: it
+//! checks JSON bodies and reads query strings (`input.rs`), finds the dates that superjson marks, and describes a
+//! procedure to people and in OpenAPI.
 
 mod input;
 #[cfg(test)]
@@ -11,10 +11,10 @@ mod tests;
 
 use serde_json::Value;
 
-/// What a value looks like.
+/// The shape of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// Nothing at all.
+    /// No value.
     Nothing,
     /// A text.
     Text,
@@ -22,7 +22,7 @@ pub enum Shape {
     Boolean,
     /// A whole number of at most 32 bits.
     Integer,
-    /// A whole number that counts up a list: one beyond 32 bits is as far beyond its end as any.
+    /// A position in a list. A number beyond 32 bits is clamped: it is past the end of any list.
     Position,
     /// A date with time, RFC 3339.
     Date,
@@ -32,34 +32,34 @@ pub enum Shape {
     List(&'static Shape),
     /// An object with these keys.
     Record(&'static [Field]),
-    /// An object whose key `kind` says which keys it has.
+    /// An object whose key `kind` determines its other keys.
     Tagged(&'static [(&'static str, &'static [Field])]),
-    /// One of two, told apart by what they are in JSON: a text, an object, a list.
+    /// One of two shapes of different JSON types, such as a text and an object.
     Either(&'static Shape, &'static Shape),
-    /// Anything that JSON can say.
+    /// Any JSON value.
     Anything,
     /// This or null.
     Nullable(&'static Shape),
     /// This or nothing.
     Optional(&'static Shape),
-    /// This, which has a name of its own in the description.
+    /// This, under a name in the description.
     Named(&'static str, &'static Shape),
-    /// This within a bound, which the procedure holds and not the shape.
+    /// This within a bound, which the procedure checks and not the shape.
     Bounded(&'static Shape, Bound),
 }
 
-/// What a value keeps to beyond its type.
+/// A bound of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
-    /// So many characters (Unicode scalar values), from and to.
+    /// The least and the most characters (Unicode scalar values).
     Length(u32, u32),
-    /// A number from and to.
+    /// The least and the largest number.
     Range(i32, i32),
-    /// A number of at least this.
+    /// The least number.
     From(i32),
-    /// So many entries, from and to.
+    /// The least and the most entries.
     Count(u32, u32),
-    /// A text in which this regular expression is found, in the form of ECMAScript.
+    /// A regular expression, in ECMAScript's syntax, that is found in the text.
     Pattern(&'static str),
 }
 
@@ -68,16 +68,16 @@ pub enum Bound {
 pub struct Field {
     /// The key.
     pub name: &'static str,
-    /// What it holds.
+    /// The shape of its value.
     pub shape: Shape,
     /// Whether it may be absent.
     pub optional: bool,
-    /// What it means. Where this is empty, the contract (`wit/`) says it.
+    /// Its description; empty: the contract (`wit/`) has it.
     pub about: &'static str,
 }
 
 impl Field {
-    /// The same with this as its meaning.
+    /// The same with this description.
     pub const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
@@ -141,7 +141,7 @@ impl Shape {
         }
     }
 
-    /// The keys of an object, also of one that may be absent.
+    /// The keys of an object, which may be optional.
     pub fn fields(&self) -> Option<&'static [Field]> {
         match self.plain() {
             Self::Record(fields) => Some(fields),
@@ -150,7 +150,7 @@ impl Shape {
         }
     }
 
-    /// Whether there is a list in it: then it has no length of its own.
+    /// Whether it holds a list, so that its length is not bounded by its shape.
     pub fn holds_list(&self) -> bool {
         match self {
             Self::List(_) | Self::Anything => true,
@@ -251,7 +251,7 @@ impl Shape {
         }
     }
 
-    /// Whether a value is in JSON what this shape is.
+    /// Whether a value has the JSON type of this shape.
     fn is_kind_of(&self, value: &Value) -> bool {
         match self {
             Self::Nothing => false,
@@ -301,7 +301,7 @@ fn describe_fields(kind: Option<&str>, fields: &[Field]) -> String {
     )
 }
 
-/// A text as an error shows it: in quotes, and not too much of it.
+/// A text as an error shows it: in quotes, and cut after some characters.
 pub fn quote(text: &str) -> String {
     const SHOWN: usize = 40;
     if text.chars().count() > SHOWN {

@@ -16,7 +16,7 @@ fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
 }
 
 #[test]
-fn a_number_beyond_32_bits_is_refused_as_it_is_or_beyond_the_end_of_a_list() {
+fn a_number_beyond_32_bits_is_refused_or_clamped_as_a_position() {
     for beyond in [json!(99_999_999_999_i64), json!(-1e300)] {
         let message = refusal(SEARCH, json!({"query": "", "limit": beyond}));
         assert!(message.ends_with(&format!("got {beyond}")), "{message}");
@@ -75,7 +75,7 @@ fn a_query_string_is_read_by_the_shape() {
 }
 
 #[test]
-fn one_of_two_is_told_by_what_it_is() {
+fn one_of_two_shapes_is_chosen_by_the_json_type() {
     const NAME: Shape = Shape::Either(&Shape::Text, &ID);
     assert!(NAME.check(Some(json!("a"))).is_ok() && NAME.check(Some(json!({"id": "a"}))).is_ok());
     assert_eq!(
@@ -90,7 +90,7 @@ fn one_of_two_is_told_by_what_it_is() {
 }
 
 #[test]
-fn dates_are_found_where_they_are() {
+fn dates_are_found_with_their_paths() {
     const LIST: Shape = Shape::List(&Shape::Record(&[required("at", Shape::Nullable(&Shape::Date))]));
     let mut found = Vec::new();
     LIST.each_date(
@@ -102,7 +102,7 @@ fn dates_are_found_where_they_are() {
 }
 
 #[test]
-fn a_name_and_a_bound_are_told_and_not_held() {
+fn names_and_bounds_are_described_and_not_checked() {
     const NAME: Shape = Shape::Named("Name", &Shape::Bounded(&Shape::Text, Bound::Length(1, 3)));
     const NAMES: Shape = Shape::Bounded(&Shape::List(&NAME), Bound::Count(0, 2));
     assert_eq!(NAMES.describe(), "[text 1..3] ..2");

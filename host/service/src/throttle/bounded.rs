@@ -1,20 +1,20 @@
-//! A map that never holds more than so many entries.
+//! A map with a bounded number of entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use portico_model::Timestamp;
 
-/// How often a map that is full looks for entries that are over.
+/// How often a full map removes the entries that are over, in milliseconds.
 const SWEEP_INTERVAL: Timestamp = 60_000;
 
 /// An entry that may be forgotten.
 pub(super) trait Entry: Default {
-    /// What is worth least is forgotten first, where there is no room.
+    /// A full map forgets the entry of the lowest rank first.
     type Rank: Ord + Copy;
 
     fn rank(&self) -> Self::Rank;
 
-    /// Whether it says no more than no entry at all.
+    /// Whether it means the same as no entry.
     fn is_over(&self, now: Timestamp) -> bool;
 }
 
@@ -40,7 +40,7 @@ impl<K: Ord + Copy, E: Entry> Bounded<K, E> {
         self.entries.get(&key).filter(|entry| !entry.is_over(now))
     }
 
-    /// Changes the entry of a key, or the one that it would begin with.
+    /// Changes the entry of a key, or a new one.
     pub fn change(&mut self, key: K, now: Timestamp, change: impl FnOnce(&mut E)) {
         let mut entry = self.remove(key).filter(|entry| !entry.is_over(now));
         change(entry.get_or_insert_default());

@@ -1,4 +1,4 @@
-//! What is counted: failures, tries, and where somebody is known.
+//! The counts: failures of an account, attempts from an address, and the addresses that an account is known at.
 
 use portico_model::Timestamp;
 
@@ -7,10 +7,10 @@ use super::bounded::Entry;
 const SECOND: Timestamp = 1000;
 const DAY: Timestamp = 24 * 60 * 60 * SECOND;
 
-/// Failures that one count takes: none of its days has more.
+/// The most failures of one count within a day.
 pub(super) const MOST_FAILURES: u32 = 100;
 
-/// How long nobody may try after so many failures.
+/// How long the account is locked after this many failures.
 fn delay(failures: u32) -> Timestamp {
     match failures {
         0 => 0,
@@ -22,18 +22,18 @@ fn delay(failures: u32) -> Timestamp {
     }
 }
 
-/// The failures at one account, until there is none for a day.
+/// The failures at one account, until a day passes without one.
 #[derive(Clone, Default)]
 pub(super) struct Failures {
     failures: u32,
     running: u32,
-    /// When the last try failed, or began.
+    /// When the last attempt failed, or began.
     last: Timestamp,
     open_at: Timestamp,
 }
 
 impl Failures {
-    /// How long the next try has to wait, of which so many may run at once.
+    /// How long the next attempt has to wait, if this many may run at once.
     pub fn wait(&self, at_once: u32, now: Timestamp) -> Timestamp {
         if self.is_over(now) {
             0
@@ -61,12 +61,12 @@ impl Failures {
         self.open_at = now + delay(self.failures);
     }
 
-    /// A try ended without a failure.
+    /// An attempt ended without a failure.
     pub fn stop(&mut self) {
         self.running = self.running.saturating_sub(1);
     }
 
-    /// Forgets the failures, for whoever proved to be the owner.
+    /// Forgets the failures: the client has proved to be the owner.
     pub fn forgive(&mut self) {
         self.failures = 0;
         self.open_at = 0;
@@ -74,8 +74,8 @@ impl Failures {
 }
 
 impl Entry for Failures {
-    /// Few failures are forgotten before many, and old ones before new ones: whoever wants a count
-    /// forgotten has to collect as many elsewhere, as often as there is room.
+    /// Few failures are forgotten before many, and old ones before new ones: to have a count forgotten, an
+    /// attacker has to cause as many failures at each of all the other entries.
     type Rank = (u32, Timestamp);
 
     fn rank(&self) -> Self::Rank {
@@ -87,15 +87,15 @@ impl Entry for Failures {
     }
 }
 
-/// An account at an address that it signed in from.
+/// An address from which an account signed in.
 #[derive(Clone, Default)]
-pub(super) struct Known {
-    /// When it last signed in there.
+pub(super) struct KnownSource {
+    /// When it last signed in there, and one millisecond; 0: never.
     since: Timestamp,
     pub failures: Failures,
 }
 
-impl Known {
+impl KnownSource {
     /// How long an address stays known.
     const LIFE: Timestamp = 30 * DAY;
 
@@ -104,7 +104,7 @@ impl Known {
     }
 }
 
-impl Entry for Known {
+impl Entry for KnownSource {
     type Rank = Timestamp;
 
     fn rank(&self) -> Self::Rank {
@@ -116,14 +116,15 @@ impl Entry for Known {
     }
 }
 
-/// The tries from one address: so many at once, and one more as often as the interval says.
+/// The attempts from one address: a burst of [`BURST`](Self::BURST), and one more in each
+/// [`INTERVAL`](Self::INTERVAL).
 #[derive(Clone, Default)]
-pub(super) struct Tries {
-    /// When all of them may be made at once again.
+pub(super) struct Attempts {
+    /// When a full burst may be made again.
     full_at: Timestamp,
 }
 
-impl Tries {
+impl Attempts {
     pub const BURST: u64 = 10;
     pub const INTERVAL: Timestamp = 5 * SECOND;
 
@@ -141,7 +142,7 @@ impl Tries {
     }
 }
 
-impl Entry for Tries {
+impl Entry for Attempts {
     type Rank = Timestamp;
 
     fn rank(&self) -> Self::Rank {

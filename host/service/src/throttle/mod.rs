@@ -1,104 +1,74 @@
-//! How often somebody may try: sign-in, `user.register` and `user.initUser`.
+//! Limits how often a client may attempt to sign in, to call `user.register` and to call `user.initUser`.
 //!
 //! Invariants:
-//! - A try counts from its beginning, so that many at once are many. One that succeeds costs
-//!   nothing; one whose caller goes away before its end counts as failed.
-//! - Failures are counted for each name, whether it has an account or not, and tries for each
-//!   address; a network of IPv6 (/64) is one address. What closes opens again by itself.
-//! - Whoever signed in from an address before is counted there on their own: strangers who guess
-//!   at a name, or share the address, do not keep its owner out.
-//! - Memory is bounded, and nothing of it is kept over a restart.
+//! - An attempt counts from its beginning, so that parallel attempts count as well. A successful one costs
+//!   nothing; one whose client leaves before its end counts as failed.
+//! - Failures are counted for each name, even if no account has it, and attempts for each address; an IPv6
+//!   network (/64) is one address. Every limit is lifted again by itself.
+//! - An account has a count of its own at each address from which it signed in before: strangers who guess at
+//!   the name, or share the address, do not lock its owner out.
+//! - Memory is bounded, and a restart forgets all counts.
 //!
-//! [`Rules`] is a pure state machine; [`Throttle`] gives it the time and a lock.
+//! [`Rules`] is a pure state machine; [`Throttle`] adds the clock and a lock.
 
 mod bounded;
 mod count;
 mod rules;
+mod subject;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use portico_model::{
-    Provider,
     error::{Code, Error},
     time::Clock,
 };
-use portico_storage::hash_secret;
 
-pub use self::rules::{Outcome, Rules};
+pub use self::{
+    rules::{Outcome, Rules},
+    subject::{Source, ThrottledAccount},
+};
 
-/// A name, as the throttle knows it: of one size, and not the name itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ThrottledAccount([u8; 16]);
-
-impl ThrottledAccount {
-    /// The account of this name-key at this provider.
-    pub fn new(provider: Provider, name_key: &str) -> Self {
-        // The first space ends the provider's name, whatever the name-key holds.
-        let hash = hash_secret(&format!("{provider:?} {name_key}"));
-        let mut account = [0; 16];
-        account.copy_from_slice(&hash[..16]);
-        Self(account)
-    }
-}
-
-/// Where a request comes from, as far as one client can be told from another: an address of IPv4,
-/// or a network of IPv6, which one client has to itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Source(IpAddr);
-
-impl From<IpAddr> for Source {
-    fn from(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Self(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
-            }
-            address => Self(address),
-        }
-    }
-}
-
-/// Says who may try now.
+/// Admits attempts and counts them. Clones share the counts.
 #[derive(Clone)]
-pub struct Throttle(Option<Arc<Watch>>);
+pub struct Throttle(Option<Arc<State>>);
 
-struct Watch {
+struct State {
     clock: Arc<dyn Clock>,
     rules: Mutex<Rules>,
 }
 
 impl Throttle {
-    /// By this clock, which must not go back.
+    /// Counts by this clock, which must not go back.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self(Some(Arc::new(Watch {
+        Self(Some(Arc::new(State {
             clock,
             rules: Mutex::default(),
         })))
     }
 
-    /// Lets everyone try.
+    /// Admits every attempt.
     pub fn off() -> Self {
         Self(None)
     }
 
-    /// Begins a try at this account, if it is about one, from this address, if it is known.
+    /// Begins an attempt from this address, if it is known, at this account, unless the attempt names none.
     pub fn begin(
         &self,
         account: Option<ThrottledAccount>,
         address: Option<IpAddr>,
     ) -> Result<LoginAttempt, Error> {
-        let Some(watch) = self.0.clone() else {
+        let Some(state) = self.0.clone() else {
             return Ok(LoginAttempt(None));
         };
-        let now = watch.clock.now();
-        let begun = watch.rules().begin(account, address.map(Source::from), now);
+        let now = state.clock.now();
+        let begun = state.rules().begin(account, address.map(Source::from), now);
         match begun {
-            Ok(begun) => Ok(LoginAttempt(Some((watch, begun)))),
+            Ok(attempt) => Ok(LoginAttempt(Some((state, attempt)))),
             Err(wait) => {
                 let seconds = wait.div_ceil(1000).max(1);
                 let plural = if seconds == 1 { "" } else { "s" };
@@ -109,31 +79,31 @@ impl Throttle {
     }
 }
 
-impl Watch {
+impl State {
     fn rules(&self) -> MutexGuard<'_, Rules> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A try that has begun. Dropped, it has failed.
+/// An attempt that has begun. If it is dropped, it counts as failed.
 #[must_use]
-pub struct LoginAttempt(Option<(Arc<Watch>, rules::LoginAttempt)>);
+pub struct LoginAttempt(Option<(Arc<State>, rules::Attempt)>);
 
 impl LoginAttempt {
-    /// Counts the try by what became of it.
+    /// Ends the attempt, and counts it by its result.
     pub fn settle<T>(mut self, result: &Result<T, Error>) {
         self.end(match result {
             Ok(_) => Outcome::Succeeded,
-            // Nothing was tried: the input had no form, or nobody got to look at it.
+            // Nothing was tested: the input was malformed, or no one could check it.
             Err(error) if matches!(error.code, Code::BadRequest | Code::ServiceUnavailable) => Outcome::Void,
             Err(_) => Outcome::Failed,
         });
     }
 
     fn end(&mut self, outcome: Outcome) {
-        if let Some((watch, begun)) = self.0.take() {
-            let now = watch.clock.now();
-            watch.rules().end(begun, outcome, now);
+        if let Some((state, attempt)) = self.0.take() {
+            let now = state.clock.now();
+            state.rules().end(attempt, outcome, now);
         }
     }
 }

@@ -1,48 +1,48 @@
-//! Who may try, by the time that one tells it.
+//! The rules of the throttle, as a state machine: its caller gives the time.
 
 use portico_model::Timestamp;
 
 use super::{
-    Source, ThrottledAccount,
     bounded::Bounded,
-    count::{Failures, Known, Tries},
+    count::{Attempts, Failures, KnownSource},
+    subject::{Source, ThrottledAccount},
 };
 
-/// Entries of each kind that are kept: some megabytes in all.
+/// The most entries of each kind: some megabytes in all.
 const MOST_ENTRIES: usize = 32_768;
 
-/// Tries at one account that run at once from addresses that are not known: one, or a handful
-/// would be over before the first of them counts.
+/// Parallel attempts at one account from unknown addresses. With more than one, several guesses would be made
+/// before the first failure counts.
 const STRANGERS_AT_ONCE: u32 = 1;
 
-/// The same for an address that is known: a program that signs in for many at once is no attack.
+/// The same from a known address: a program that signs in for many clients at once is no attack.
 const KNOWN_AT_ONCE: u32 = 8;
 
-/// The state machine. Times are milliseconds, and must not go back.
+/// The state machine. Times are in milliseconds, and must not go back.
 #[derive(Clone)]
 pub struct Rules {
     pub(super) accounts: Bounded<ThrottledAccount, Failures>,
-    pub(super) known: Bounded<(ThrottledAccount, Source), Known>,
-    pub(super) sources: Bounded<Source, Tries>,
+    pub(super) known: Bounded<(ThrottledAccount, Source), KnownSource>,
+    pub(super) sources: Bounded<Source, Attempts>,
 }
 
-/// A try that has begun.
+/// An attempt that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct LoginAttempt {
+pub struct Attempt {
     account: Option<ThrottledAccount>,
     source: Option<Source>,
-    /// Whether it counts for the account at its address alone.
+    /// Whether it only counts for the account at this address.
     is_known: bool,
 }
 
-/// What became of a try.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was right.
+    /// It succeeded, so its client knew the password.
     Succeeded,
-    /// It was wrong.
+    /// It failed.
     Failed,
-    /// It came to nothing that says whether it was right.
+    /// Nothing was checked.
     Void,
 }
 
@@ -61,49 +61,49 @@ impl Rules {
         }
     }
 
-    /// Begins a try, or says how many milliseconds it has to wait. Waiting costs nothing.
+    /// Begins an attempt, or gives the milliseconds until one may begin. A refused attempt is not counted.
     pub fn begin(
         &mut self,
         account: Option<ThrottledAccount>,
         source: Option<Source>,
         now: Timestamp,
-    ) -> Result<LoginAttempt, Timestamp> {
+    ) -> Result<Attempt, Timestamp> {
         if let Some(pair) = account.zip(source)
             && let Some(known) = self.known.get(pair, now)
         {
             at_once(known.failures.wait(KNOWN_AT_ONCE, now))?;
             self.known.change(pair, now, |known| known.failures.begin(now));
-            return Ok(LoginAttempt {
+            return Ok(Attempt {
                 account,
                 source,
                 is_known: true,
             });
         }
         let failures = account.and_then(|account| self.accounts.get(account, now));
-        let tries = source.and_then(|source| self.sources.get(source, now));
+        let attempts = source.and_then(|source| self.sources.get(source, now));
         let account_wait = failures.map_or(0, |failures| failures.wait(STRANGERS_AT_ONCE, now));
-        let source_wait = tries.map_or(0, |tries| tries.wait(now));
+        let source_wait = attempts.map_or(0, |attempts| attempts.wait(now));
         at_once(account_wait.max(source_wait))?;
         if let Some(account) = account {
             self.accounts.change(account, now, |failures| failures.begin(now));
         }
         if let Some(source) = source {
-            self.sources.change(source, now, |tries| tries.begin(now));
+            self.sources.change(source, now, |attempts| attempts.begin(now));
         }
-        Ok(LoginAttempt {
+        Ok(Attempt {
             account,
             source,
             is_known: false,
         })
     }
 
-    /// Counts a try by what became of it.
-    pub fn end(&mut self, begun: LoginAttempt, outcome: Outcome, now: Timestamp) {
-        let LoginAttempt {
+    /// Ends an attempt, and counts its outcome.
+    pub fn end(&mut self, attempt: Attempt, outcome: Outcome, now: Timestamp) {
+        let Attempt {
             account,
             source,
             is_known,
-        } = begun;
+        } = attempt;
         let pair = account.zip(source);
         if let Some(pair) = pair.filter(|_| is_known) {
             self.known.change(pair, now, |known| match outcome {
@@ -118,7 +118,7 @@ impl Rules {
                 });
             }
             if let Some(source) = source.filter(|_| outcome != Outcome::Failed) {
-                self.sources.change(source, now, Tries::give_back);
+                self.sources.change(source, now, Attempts::give_back);
             }
         }
         if let Some(pair) = pair.filter(|_| outcome == Outcome::Succeeded) {

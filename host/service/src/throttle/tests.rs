@@ -1,4 +1,4 @@
-//! What the throttle promises, over days and under attack, by a clock of the test's own.
+//! The limits of the throttle, over days and under attack, by a clock that the tests set.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -27,7 +27,7 @@ fn numbered(number: u32) -> Source {
     IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number)).into()
 }
 
-/// Tries, and ends at once.
+/// Makes an attempt that ends at once.
 fn attempt(
     rules: &mut Rules,
     name: &str,
@@ -48,7 +48,7 @@ fn succeed(rules: &mut Rules, name: &str, source: Source, now: Timestamp) -> Res
     attempt(rules, name, source, Outcome::Succeeded, now)
 }
 
-/// Chance that a seed decides.
+/// Random numbers from a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -116,7 +116,7 @@ fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
 }
 
 #[test]
-fn an_address_has_ten_tries_and_then_one_in_five_seconds() {
+fn an_address_has_ten_attempts_and_then_one_in_five_seconds() {
     let mut rules = Rules::default();
     let here = source("2001:db8::1");
     for number in 0..10 {
@@ -138,7 +138,7 @@ fn an_address_has_ten_tries_and_then_one_in_five_seconds() {
 }
 
 #[test]
-fn a_try_counts_from_its_beginning() {
+fn an_attempt_counts_from_its_beginning() {
     let mut rules = Rules::default();
     let (ann, here) = (Some(account("ann")), Some(numbered(1)));
     let begun = rules.begin(ann, here, 1).unwrap();
@@ -156,12 +156,12 @@ fn a_try_counts_from_its_beginning() {
     assert_eq!(
         fail(&mut rules, "ann", numbered(1), 5),
         Ok(()),
-        "what came to nothing cost nothing"
+        "attempts without a check cost nothing"
     );
 }
 
 #[test]
-fn a_try_that_nobody_ends_has_failed() {
+fn a_dropped_attempt_has_failed() {
     struct Still;
     impl Clock for Still {
         fn now(&self) -> Timestamp {
@@ -171,9 +171,9 @@ fn a_try_that_nobody_ends_has_failed() {
     let throttle = Throttle::new(Arc::new(Still));
     let here = Some([192, 0, 2, 1].into());
     for _ in 0..10 {
-        drop(throttle.begin(None, here).expect("a try"));
+        drop(throttle.begin(None, here).expect("an attempt"));
     }
-    let refused = throttle.begin(None, here).err().expect("no more tries");
+    let refused = throttle.begin(None, here).err().expect("no more attempts");
     assert_eq!(
         (refused.code, refused.retry_after),
         (Code::TooManyRequests, Some(5))
@@ -184,27 +184,27 @@ fn a_try_that_nobody_ends_has_failed() {
 }
 
 #[test]
-fn who_knows_the_password_is_not_limited() {
+fn right_passwords_are_not_limited() {
     let mut rules = Rules::default();
     for number in 0..1000 {
         assert_eq!(succeed(&mut rules, "ann", numbered(1), 1), Ok(()));
         assert_eq!(succeed(&mut rules, &format!("{number}"), numbered(2), 1), Ok(()));
     }
-    // Known there, eight of them may sign in at once.
+    // From the known address eight clients may sign in at once.
     let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(numbered(1)), 2);
     let begun: Vec<_> = (0..9).map(|_| begin(&mut rules)).collect();
     assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 8);
 }
 
 #[test]
-fn strangers_do_not_keep_the_owner_out() {
+fn strangers_do_not_lock_the_owner_out() {
     let mut rules = Rules::default();
     let home = numbered(0);
     succeed(&mut rules, "ann", home, 1).unwrap();
     let mut tries = 0;
     for now in (10 * SECOND..30 * DAY).step_by(10 * SECOND as usize) {
         let second = now / SECOND;
-        // One attacker at every address, one behind the owner's own, who tries other names.
+        // One attacker has every address; another shares the owner's address and tries other names.
         let stranger = numbered(1 + (second % 5000) as u32);
         tries += u32::from(fail(&mut rules, "ann", stranger, now).is_ok());
         let _ = fail(&mut rules, "bob", home, now);
@@ -222,7 +222,7 @@ fn strangers_do_not_keep_the_owner_out() {
         (2000..=3000).contains(&tries),
         "{tries} tries of strangers in 30 days"
     );
-    // The attacker stops: within a day everyone may come from anywhere.
+    // A day after the attack ends, any address may sign in.
     let calm = 30 * DAY + DAY;
     assert_eq!(succeed(&mut rules, "ann", numbered(77), calm), Ok(()));
 }
@@ -238,13 +238,16 @@ fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
         tries += u32::from(fail(&mut rules, "ann", home, now).is_ok());
         now += SECOND;
     }
-    assert_eq!(tries, 100, "a thief at home has no more tries than anyone");
+    assert_eq!(
+        tries, 100,
+        "a thief at the owner's address has no more attempts than anyone"
+    );
     assert_eq!(
         fail(&mut rules, "ann", home, 2 * DAY),
         Ok(()),
         "and it opens again"
     );
-    // Strangers have closed the account; home is open until it is forgotten.
+    // Strangers have locked the account; the owner's address stays open until it is forgotten.
     for (at, known) in [(29 * DAY, true), (31 * DAY, false)] {
         let mut rules = rules.clone();
         let mut now = at - HOUR;
@@ -257,7 +260,7 @@ fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
 }
 
 #[test]
-fn the_hundredth_failure_is_the_last_also_of_many_at_once() {
+fn no_more_than_a_hundred_attempts_fail_even_in_parallel() {
     let mut rules = Rules::default();
     let home = numbered(0);
     succeed(&mut rules, "ann", home, 1).unwrap();
@@ -276,7 +279,7 @@ fn the_hundredth_failure_is_the_last_also_of_many_at_once() {
 }
 
 #[test]
-fn whatever_happens_the_limits_hold_and_every_wait_ends() {
+fn the_limits_hold_and_every_wait_ends_under_random_attempts() {
     for seed in 1..=8 {
         let mut chance = Chance(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let mut rules = Rules::default();
@@ -297,7 +300,7 @@ fn whatever_happens_the_limits_hold_and_every_wait_ends() {
                 Ok(begun) => running.push((begun, name, place)),
                 Err(wait) => {
                     assert!((1..=DAY).contains(&wait), "seed {seed}, step {step}: {wait}");
-                    // With nobody else at it, that wait is enough.
+                    // Without other attempts, that wait is enough.
                     let mut later = rules.clone();
                     for (begun, ..) in &running {
                         later.end(*begun, Outcome::Void, now);
@@ -324,7 +327,7 @@ fn whatever_happens_the_limits_hold_and_every_wait_ends() {
             assert_at_most(100, DAY, times, seed);
         }
         for times in by_source.values() {
-            // A try takes its place when it begins, and is noted here when it ends: hence the room.
+            // The throttle counts an attempt when it begins, and this test when it ends: hence the margin.
             assert_at_most(10 + 12 + 12, 60 * SECOND, times, seed);
         }
         assert!(
@@ -334,7 +337,7 @@ fn whatever_happens_the_limits_hold_and_every_wait_ends() {
     }
 }
 
-/// Whether no span of time has more than so many of these.
+/// Asserts that no span of this length holds more than this many of the times.
 fn assert_at_most(most: usize, span: Timestamp, times: &[Timestamp], seed: u64) {
     for (index, start) in times.iter().enumerate() {
         let within = times[index..]
@@ -355,7 +358,7 @@ fn a_million_addresses_and_names_take_no_more_room_and_hide_no_attack() {
     }
     succeed(&mut rules, "owner", numbered(0), now).unwrap();
     for number in 0..1_000_000 {
-        // Names for the first of them; more of those would only take longer.
+        // The first attempts name an account; more names would only take longer.
         let account = (number < 50_000).then(|| account(&format!("name {number}")));
         if let Ok(begun) = rules.begin(account, Some(numbered(number)), now) {
             rules.end(begun, Outcome::Failed, now);
@@ -369,7 +372,7 @@ fn a_million_addresses_and_names_take_no_more_room_and_hide_no_attack() {
     // The count of fifty is still there: the next failure costs ten seconds.
     assert_eq!(fail(&mut rules, "ann", numbered(5), now), Ok(()));
     assert_eq!(fail(&mut rules, "ann", numbered(6), now), Err(10 * SECOND));
-    // A day later nothing of it is left to be counted.
+    // A day later no failure counts any more.
     now += DAY;
     for number in 0..1000 {
         assert_eq!(

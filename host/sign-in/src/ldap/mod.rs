@@ -157,14 +157,14 @@ impl Ldap {
     /// match many names, through the filter or through how the directory compares names, but it is one
     /// account. If the account has to wait, the answer does not say so, as it would not for an unknown name.
     async fn count_for_entry(&self, login: &Login<'_>, name: &str) -> Result<Option<LoginAttempt>, Error> {
-        let service = login.service;
+        let resources = login.resources;
         let context = Identity::anonymous().context(login.request_id);
-        let name_key = service.sandbox.name_key(context, name.trim()).await?;
+        let name_key = resources.sandbox.name_key(context, name.trim()).await?;
         if name_key == login.name_key {
             return Ok(None);
         }
         let account = ThrottledAccount::new(Provider::Ldap, &name_key);
-        let attempt = service.throttle.begin(Some(account), login.address);
+        let attempt = resources.throttle.begin(Some(account), login.address);
         attempt
             .map(Some)
             .map_err(|_| refused("too many tries at the entry"))

@@ -1,4 +1,4 @@
-//! `state.apply`: what is done, in which order.
+//! `state.apply`: the steps, in order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,24 +6,21 @@ use portico_model::{
     Id, TextChange,
     error::{Code, Error},
 };
-use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 use portico_storage::{
     ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Shares,
     nested::Enclosing,
 };
 
 use super::{
-    super::{free, groups::require_administrator, validate::Fields},
+    super::{groups::require_administrator, transaction::free, validate::Fields},
     component::Component,
-    document::{Change, Document, Moment, entries},
+    document::{Document, entries},
     plan::{Contents, Item, Matches, Plan, Target},
-    report::{Named, Report, View},
+    report::{NamedIds, Report, View},
     snapshot::{Keys, Names, Snapshot},
+    wanted::Wanted,
 };
-use crate::procedures::{Call, Output, json};
-
-/// The most passwords of one document that are to be hashed: each takes tens of milliseconds.
-const MOST_PASSWORDS: usize = 200;
+use crate::procedures::call::{Call, Output, json};
 
 /// `state.apply`
 pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
@@ -41,17 +38,17 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     component.learn(&mut keys, names).await?;
     let mut transaction = call.begin(Access::Read).await?;
     let snapshot = Snapshot::read(&mut *transaction).await?;
-    // Whoever reads for long keeps the log of the database from being emptied.
+    // A long read keeps the database from emptying its log.
     drop(transaction);
-    let (_, plan) = look(snapshot, &mut component, &document, &mut keys).await?;
+    let (_, plan) = make_plan(snapshot, &mut component, &document, &mut keys).await?;
     wanted.prepare(&mut component, &plan).await?;
 
     let mut transaction = call.begin(Access::Write).await?;
     component.stop_waiting();
     require_still_permitted(&call, &mut *transaction).await?;
-    // Somebody may have changed something since the first look.
+    // Other calls may have changed records since the first read.
     let snapshot = Snapshot::read(&mut *transaction).await?;
-    let (before, plan) = look(snapshot, &mut component, &document, &mut keys).await?;
+    let (before, plan) = make_plan(snapshot, &mut component, &document, &mut keys).await?;
     wanted.complete(&plan)?;
     let enclosing = Enclosing::new(transaction);
     component.enter_within(enclosing.storage());
@@ -86,8 +83,8 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     Ok(output)
 }
 
-/// What is there, and what the document's names stand for in it.
-async fn look(
+/// Sorts the snapshot by name, and resolves the document's names in it.
+async fn make_plan(
     mut snapshot: Snapshot,
     component: &mut Component<'_>,
     document: &Document,
@@ -100,7 +97,7 @@ async fn look(
     Ok((snapshot, plan))
 }
 
-/// Hashing may have taken seconds: whoever is no administrator any more changes nothing.
+/// Refuses a caller who lost the permission `admin` while passwords were hashed, which may have taken seconds.
 async fn require_still_permitted(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
@@ -120,108 +117,7 @@ async fn require_still_permitted(
     }
 }
 
-/// Users and apps as the component takes them.
-struct Wanted {
-    users: Vec<WantedUser>,
-    apps: Vec<WantedApp>,
-    /// By position: what is found before the transaction, for those that are new.
-    hashes: HashMap<usize, String>,
-    icons: HashMap<usize, String>,
-}
-
-impl Wanted {
-    /// Takes them out of a document, which keeps what says who is who.
-    fn of(document: &mut Document) -> Self {
-        let users = document.users.iter_mut().flatten().map(|user| WantedUser {
-            provider: user.provider,
-            name: user.name.clone(),
-            email: std::mem::take(&mut user.email),
-            email_verified: match user.email_verified {
-                Change::Keep => TimestampChange::Keep,
-                Change::Clear => TimestampChange::Clear,
-                Change::Set(Moment(moment)) => TimestampChange::Set(moment),
-            },
-            image: std::mem::take(&mut user.image),
-            secret: user.password.take().map(Secret::Password),
-        });
-        let apps = document.apps.iter_mut().flatten().map(|app| WantedApp {
-            id: app.id.clone(),
-            name: app.name.clone(),
-            icon_url: app.icon_url.take(),
-            description: std::mem::take(&mut app.description),
-            href: std::mem::take(&mut app.href),
-            ping_url: std::mem::take(&mut app.ping_url),
-        });
-        Self {
-            users: users.collect(),
-            apps: apps.collect(),
-            hashes: HashMap::new(),
-            icons: HashMap::new(),
-        }
-    }
-
-    /// Hashes the passwords and finds the icons of those who are new. Outside of transactions.
-    async fn prepare(&mut self, component: &mut Component<'_>, plan: &Plan) -> Result<(), Error> {
-        let new_users = self.users.iter().enumerate();
-        let new_users = new_users.filter(|(index, _)| plan.users[*index].is_none());
-        let passwords: Vec<_> = new_users
-            .filter_map(|(index, user)| match &user.secret {
-                Some(Secret::Password(password)) => Some((index, password)),
-                _ => None,
-            })
-            .collect();
-        if passwords.len() > MOST_PASSWORDS {
-            let message = format!(
-                "must have at most {MOST_PASSWORDS} new entries with a password, got {}: apply them in parts",
-                passwords.len()
-            );
-            return Err(Error::invalid_field("users", message));
-        }
-        for (index, password) in passwords {
-            let hash = component.hash_password(password).await?;
-            self.hashes.insert(index, hash);
-        }
-
-        let apps = self.apps.iter().enumerate();
-        let without: Vec<_> = apps
-            .filter(|(index, app)| plan.apps[*index].is_none() && app.icon_url.is_none())
-            .collect();
-        let names: Vec<String> = without.iter().map(|(_, app)| app.name.trim().into()).collect();
-        let icons = component.find_icons(&names).await?;
-        self.icons = without.iter().map(|(index, _)| *index).zip(icons).collect();
-        Ok(())
-    }
-
-    /// Adds what was prepared, and the ids of those who are there.
-    fn complete(&mut self, plan: &Plan) -> Result<(), Error> {
-        for (index, user) in self.users.iter_mut().enumerate() {
-            let had_password = user.secret.take().is_some();
-            if plan.users[index].is_none() && had_password {
-                let hash = self.hashes.remove(&index).ok_or_else(changed_meanwhile)?;
-                user.secret = Some(Secret::Hash(hash));
-            }
-        }
-        for (index, app) in self.apps.iter_mut().enumerate() {
-            match &plan.apps[index] {
-                Some(id) => app.id = Some(id.clone()),
-                None if app.icon_url.is_none() => {
-                    app.icon_url = Some(self.icons.remove(&index).ok_or_else(changed_meanwhile)?);
-                }
-                None => {}
-            }
-        }
-        Ok(())
-    }
-}
-
-fn changed_meanwhile() -> Error {
-    Error::new(
-        Code::Conflict,
-        "Somebody else changed users or apps meanwhile; apply the document again",
-    )
-}
-
-/// Brings what is there to what is wanted, inside one transaction.
+/// Applies the document inside one transaction.
 struct Apply<'a> {
     call: &'a Call,
     document: &'a Document,
@@ -231,7 +127,7 @@ struct Apply<'a> {
     enclosing: &'a Enclosing,
 }
 
-/// The ids of the entries of each list.
+/// The ids of the records that the entries of each list name.
 struct Ids {
     groups: Vec<Id>,
     users: Vec<Id>,
@@ -239,22 +135,22 @@ struct Ids {
 }
 
 impl Apply<'_> {
-    /// What others refer to comes first, and goes last.
-    async fn run(&self, component: &mut Component<'_>, wanted: &Wanted) -> Result<Named, Error> {
+    /// Writes a record before those that refer to it, and removes it after them.
+    async fn run(&self, component: &mut Component<'_>, wanted: &Wanted) -> Result<NamedIds, Error> {
         let groups = self.put_groups().await?;
         let users = component.put_users(&wanted.users).await?;
         self.put_memberships(&groups, &users).await?;
         let apps = component.put_apps(&wanted.apps).await?;
-        // One that goes may leave its short to another.
+        // A removed search engine may leave its short to another one.
         let search_engines = self.prune_and_put_search_engines().await?;
         let ids = Ids { groups, users, apps };
         let boards = self.put_boards(&ids).await?;
         if self.document.prune {
             self.prune(component).await?;
         }
-        let stated = entries(&self.document.apps).iter();
-        Ok(Named {
-            by_id: stated.filter_map(|app| app.id.clone()).collect(),
+        let apps_of_document = entries(&self.document.apps).iter();
+        Ok(NamedIds {
+            by_id: apps_of_document.filter_map(|app| app.id.clone()).collect(),
             groups: ids.groups.into_iter().collect(),
             users: ids.users.into_iter().collect(),
             apps: ids.apps.into_iter().collect(),
@@ -275,8 +171,8 @@ impl Apply<'_> {
         for (index, group) in entries(&self.document.groups).iter().enumerate() {
             let name_key = self.keys.of(&group.name);
             let permissions = entries(&group.permissions);
-            let Some(present) = there(&self.plan.groups, index, &present) else {
-                let id = self.call.new_id();
+            let Some(present) = existing(&self.plan.groups, index, &present) else {
+                let id = self.call.resources.new_id();
                 let inserted = transaction.insert_group(&id, &group.name, name_key).await?;
                 free_at(inserted, "groups", index)?;
                 transaction.set_group_permissions(&id, permissions).await?;
@@ -337,9 +233,9 @@ impl Apply<'_> {
         let engines = entries(&self.document.search_engines).iter().enumerate();
         let engines: Vec<_> = engines
             .map(|(index, engine)| {
-                let present = there(&self.plan.search_engines, index, &present);
+                let present = existing(&self.plan.search_engines, index, &present);
                 let wanted = SearchEngine {
-                    id: present.map_or_else(|| self.call.new_id(), |present| present.id.clone()),
+                    id: present.map_or_else(|| self.call.resources.new_id(), |present| present.id.clone()),
                     name: engine.name.clone(),
                     short: engine.short.clone(),
                     url_template: engine.url_template.clone(),
@@ -353,15 +249,15 @@ impl Apply<'_> {
                 (wanted, present)
             })
             .collect();
-        // Two may change shorts with each other: each lets go of its own before one takes another.
+        // Two search engines may swap their shorts: each gives up its own before the other takes it.
         for (wanted, present) in &engines {
             if let Some(present) = present
                 && self.keys.of(&present.short) != self.keys.of(&wanted.short)
             {
-                let nobodys = format!("\0{}", present.id);
+                let unused_key = format!("\0{}", present.id);
                 let name_key = self.keys.of(&present.name);
                 transaction
-                    .update_search_engine(present, name_key, &nobodys)
+                    .update_search_engine(present, name_key, &unused_key)
                     .await?;
             }
         }
@@ -387,12 +283,12 @@ impl Apply<'_> {
         let mut transaction = self.enclosing.transaction().await;
         let mut board_ids = Vec::new();
         for (index, board) in entries(&self.document.boards).iter().enumerate() {
-            let there = there(&self.plan.boards, index, &present);
+            let existing = existing(&self.plan.boards, index, &present);
             let contents = &self.plan.contents[index];
-            let present = there.map(|(board, _)| board);
+            let present = existing.map(|(board, _)| board);
             let wanted = Board {
                 board: BoardSummary {
-                    id: present.map_or_else(|| self.call.new_id(), |board| board.board.id.clone()),
+                    id: present.map_or_else(|| self.call.resources.new_id(), |board| board.board.id.clone()),
                     name: board.name.clone(),
                     is_public: board
                         .is_public
@@ -405,7 +301,7 @@ impl Apply<'_> {
                     },
                 },
                 items: match &contents.items {
-                    Some(items) => items.iter().map(|item| shown(item, &ids.apps)).collect(),
+                    Some(items) => items.iter().map(|item| board_item(item, &ids.apps)).collect(),
                     None => present.map(|board| board.items.clone()).unwrap_or_default(),
                 },
             };
@@ -417,8 +313,8 @@ impl Apply<'_> {
             };
             free_at(done, "boards", index)?;
 
-            let before = there.map(|(_, shares)| shares.clone()).unwrap_or_default();
-            let shares = shared(contents, &before, ids);
+            let before = existing.map(|(_, shares)| shares.clone()).unwrap_or_default();
+            let shares = shares(contents, &before, ids);
             if shares != before {
                 let id = &wanted.board.id;
                 transaction.share_board(id, &shares.users, &shares.groups).await?;
@@ -428,7 +324,7 @@ impl Apply<'_> {
         Ok(board_ids)
     }
 
-    /// Removes what the lists do not name.
+    /// Removes the records that the lists do not name.
     async fn prune(&self, component: &mut Component<'_>) -> Result<(), Error> {
         if self.document.boards.is_some() {
             let mut transaction = self.enclosing.transaction().await;
@@ -456,18 +352,18 @@ impl Apply<'_> {
     }
 }
 
-/// The record that an entry names, if there is one.
-fn there<'a, T>(matches: &Matches, index: usize, present: &HashMap<&str, &'a T>) -> Option<&'a T> {
+/// The existing record that an entry names.
+fn existing<'a, T>(matches: &Matches, index: usize, present: &HashMap<&str, &'a T>) -> Option<&'a T> {
     present.get(matches[index].as_deref()?).copied()
 }
 
-/// Those that no entry names.
+/// The ids that no entry names.
 fn unlisted<'a>(all: impl Iterator<Item = &'a Id>, matches: &Matches) -> Vec<Id> {
     let listed: HashSet<&str> = matches.iter().flatten().map(String::as_str).collect();
     all.filter(|id| !listed.contains(id.as_str())).cloned().collect()
 }
 
-/// Those that are not among the others.
+/// The ids that are not among the others.
 fn missing<'a>(ids: &'a [Id], others: &[Id]) -> Vec<&'a Id> {
     let others: HashSet<&Id> = others.iter().collect();
     ids.iter().filter(|id| !others.contains(id)).collect()
@@ -475,12 +371,12 @@ fn missing<'a>(ids: &'a [Id], others: &[Id]) -> Vec<&'a Id> {
 
 fn resolved<'a>(target: &'a Target, listed: &'a [Id]) -> &'a str {
     match target {
-        Target::There(id) => id,
+        Target::Existing(id) => id,
         Target::Listed(index) => &listed[*index],
     }
 }
 
-fn shown(item: &Item, apps: &[Id]) -> BoardItem {
+fn board_item(item: &Item, apps: &[Id]) -> BoardItem {
     match item {
         Item::App(app) => BoardItem::App {
             app_id: resolved(app, apps).into(),
@@ -491,8 +387,8 @@ fn shown(item: &Item, apps: &[Id]) -> BoardItem {
     }
 }
 
-/// With whom a board is shared: in order and each once, as storage tells it.
-fn shared(contents: &Contents, before: &Shares, ids: &Ids) -> Shares {
+/// The users and groups that a board is shared with: sorted and each once, as storage gives them.
+fn shares(contents: &Contents, before: &Shares, ids: &Ids) -> Shares {
     let all = |targets: &Option<Vec<Target>>, listed: &[Id], before: &[Id]| match targets {
         None => before.to_vec(),
         Some(targets) => {
@@ -511,7 +407,7 @@ fn shared(contents: &Contents, before: &Shares, ids: &Ids) -> Shares {
     }
 }
 
-/// True, or a name that must be alone is another's.
+/// `CONFLICT` unless a unique name was free.
 fn free_at(is_free: bool, list: &str, index: usize) -> Result<(), Error> {
     if is_free {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The component's part in a state: users, apps and names, in lists of any length.
+//! The component's part in a state: its calls for users, apps and names, in lists of any length.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ const MOST: usize = 1000;
 /// Names in one call.
 const MOST_NAMES: usize = 10_000;
 
-/// Calls the component's functions one after the other, in a turn that is waited for once: inside a
-/// transaction nobody may wait for those who wait for its end.
+/// Calls the component's functions one after the other, with one permit that it waits for once. Inside a
+/// transaction it must not wait for a permit: the calls that hold one may wait for that transaction to end.
 pub(super) struct Component<'a> {
     call: &'a Call,
-    /// None after a call that came to no end.
-    turn: Option<Permit>,
+    /// None after a call that did not finish.
+    permit: Option<Permit>,
     storage: Arc<dyn Storage>,
 }
 
@@ -33,7 +33,7 @@ macro_rules! ask {
         let (plugin, store) = instance.parts()?;
         let answer = plugin.$interface().$function(store, $($argument),*).await;
         let answer = instance.answer(answer);
-        $self.turn = Some(instance.leave());
+        $self.permit = Some(instance.leave());
         answer
     }};
 }
@@ -42,49 +42,49 @@ impl<'a> Component<'a> {
     pub async fn new(call: &'a Call) -> Result<Self, Error> {
         Ok(Self {
             call,
-            turn: Some(call.service.sandbox.turn(&call.context()).await?),
-            storage: call.service.storage.clone(),
+            permit: Some(call.resources.sandbox.turn(&call.context()).await?),
+            storage: call.resources.storage.clone(),
         })
     }
 
-    /// From here on the caller holds a transaction that others wait for.
+    /// The caller holds a write transaction from now on, which other calls wait for.
     pub fn stop_waiting(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.stop_waiting();
+        if let Some(permit) = &mut self.permit {
+            permit.stop_waiting();
         }
     }
 
-    /// From here on, transactions are those of this storage.
+    /// Gives the component this storage from now on.
     pub fn enter_within(&mut self, storage: Arc<dyn Storage>) {
         self.storage = storage;
     }
 
-    fn take_turn(&mut self) -> Result<Permit, Error> {
-        let turn = self.turn.take();
-        turn.ok_or_else(|| Error::internal(anyhow::anyhow!("the turn is lost")))
+    fn take_permit(&mut self) -> Result<Permit, Error> {
+        let permit = self.permit.take();
+        permit.ok_or_else(|| Error::internal(anyhow::anyhow!("an earlier call did not give its permit back")))
     }
 
     async fn enter(&mut self) -> Result<Instance, Error> {
-        let turn = self.take_turn()?;
-        let sandbox = &self.call.service.sandbox;
+        let permit = self.take_permit()?;
+        let sandbox = &self.call.resources.sandbox;
         sandbox
-            .enter_within(turn, self.call.context(), self.storage.clone())
+            .enter_within(permit, self.call.context(), self.storage.clone())
             .await
     }
 
-    /// Learns the keys of names that are not known yet.
+    /// Asks for the keys of these names, and adds them.
     pub async fn learn(&mut self, keys: &mut Keys, names: Vec<String>) -> Result<(), Error> {
         for names in names.chunks(MOST_NAMES) {
             let mut instance = self.enter().await?;
             let (plugin, store) = instance.parts()?;
             let answer = plugin.portico_dashboard_names().call_keys(store, names).await;
             keys.learn(names.to_vec(), instance.answer(answer.map(Ok))?);
-            self.turn = Some(instance.leave());
+            self.permit = Some(instance.leave());
         }
         Ok(())
     }
 
-    /// Notes which users break a rule.
+    /// Adds an issue for each user that breaks a rule.
     pub async fn check_users(&mut self, fields: &mut Fields, users: &[WantedUser]) -> Result<(), Error> {
         let caller = self.call.caller();
         for (index, users) in users.chunks(MOST).enumerate() {
@@ -94,7 +94,7 @@ impl<'a> Component<'a> {
         Ok(())
     }
 
-    /// Notes which apps break a rule.
+    /// Adds an issue for each app that breaks a rule.
     pub async fn check_apps(&mut self, fields: &mut Fields, apps: &[WantedApp]) -> Result<(), Error> {
         let caller = self.call.caller();
         for (index, apps) in apps.chunks(MOST).enumerate() {
@@ -104,11 +104,11 @@ impl<'a> Component<'a> {
         Ok(())
     }
 
-    /// With a permit of its own for each password, so that others may hash between two of a document.
+    /// Waits for a permit to hash for each password, so that other calls come between two of one document.
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
-        let service = &self.call.service;
-        let _permit_to_hash = service.turn_to_hash(self.call.identity.address).await?;
-        let mut instance = service.sandbox.enter_to_hash(self.call.context()).await?;
+        let resources = &self.call.resources;
+        let _permit_to_hash = resources.turn_to_hash(self.call.identity.address).await?;
+        let mut instance = resources.sandbox.enter_to_hash(self.call.context()).await?;
         let (plugin, store) = instance.parts()?;
         let state = plugin.portico_dashboard_state();
         let answer = state
@@ -117,7 +117,7 @@ impl<'a> Component<'a> {
         instance.answer(answer)
     }
 
-    /// For each name an icon, or the default one.
+    /// Looks up an icon for each name, or takes the default icon.
     pub async fn find_icons(&mut self, names: &[String]) -> Result<Vec<String>, Error> {
         let caller = self.call.caller();
         let mut icons = Vec::with_capacity(names.len());
@@ -157,7 +157,7 @@ impl<'a> Component<'a> {
                 let answer = users.call_delete(store, self.call.caller(), id).await;
                 instance.answer(answer)?;
             }
-            self.turn = Some(instance.leave());
+            self.permit = Some(instance.leave());
         }
         Ok(())
     }
@@ -171,13 +171,13 @@ impl<'a> Component<'a> {
                 let answer = apps.call_delete(store, self.call.caller(), id).await;
                 instance.answer(answer)?;
             }
-            self.turn = Some(instance.leave());
+            self.permit = Some(instance.leave());
         }
         Ok(())
     }
 }
 
-/// Adds the issues of a refusal to those that there are.
+/// Adds the issues of a refusal.
 fn note(fields: &mut Fields, answer: Result<(), Error>, list: &str, offset: usize) -> Result<(), Error> {
     match answer {
         Err(error) if error.code == Code::BadRequest => {
@@ -190,7 +190,7 @@ fn note(fields: &mut Fields, answer: Result<(), Error>, list: &str, offset: usiz
     }
 }
 
-/// The refusal of a part of a list, with the places in the whole document.
+/// The refusal of a part of a list, with its paths as the whole document has them.
 fn placed(error: Error, list: &str, offset: usize) -> Error {
     if error.code != Code::BadRequest {
         return error;

@@ -1,12 +1,15 @@
-//! The document: what a dashboard is wanted to hold.
+//! The document: the state that a dashboard should have.
 //!
-//! A key that is absent leaves alone what is there and gives what is new its default; null clears.
+//! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
 use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
 use portico_storage::SearchEngine;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::super::{LABEL, boards, groups, search_engines, validate::Fields};
+use super::super::{
+    boards, groups, search_engines,
+    validate::{Fields, LABEL},
+};
 use crate::{
     procedures::{apps, users},
     shape::{
@@ -25,7 +28,7 @@ const fn at_most(shape: &'static Shape, most: usize) -> Shape {
     Bounded(shape, Bound::Count(0, most as u32))
 }
 
-/// How boards name a user.
+/// The ways in which a board names a user.
 pub(super) const USER_NAME: Shape = Named(
     "UserName",
     &Either(
@@ -36,7 +39,7 @@ pub(super) const USER_NAME: Shape = Named(
         ]),
     ),
 );
-/// How boards name an app.
+/// The ways in which a board names an app.
 const APP_NAME: Shape = Named(
     "AppName",
     &Either(
@@ -120,10 +123,10 @@ const BOARD: Shape = Named(
         optional("creator", Nullable(&USER_NAME)).about("Who made it."),
         optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
             .about("What stands on it, in this order."),
-        optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: nobody."),
+        optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: no one."),
     ]),
 );
-/// What stands on a board, by name.
+/// An item of a board, by name.
 pub(super) const ITEM: Shape = Named(
     "BoardContent",
     &Record(&[
@@ -142,7 +145,7 @@ const SHARED_WITH: Shape = Named(
     ]),
 );
 
-/// What `state.apply` takes.
+/// The input of `state.apply`.
 pub(crate) const DOCUMENT: Shape = Named(
     "Document",
     &Record(&[
@@ -158,7 +161,7 @@ pub(crate) const DOCUMENT: Shape = Named(
     ]),
 );
 
-/// See the module. A list that is absent is not touched, whatever `prune` says.
+/// See the module. An absent list is not touched, even if `prune` is set.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Document {
@@ -167,10 +170,10 @@ pub(super) struct Document {
     pub apps: Option<Vec<App>>,
     pub search_engines: Option<Vec<Engine>>,
     pub boards: Option<Vec<Board>>,
-    /// Whether what the lists do not name goes.
+    /// Whether the records that a list does not name are removed.
     #[serde(default)]
     pub prune: bool,
-    /// Whether nothing is written.
+    /// Whether everything is rolled back.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -233,21 +236,21 @@ pub(super) struct Board {
     pub shared_with: Change<SharedWith>,
 }
 
-/// One of the two.
+/// Has one of the two.
 #[derive(Deserialize)]
 pub(super) struct Item {
     pub app: Option<AppName>,
     pub bookmarks: Option<Vec<AppName>>,
 }
 
-/// A list that is absent stays as it was.
+/// An absent list stays as it was.
 #[derive(Deserialize, Default)]
 pub(super) struct SharedWith {
     pub users: Option<Vec<UserName>>,
     pub groups: Option<Vec<String>>,
 }
 
-/// A user by their name, where it is enough.
+/// A user by name alone where that is unambiguous.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum UserName {
@@ -255,7 +258,7 @@ pub(super) enum UserName {
     Of { name: String, provider: Provider },
 }
 
-/// An app by its name, where it is enough.
+/// An app by name alone where that is unambiguous.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum AppName {
@@ -295,8 +298,8 @@ pub(super) fn entries<T>(list: &Option<Vec<T>>) -> &[T] {
 }
 
 impl Document {
-    /// Checks what is the dashboard's own by the rules with which it is created, and trims it.
-    /// Users and apps are the component's.
+    /// Checks groups, search engines and boards by the rules of the procedures that create them, and trims
+    /// their texts. The component checks users and apps.
     pub fn check(&mut self, fields: &mut Fields) {
         fields.count("groups", entries(&self.groups).len(), MOST_ENTRIES);
         fields.count("users", entries(&self.users).len(), MOST_ENTRIES);
@@ -320,7 +323,7 @@ impl Document {
         fields.leave();
     }
 
-    /// Every name in it, to be compared.
+    /// Every name in it: their keys are needed to compare them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let users = entries(&self.users).iter();
         let users = users.flat_map(|user| [&user.name].into_iter().chain(entries(&user.groups)));
@@ -402,7 +405,7 @@ impl Board {
 }
 
 impl<T> Change<T> {
-    /// The value that is set.
+    /// The value to set, if there is one.
     pub fn as_set(&self) -> Option<&T> {
         match self {
             Self::Set(value) => Some(value),

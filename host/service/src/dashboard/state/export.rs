@@ -1,5 +1,5 @@
-//! A snapshot in the form of a document. Every field is stated, so that applying it anywhere gives
-//! the same; a name that more than one thing has gives way to what tells them apart.
+//! A snapshot as a document. It states every field, so that applying it to any dashboard gives the same
+//! state. A name that two records share is replaced by what tells them apart.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
 use portico_storage::BoardItem;
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// What `state.export` answers: a document in which every key is there.
+/// The answer of `state.export`: a document that has every key.
 pub(super) const STATE: Shape = Named(
     "State",
     &Record(&[
@@ -75,7 +75,7 @@ const SHARED_WITH: Shape = Named(
     ]),
 );
 
-/// The state by that shape. No secret stands in it.
+/// The state in that shape. It holds no secret.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Exported<'a> {
@@ -197,16 +197,16 @@ impl<'a> Exported<'a> {
     }
 }
 
-/// Groups as a document names them, by name.
+/// Groups as a document names them, in the order of names.
 pub(super) fn groups_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<&'a str> {
     let mut groups: Vec<_> = ids.iter().filter_map(|id| names.group(id)).collect();
     groups.sort_unstable();
     groups.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Users as a document names them, by name.
+/// Users as a document names them, in the order of names.
 pub(super) fn users_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<UserName<'a>> {
-    let mut ids: Vec<_> = ids.iter().map(|id| (names.place_of_user(id), id)).collect();
+    let mut ids: Vec<_> = ids.iter().map(|id| (names.position_of_user(id), id)).collect();
     ids.sort_unstable();
     ids.into_iter()
         .filter_map(|(_, id)| user_named(names, id))
@@ -215,21 +215,21 @@ pub(super) fn users_named<'a>(names: &Names<'a>, ids: &[Id]) -> Vec<UserName<'a>
 
 /// A user as a document names them.
 pub(super) fn user_named<'a>(names: &Names<'a>, id: &str) -> Option<UserName<'a>> {
-    let (user, is_alone) = names.user(id)?;
+    let (user, is_unique) = names.user(id)?;
     let (name, provider) = (user.name.as_str(), user.provider);
-    Some(if is_alone {
+    Some(if is_unique {
         UserName::Name(name)
     } else {
         UserName::Of { name, provider }
     })
 }
 
-/// What a board shows, as a document names it.
+/// The items of a board, as a document names them.
 pub(super) fn items_named<'a>(names: &Names<'a>, items: &[BoardItem]) -> Vec<Item<'a>> {
     let app = |id: &Id| {
-        let (app, is_alone) = names.app(id)?;
+        let (app, is_unique) = names.app(id)?;
         let (id, name) = (app.id.as_str(), app.name.as_str());
-        Some(if is_alone {
+        Some(if is_unique {
             AppName::Name(name)
         } else {
             AppName::Id { id, name }

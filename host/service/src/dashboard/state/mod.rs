@@ -1,12 +1,12 @@
 //! `state.*`: the whole dashboard as one document.
 //!
-//! `state.apply` has the steps of every procedure, for many records at once: validate, look, hash,
-//! transact, answer. Invariants:
-//! - One transaction: all of a document is done, or nothing. Users and apps are written by the
-//!   component, which is called inside it.
-//! - The answer is the difference of what was there before and after, read in that transaction;
-//!   a dry run does the same and drops it.
-//! - Applying what `state.export` answers changes nothing.
+//! `state.apply` has the steps of every procedure, for many records at once: validate, read, hash, transact,
+//! answer. Invariants:
+//! - One transaction applies the whole document, or nothing of it. The component, which is called inside that
+//!   transaction, writes users and apps.
+//! - The answer is the difference between the state before and the state after, both read in that transaction.
+//!   A dry run does the same and rolls back.
+//! - Applying the document that `state.export` answers changes nothing.
 
 mod apply;
 mod component;
@@ -15,6 +15,7 @@ mod export;
 mod plan;
 mod report;
 mod snapshot;
+mod wanted;
 
 pub(crate) use self::document::DOCUMENT;
 use portico_model::error::{Code, Error};
@@ -25,13 +26,15 @@ use self::{
     export::Exported,
     snapshot::{Keys, Snapshot},
 };
-use super::{Row, mutation, query};
 use crate::{
-    procedures::{Call, Output, json},
+    procedures::{
+        call::{Call, Output, json},
+        row::{Row, mutation, query},
+    },
     shape::Shape::Nothing,
 };
 
-/// Values of JSON in a document. An app has about eight.
+/// The most JSON values in a document. An app has about eight.
 const MOST_VALUES: usize = 1_000_000;
 
 pub(super) static ROWS: &[Row] = &[
@@ -40,8 +43,8 @@ pub(super) static ROWS: &[Row] = &[
     })
     .about(
         "Makes the dashboard what a document says, all of it or nothing, and answers what that changed. \
-         `CONFLICT`: there would be no administrator, a name is taken, or somebody else changed the same \
-         meanwhile.",
+         `CONFLICT`: there would be no administrator, a name is taken, or another call changed the same \
+         records meanwhile.",
     )
     .long()
     .large(MOST_VALUES)

@@ -1,8 +1,8 @@
-//! What the names of a document stand for: which records are there, which are new, and whom and
-//! what they refer to. Nothing is written here.
+//! Resolves the names of a document: which records exist, which are new, and what they refer to. It writes
+//! nothing.
 //!
-//! References are to what there is afterwards: what the document lists and, where nothing is
-//! pruned, what was there before.
+//! A reference is to a record that exists after the document is applied: one that the document lists or,
+//! unless it is pruned, one that existed before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,16 +20,16 @@ use super::{
 };
 use crate::shape::quote;
 
-/// A record that is referred to.
+/// The record that a reference leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
-    /// One that the document does not list.
-    There(Id),
+    /// An existing record that the document does not list.
+    Existing(Id),
     /// The entry of the document at this position.
     Listed(usize),
 }
 
-/// For each entry of a list the record that it names; none: it is new.
+/// For each entry of a list, the existing record that it names; none: the entry is new.
 pub(super) type Matches = Vec<Option<Id>>;
 
 /// See the module.
@@ -40,13 +40,13 @@ pub(super) struct Plan {
     pub apps: Matches,
     pub search_engines: Matches,
     pub boards: Matches,
-    /// The groups of each user, where the document says.
+    /// The groups of each user, where the document states them.
     pub memberships: Vec<Option<Vec<Target>>>,
-    /// What each board refers to.
+    /// The references of each board.
     pub contents: Vec<Contents>,
 }
 
-/// What a board refers to; none: as it was.
+/// The references of a board; none: they stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub creator: Option<Option<Target>>,
@@ -62,7 +62,7 @@ pub(super) enum Item {
 }
 
 impl Plan {
-    /// Finds what is named, or says with its place what cannot be found.
+    /// Resolves every name, or fails with the path of each that cannot be resolved.
     pub fn new(document: &Document, snapshot: &Snapshot, keys: &Keys) -> Result<Self, Error> {
         let mut fields = Fields::default();
         let groups = match_names(
@@ -109,13 +109,13 @@ impl Plan {
         let apps = match_apps(&mut fields, document, snapshot, keys);
         check_shorts(&mut fields, document, keys);
 
-        let known = Known::new(document, snapshot, keys, &groups, &users, &apps);
-        let memberships = known.memberships(&mut fields, document);
+        let references = References::new(document, snapshot, keys, &groups, &users, &apps);
+        let memberships = references.memberships(&mut fields, document);
         let contents = entries(&document.boards).iter().enumerate();
         let contents = contents
             .map(|(index, board)| {
                 fields.enter("boards", index);
-                known.contents(&mut fields, board)
+                references.contents(&mut fields, board)
             })
             .collect();
         fields.check()?;
@@ -131,7 +131,7 @@ impl Plan {
     }
 }
 
-/// Matches entries whose names only one record can have.
+/// Matches entries of a kind whose names are unique.
 fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
     fields: &mut Fields,
     list: &str,
@@ -151,7 +151,7 @@ fn match_names<'a, K: Eq + std::hash::Hash + Copy>(
     matches
 }
 
-/// Matches apps: by id where it is given, else by name among those that no other entry names by id.
+/// Matches apps: by id where the entry has one, else by name among the apps that no other entry names by id.
 fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, keys: &Keys) -> Matches {
     let apps = entries(&document.apps);
     let mut listed: HashMap<&str, usize> = HashMap::new();
@@ -179,23 +179,24 @@ fn match_apps(fields: &mut Fields, document: &Document, snapshot: &Snapshot, key
             Some(id) => ids.contains(id.as_str()).then(|| id.clone()),
             None => {
                 let key = keys.of(&app.name);
-                let there = present.get(key).map_or(&[][..], Vec::as_slice);
+                let candidates = present.get(key).map_or(&[][..], Vec::as_slice);
                 fields.enter("apps", index);
                 if listed[key] > 1 {
                     let message = "is in the list more than once: give an id to each of them";
                     fields.refuse("name", message.into());
-                } else if there.len() > 1 {
-                    let message = format!("fits {} apps: give the id of one", there.len());
+                } else if candidates.len() > 1 {
+                    let message = format!("fits {} apps: give the id of one", candidates.len());
                     fields.refuse("name", message);
                 }
-                there.first().map(|id| (*id).clone())
+                candidates.first().map(|id| (*id).clone())
             }
         });
     }
     matched
 }
 
-/// An icon that no new search engine may have stays where it is: it may be older than the rule.
+/// Refuses icons that no new search engine may have. An existing search engine may keep such an icon, which
+/// may be older than the rule.
 fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, matches: &Matches) {
     let present = snapshot.search_engines.iter();
     let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();
@@ -218,8 +219,8 @@ fn check_shorts(fields: &mut Fields, document: &Document, keys: &Keys) {
     }
 }
 
-/// What there is to refer to.
-struct Known<'a> {
+/// The records that references may lead to.
+struct References<'a> {
     keys: &'a Keys,
     groups: HashMap<&'a str, Target>,
     users: HashMap<&'a str, Vec<(Provider, Target)>>,
@@ -227,7 +228,7 @@ struct Known<'a> {
     apps_by_id: HashMap<&'a str, Target>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> References<'a> {
     fn new(
         document: &'a Document,
         snapshot: &'a Snapshot,
@@ -236,7 +237,7 @@ impl<'a> Known<'a> {
         users: &Matches,
         apps: &'a Matches,
     ) -> Self {
-        let mut known = Self {
+        let mut references = Self {
             keys,
             groups: HashMap::new(),
             users: HashMap::new(),
@@ -251,13 +252,15 @@ impl<'a> Known<'a> {
                 .iter()
                 .filter(|group| !listed.contains(&group.id[..]))
             {
-                known
+                references
                     .groups
-                    .insert(keys.of(&group.name), Target::There(group.id.clone()));
+                    .insert(keys.of(&group.name), Target::Existing(group.id.clone()));
             }
         }
         for (index, group) in entries(&document.groups).iter().enumerate() {
-            known.groups.insert(keys.of(&group.name), Target::Listed(index));
+            references
+                .groups
+                .insert(keys.of(&group.name), Target::Listed(index));
         }
         if stays(document.users.is_some()) {
             let listed = ids(users);
@@ -266,31 +269,39 @@ impl<'a> Known<'a> {
                 .iter()
                 .filter(|user| !listed.contains(&user.id[..]))
             {
-                let target = Target::There(user.id.clone());
-                let of_name = known.users.entry(keys.of(&user.name)).or_default();
+                let target = Target::Existing(user.id.clone());
+                let of_name = references.users.entry(keys.of(&user.name)).or_default();
                 of_name.push((user.provider, target));
             }
         }
         for (index, user) in entries(&document.users).iter().enumerate() {
-            let of_name = known.users.entry(keys.of(&user.name)).or_default();
+            let of_name = references.users.entry(keys.of(&user.name)).or_default();
             of_name.push((user.provider, Target::Listed(index)));
         }
         if stays(document.apps.is_some()) {
             let listed = ids(apps);
             for app in snapshot.apps.iter().filter(|app| !listed.contains(&app.id[..])) {
-                let target = Target::There(app.id.clone());
-                known.apps_by_id.insert(&app.id, target.clone());
-                known.apps.entry(keys.of(&app.name)).or_default().push(target);
+                let target = Target::Existing(app.id.clone());
+                references.apps_by_id.insert(&app.id, target.clone());
+                references
+                    .apps
+                    .entry(keys.of(&app.name))
+                    .or_default()
+                    .push(target);
             }
         }
         for (index, app) in entries(&document.apps).iter().enumerate() {
             let target = Target::Listed(index);
             if let Some(id) = app.id.as_ref().or(apps[index].as_ref()) {
-                known.apps_by_id.insert(id, target.clone());
+                references.apps_by_id.insert(id, target.clone());
             }
-            known.apps.entry(keys.of(&app.name)).or_default().push(target);
+            references
+                .apps
+                .entry(keys.of(&app.name))
+                .or_default()
+                .push(target);
         }
-        known
+        references
     }
 
     fn memberships(&self, fields: &mut Fields, document: &Document) -> Vec<Option<Vec<Target>>> {

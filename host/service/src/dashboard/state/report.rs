@@ -1,4 +1,4 @@
-//! The difference of two snapshots: what became of each record.
+//! The difference between two snapshots, record by record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,26 +54,26 @@ const UNNAMED: Shape = Shape::Named(
     ]),
 );
 
-/// What `state.apply` answers.
+/// The answer of `state.apply`.
 pub(super) const REPORT: Shape = Shape::Named(
     "Report",
     &Record(&[
         required("dryRun", Boolean).about("Whether nothing was written."),
-        required("created", ENTRIES).about("What was not there."),
-        required("changed", CHANGED).about("What was there and differs now, named or not."),
-        required("removed", ENTRIES).about("What is not there any more."),
-        required("unchanged", ENTRIES).about("What is named and was there as it should be."),
+        required("created", ENTRIES).about("What is new."),
+        required("changed", CHANGED).about("What existed and differs now, named or not."),
+        required("removed", ENTRIES).about("What was removed."),
+        required("unchanged", ENTRIES).about("What is named and already was as the document states it."),
         required("unnamed", UNNAMED).about("How much is not named and stayed as it was."),
     ]),
 );
 
-/// A text that is longer is not repeated.
+/// The longest text that a report repeats whole, in bytes.
 const LONGEST_TEXT: usize = 1000;
-/// What is shown of it.
+/// The characters that it repeats of a longer one.
 const EXCERPT: usize = 60;
 
-/// What became of what was there and what was named. Each record of after stands in `created`,
-/// `changed`, `unchanged` or is counted in `unnamed`.
+/// What applying a document did. Each record that exists afterwards is in `created`, `changed` or `unchanged`,
+/// or is counted in `unnamed`.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
@@ -113,34 +113,34 @@ struct Change {
     after: Value,
 }
 
-/// The ids of the records that a document names, new ones too.
+/// The ids of the records that a document names, new ones included.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct NamedIds {
     pub groups: HashSet<String>,
     pub users: HashSet<String>,
     pub apps: HashSet<String>,
     pub search_engines: HashSet<String>,
     pub boards: HashSet<String>,
-    /// Those whose ids the document states itself.
+    /// The ids that the document states itself.
     pub by_id: HashSet<String>,
 }
 
-/// A snapshot, and what its records go by.
+/// A snapshot, and the names of its records.
 pub(super) struct View<'a> {
     pub snapshot: &'a Snapshot,
     pub names: Names<'a>,
 }
 
 impl Report {
-    /// How much became of it, in words.
+    /// How many records were created, changed and removed, in words.
     pub fn counts(&self) -> String {
         let (created, changed, removed) = (self.created.len(), self.changed.len(), self.removed.len());
-        let is_tried = if self.dry_run { " (dry run)" } else { "" };
-        format!("created {created}, changed {changed}, removed {removed}{is_tried}")
+        let dry_run = if self.dry_run { " (dry run)" } else { "" };
+        format!("created {created}, changed {changed}, removed {removed}{dry_run}")
     }
 
-    /// Compares.
-    pub fn new(dry_run: bool, named: &Named, before: &View<'_>, after: &View<'_>) -> Self {
+    /// Compares two snapshots.
+    pub fn new(dry_run: bool, named: &NamedIds, before: &View<'_>, after: &View<'_>) -> Self {
         let mut report = Self {
             dry_run,
             ..Self::default()
@@ -164,11 +164,11 @@ impl Report {
         report
     }
 
-    /// Answers how many records are as they were and not named.
+    /// Compares the records of one kind; gives the number of those that are neither changed nor named.
     fn compare<R: Reported>(
         &mut self,
         of_kind: &HashSet<String>,
-        named: &Named,
+        named: &NamedIds,
         before: &[R],
         after: &[R],
         changes: impl Fn(&R, &R) -> Vec<Change>,
@@ -179,7 +179,7 @@ impl Report {
         for record in after {
             let Some(old) = old.get(record.id()) else {
                 let mut entry = record.entry();
-                // Of a dry run there is no record that would have the id.
+                // A dry run creates no record that has the id.
                 if self.dry_run && !named.by_id.contains(record.id()) {
                     entry.id = None;
                 }
@@ -205,7 +205,7 @@ impl Report {
     }
 }
 
-/// A record that a report is about.
+/// A record in a report.
 trait Reported {
     const KIND: &'static str;
     fn id(&self) -> &str;
@@ -283,10 +283,10 @@ struct Changes(Vec<Change>);
 
 impl Changes {
     fn field<T: PartialEq + Serialize>(&mut self, field: &'static str, before: &T, after: &T) {
-        self.shown(field, before, after, |value| json!(value), |value| json!(value));
+        self.field_as(field, before, after, |value| json!(value), |value| json!(value));
     }
 
-    fn shown<T: PartialEq>(
+    fn field_as<T: PartialEq>(
         &mut self,
         field: &'static str,
         before: &T,
@@ -326,7 +326,7 @@ fn user_changes(before: &User, after: &User, old: &View<'_>, new: &View<'_>) -> 
     changes.field("name", &before.name, &after.name);
     changes.field("email", &before.email, &after.email);
     let moment = |moment: &Option<u64>| json!(moment.and_then(time::format));
-    changes.shown(
+    changes.field_as(
         "emailVerified",
         &before.email_verified,
         &after.email_verified,
@@ -334,7 +334,7 @@ fn user_changes(before: &User, after: &User, old: &View<'_>, new: &View<'_>) -> 
         moment,
     );
     changes.field("image", &before.image, &after.image);
-    changes.shown(
+    changes.field_as(
         "groups",
         &before.groups,
         &after.groups,
@@ -377,28 +377,28 @@ fn board_changes(
     let creator = |view: &View<'_>, id: &Option<String>| {
         json!(id.as_deref().and_then(|id| user_named(&view.names, id)))
     };
-    changes.shown(
+    changes.field_as(
         "creator",
         &board.creator_id,
         &new_board.creator_id,
         |id| creator(old, id),
         |id| creator(new, id),
     );
-    changes.shown(
+    changes.field_as(
         "items",
         &before.items,
         &after.items,
         |items| json!(items_named(&old.names, items)),
         |items| json!(items_named(&new.names, items)),
     );
-    changes.shown(
+    changes.field_as(
         "sharedWith.users",
         &shared_before.users,
         &shared_after.users,
         |ids| json!(users_named(&old.names, ids)),
         |ids| json!(users_named(&new.names, ids)),
     );
-    changes.shown(
+    changes.field_as(
         "sharedWith.groups",
         &shared_before.groups,
         &shared_after.groups,

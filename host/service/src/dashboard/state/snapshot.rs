@@ -1,11 +1,11 @@
-//! What a dashboard holds of a document's kinds, with ids; and the names that things go by.
+//! The dashboard's records of the kinds that a document has, with their ids; and their names.
 
 use std::collections::HashMap;
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{AppFilter, Board, DashboardTransaction, Group, SearchEngine, Shares, UserFilter};
 
-/// Everything, by name.
+/// All records, by name.
 pub(super) struct Snapshot {
     pub groups: Vec<Group>,
     pub users: Vec<User>,
@@ -14,7 +14,7 @@ pub(super) struct Snapshot {
     pub boards: Vec<(Board, Shares)>,
 }
 
-/// A user, as far as a document may say.
+/// A user, with the fields that a document may have.
 #[derive(PartialEq)]
 pub(super) struct User {
     pub id: Id,
@@ -28,7 +28,7 @@ pub(super) struct User {
 }
 
 impl Snapshot {
-    /// Reads it all. Users come provider by provider: see [`Snapshot::sort`].
+    /// Reads all records. Users come provider by provider until [`Snapshot::sort`] sorts them.
     pub async fn read(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
         let groups = transaction.list_groups().await?;
         let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
@@ -78,7 +78,7 @@ impl Snapshot {
         })
     }
 
-    /// Every name in it, to be compared.
+    /// Every name in it: their keys are needed to compare them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let users = self.users.iter().map(|user| &user.name);
         let apps = self.apps.iter().map(|app| &app.name);
@@ -94,7 +94,7 @@ impl Snapshot {
             .map(String::as_str)
     }
 
-    /// Brings users, too, into the order of names.
+    /// Sorts the users by name. The other lists are sorted already.
     pub fn sort(&mut self, keys: &Keys) {
         self.users
             .sort_by(|one, other| (keys.of(&one.name), &one.id).cmp(&(keys.of(&other.name), &other.id)));
@@ -106,7 +106,7 @@ impl Snapshot {
 pub(super) struct Keys(HashMap<String, String>);
 
 impl Keys {
-    /// The names whose keys are not known yet, each once.
+    /// The names without a key, each once.
     pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
         let unknown = names.map(str::trim).filter(|name| !self.0.contains_key(*name));
         let mut unknown: Vec<String> = unknown.map(ToOwned::to_owned).collect();
@@ -119,26 +119,28 @@ impl Keys {
         self.0.extend(names.into_iter().zip(keys));
     }
 
-    /// The key of a name, trimmed. All names have been learned before they are compared; one that
-    /// has not is only equal to itself.
+    /// The key of a name, trimmed. The keys of all names are learned before they are compared; a name without
+    /// one only equals itself.
     pub fn of<'a>(&'a self, name: &'a str) -> &'a str {
         let name = name.trim();
         self.0.get(name).map_or(name, String::as_str)
     }
 }
 
-/// What the things of a snapshot go by, found by id.
+/// The names of a snapshot's records, found by id.
 pub(super) struct Names<'a> {
-    /// The position by name, and the name.
+    /// The position in the order of names, and the name.
     groups: HashMap<&'a str, (usize, &'a str)>,
-    users: HashMap<&'a str, Of<'a, User>>,
-    apps: HashMap<&'a str, Of<'a, App>>,
+    users: HashMap<&'a str, NamedRecord<'a, User>>,
+    apps: HashMap<&'a str, NamedRecord<'a, App>>,
 }
 
-struct Of<'a, T> {
-    place: usize,
+struct NamedRecord<'a, T> {
+    /// In the order of names.
+    position: usize,
     record: &'a T,
-    is_alone: bool,
+    /// Whether no other record has the name.
+    is_unique: bool,
 }
 
 impl<'a> Names<'a> {
@@ -146,52 +148,51 @@ impl<'a> Names<'a> {
         let groups = snapshot.groups.iter().enumerate();
         Self {
             groups: groups
-                .map(|(place, group)| (&group.id[..], (place, &group.name[..])))
+                .map(|(position, group)| (&group.id[..], (position, &group.name[..])))
                 .collect(),
-            users: found_by_id(&snapshot.users, keys, |user| (&user.id, &user.name)),
-            apps: found_by_id(&snapshot.apps, keys, |app| (&app.id, &app.name)),
+            users: by_id(&snapshot.users, keys, |user| (&user.id, &user.name)),
+            apps: by_id(&snapshot.apps, keys, |app| (&app.id, &app.name)),
         }
     }
 
-    /// A group's position by name, and its name.
+    /// A group's position in the order of names, and its name.
     pub fn group(&self, id: &str) -> Option<(usize, &'a str)> {
         self.groups.get(id).copied()
     }
 
-    /// A user, and whether no other has the name.
+    /// A user, and whether no other user has the name.
     pub fn user(&self, id: &str) -> Option<(&'a User, bool)> {
-        self.users.get(id).map(|user| (user.record, user.is_alone))
+        self.users.get(id).map(|user| (user.record, user.is_unique))
     }
 
-    /// A user's position by name.
-    pub fn place_of_user(&self, id: &str) -> Option<usize> {
-        self.users.get(id).map(|user| user.place)
+    /// A user's position in the order of names.
+    pub fn position_of_user(&self, id: &str) -> Option<usize> {
+        self.users.get(id).map(|user| user.position)
     }
 
-    /// An app, and whether no other has the name.
+    /// An app, and whether no other app has the name.
     pub fn app(&self, id: &str) -> Option<(&'a App, bool)> {
-        self.apps.get(id).map(|app| (app.record, app.is_alone))
+        self.apps.get(id).map(|app| (app.record, app.is_unique))
     }
 }
 
-fn found_by_id<'a, T>(
+fn by_id<'a, T>(
     records: &'a [T],
     keys: &'a Keys,
     id_and_name: impl Fn(&'a T) -> (&'a String, &'a String),
-) -> HashMap<&'a str, Of<'a, T>> {
-    let mut named: HashMap<&str, usize> = HashMap::new();
+) -> HashMap<&'a str, NamedRecord<'a, T>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     for record in records {
-        *named.entry(keys.of(id_and_name(record).1)).or_default() += 1;
+        *counts.entry(keys.of(id_and_name(record).1)).or_default() += 1;
     }
-    let found = records.iter().enumerate().map(|(place, record)| {
+    let named = records.iter().enumerate().map(|(position, record)| {
         let (id, name) = id_and_name(record);
-        let is_alone = named[keys.of(name)] == 1;
-        let of = Of {
-            place,
+        let record = NamedRecord {
+            position,
             record,
-            is_alone,
+            is_unique: counts[keys.of(name)] == 1,
         };
-        (id.as_str(), of)
+        (id.as_str(), record)
     });
-    found.collect()
+    named.collect()
 }

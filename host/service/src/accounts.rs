@@ -1,0 +1,67 @@
+//! Reads the accounts that sign-in and onboarding ask for.
+
+use portico_model::{Provider, error::Error};
+use portico_storage::{Access, Account, AccountKey, CallContext, SessionUser};
+
+use crate::{identity::Identity, resources::Resources};
+
+/// The users that exist, as far as onboarding needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExistingUsers {
+    /// None: onboarding is open.
+    None,
+    /// Some, but no administrator.
+    Some,
+    /// Some, and at least one administrator.
+    Administrator,
+}
+
+impl Resources {
+    /// Whether any user exists.
+    pub async fn has_users(&self, request_id: &str) -> Result<bool, Error> {
+        let context = Identity::anonymous().context(request_id);
+        let mut transaction = self.storage.begin(Access::Read, &context).await?;
+        Ok(transaction.has_users().await?)
+    }
+
+    /// Whether any user exists, and whether one of them is an administrator.
+    pub async fn existing_users(&self, request_id: &str) -> Result<ExistingUsers, Error> {
+        let context = Identity::anonymous().context(request_id);
+        let mut transaction = self.storage.begin(Access::Read, &context).await?;
+        // No user has this id, so every administrator counts as another one.
+        let no_user = "";
+        if transaction.another_admin_exists(no_user).await? {
+            return Ok(ExistingUsers::Administrator);
+        }
+        Ok(if transaction.has_users().await? {
+            ExistingUsers::Some
+        } else {
+            ExistingUsers::None
+        })
+    }
+
+    /// The account of this provider with this name-key.
+    pub async fn find_account_by_key(
+        &self,
+        provider: Provider,
+        name_key: &str,
+        context: &CallContext,
+    ) -> Result<Option<Account>, Error> {
+        let key = AccountKey::Name((provider, name_key.to_owned()));
+        let mut transaction = self.storage.begin(Access::Read, context).await?;
+        Ok(transaction.find_account(&key).await?)
+    }
+
+    /// The user with this name. Where users of several providers have it, the one of `credentials` comes first.
+    pub async fn find_user(&self, name: &str, context: &CallContext) -> Result<Option<SessionUser>, Error> {
+        let name_key = self.sandbox.name_key(context.clone(), name.trim()).await?;
+        for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
+            let account = self.find_account_by_key(provider, &name_key, context).await?;
+            if let Some(account) = account {
+                let mut transaction = self.storage.begin_dashboard(Access::Read, context).await?;
+                return Ok(transaction.get_session_user(&account.id).await?);
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,145 @@
+//! One call of a procedure, and the answer that becomes JSON.
+
+use std::{future::Future, io, pin::Pin, sync::Arc};
+
+use portico_model::{Caller, error::Error};
+use portico_sandbox::Instance;
+use portico_storage::{AuditedCall, CallContext, SharedSnapshot};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{identity::Identity, resources::Resources};
+
+/// An answer, as JSON; `null` where the procedure has no output.
+pub type Output = String;
+
+type Running = Pin<Box<dyn Future<Output = Result<Output, Error>> + Send>>;
+
+/// The function that runs a procedure.
+pub(crate) type Run = fn(Call) -> Running;
+
+/// One call of a procedure.
+pub struct Call {
+    /// What it works with.
+    pub resources: Arc<Resources>,
+    /// The caller.
+    pub identity: Arc<Identity>,
+    /// The request's id, as the log has it.
+    pub request_id: String,
+    /// The input, checked against the procedure's shape.
+    pub input: Value,
+    /// The longest answer of the component as JSON, in bytes.
+    pub longest_answer: usize,
+    /// Whether it may hash a password.
+    pub hashes: bool,
+    /// The row of the audit log that its transaction writes; none where nothing is recorded.
+    pub audited: Option<Arc<AuditedCall>>,
+    /// The snapshot that it shares with the other reads of its request.
+    pub snapshot: SharedSnapshot,
+}
+
+impl Call {
+    /// The input, as the type that the procedure takes.
+    pub fn input<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
+        serde_json::from_value(self.input.take()).map_err(|error| {
+            Error::internal(anyhow::Error::from(error).context("the shape of an input does not fit its type"))
+        })
+    }
+
+    /// The caller, as the component sees them.
+    pub fn caller(&self) -> &Caller {
+        &self.identity.caller
+    }
+
+    /// The context in which its transactions run.
+    pub fn context(&self) -> CallContext {
+        self.identity
+            .context(&self.request_id)
+            .audited(self.audited.clone())
+            .within(self.snapshot.clone())
+    }
+
+    /// The component's answer, as JSON.
+    pub fn json<T: Serialize>(&self, value: &T) -> Result<Output, Error> {
+        let mut output = Bounded {
+            // Most answers are shorter.
+            bytes: Vec::with_capacity(512),
+            most: self.longest_answer,
+        };
+        serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
+        String::from_utf8(output.bytes).map_err(Error::internal)
+    }
+
+    /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes
+    /// gets a fresh one, because it may sign a user in or create an account, and so serves more than one caller.
+    pub async fn enter(&self) -> Result<Instance, Error> {
+        let sandbox = &self.resources.sandbox;
+        match self.identity.user_id() {
+            _ if self.hashes => sandbox.enter_to_hash(self.context()).await,
+            Some(user_id) => sandbox.enter_for(user_id, self.context()).await,
+            _ => sandbox.enter(self.context()).await,
+        }
+    }
+}
+
+/// `{id}`: the id of a record.
+#[derive(Deserialize)]
+pub(crate) struct ById {
+    pub id: String,
+}
+
+/// `{id}`: the id of the created record.
+#[derive(Serialize)]
+pub(crate) struct Created {
+    pub id: String,
+}
+
+/// `{query, limit?}`.
+#[derive(Deserialize)]
+pub(crate) struct Search {
+    pub query: String,
+    #[serde(default)]
+    pub limit: Option<i32>,
+}
+
+/// Takes at most this many bytes.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Bounded {
+    #[cold]
+    fn too_long(&self) -> io::Error {
+        io::Error::other(format!(
+            "the component's answer is longer than {} bytes",
+            self.most
+        ))
+    }
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    // The serializer writes JSON in many small pieces.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() > self.most - self.bytes.len() {
+            return Err(self.too_long());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A value as JSON.
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
+    serde_json::to_string(value).map_err(Error::internal)
+}

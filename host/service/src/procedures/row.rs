@@ -1,0 +1,301 @@
+//! The rows of the procedure table: what a procedure takes, answers and refuses, who may call it, where
+//! clients find it, and the function that runs it.
+//!
+//! Invariants:
+//! - A row of a component's procedure leaves kind and access to the component, which describes them; every
+//!   other row states its own.
+//! - A procedure that is reached at its route alone is never part of a procedure call or a batch.
+
+use portico_model::error::Code;
+use portico_sandbox::{Access, Described, Kind};
+use portico_storage::ADMIN;
+use serde::Serialize;
+
+use super::call::Run;
+use crate::{audit::Action, identity::Identity, shape::Shape, words};
+
+/// The most JSON values in one input, unless a row says otherwise. A thousand apps have about ten thousand.
+pub const MOST_VALUES: usize = 100_000;
+
+/// Method and path of a procedure in REST.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Route {
+    /// The method.
+    pub method: &'static str,
+    /// The path; `{key}` becomes a key of the input.
+    pub path: &'static str,
+}
+
+/// The transports of a procedure.
+#[derive(Clone, Copy)]
+pub(crate) enum Transports {
+    /// Procedure calls and the command line, and REST if it has a route. This function runs it.
+    Calls(Run),
+    /// Its route alone. A function of [`sign_in`](crate::sign_in) runs it: its answer is more than JSON.
+    Route,
+}
+
+/// The calls of a procedure that the audit log records.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// Every change, and every refusal.
+    Calls,
+    /// Every call that changes a record, and every refusal.
+    Changes,
+    /// None, or the procedure records them itself.
+    None,
+}
+
+/// One procedure.
+pub struct Procedure {
+    /// The name that clients call it by.
+    pub name: String,
+    /// What it does. The contract says it for the component's procedures.
+    pub about: &'static str,
+    /// Query or mutation.
+    pub kind: Kind,
+    /// Who may call it.
+    pub access: Access,
+    /// Whether it hashes a password, for which it waits for a permit.
+    pub hashes: bool,
+    /// Whether it may take seconds: then it waits for a permit to do so.
+    pub long: bool,
+    /// The shape of its input.
+    pub input: Shape,
+    /// The shape of its answer.
+    pub output: Shape,
+    /// Its place in REST.
+    pub route: Option<Route>,
+    /// Whether its input may be as large as the larger of the two limits.
+    pub large: bool,
+    /// The most JSON values in its input.
+    pub values: usize,
+    /// How it may refuse a valid input of a permitted caller.
+    pub refusals: &'static [Code],
+    /// Whether the throttle counts its calls.
+    pub throttled: bool,
+    pub(crate) transports: Transports,
+    pub(crate) recorded: Recorded,
+}
+
+impl Procedure {
+    /// The first sentence of what it does, without the full stop.
+    pub fn summary(&self) -> &'static str {
+        words::summary(self.about)
+    }
+
+    /// A call of it, as the audit log names it.
+    pub fn action<'a>(&'a self, identity: &'a Identity, request_id: &'a str) -> Action<'a> {
+        Action {
+            procedure: &self.name,
+            kind: self.kind,
+            identity,
+            request_id,
+        }
+    }
+
+    /// Whether it sets the password of an existing user: their session may go on under another token.
+    pub fn sets_password(&self) -> bool {
+        self.name == "user.changePassword"
+    }
+
+    /// Whether it only reads, and never waits for a permit first: then it may read in the snapshot in which
+    /// its caller was looked up.
+    pub fn just_reads(&self) -> bool {
+        let waits = self.hashes || self.long || matches!(self.access, Access::Onboarding);
+        self.kind == Kind::Query && !waits
+    }
+}
+
+/// Who may call a procedure whose row states it.
+#[derive(Clone, Copy)]
+enum Callers {
+    Anyone,
+    SignedIn,
+    Administrators,
+}
+
+/// Kind and callers of a procedure that the component does not describe.
+#[derive(Clone, Copy)]
+struct Stated {
+    kind: Kind,
+    callers: Callers,
+}
+
+/// A row of the table. It becomes a [`Procedure`] once kind and access are known.
+pub(crate) struct Row {
+    pub name: &'static str,
+    /// Empty: the contract says it.
+    about: &'static str,
+    /// None: the component describes kind and access.
+    stated: Option<Stated>,
+    long: bool,
+    large: bool,
+    values: usize,
+    input: Shape,
+    output: Shape,
+    route: Option<Route>,
+    refusals: &'static [Code],
+    throttled: bool,
+    transports: Transports,
+    recorded: Recorded,
+}
+
+const fn row(name: &'static str, input: Shape, output: Shape, transports: Transports) -> Row {
+    Row {
+        name,
+        about: "",
+        stated: None,
+        long: false,
+        large: false,
+        values: MOST_VALUES,
+        input,
+        output,
+        route: None,
+        refusals: &[],
+        throttled: false,
+        transports,
+        recorded: Recorded::Calls,
+    }
+}
+
+/// A procedure of the component, which describes its kind and its access.
+pub(crate) const fn described(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    row(name, input, output, Transports::Calls(run))
+}
+
+/// A query for administrators.
+pub(crate) const fn query(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    described(name, input, output, run).stated(Kind::Query, Callers::Administrators)
+}
+
+/// A mutation for administrators.
+pub(crate) const fn mutation(name: &'static str, input: Shape, output: Shape, run: Run) -> Row {
+    described(name, input, output, run).stated(Kind::Mutation, Callers::Administrators)
+}
+
+/// A procedure that clients reach at its route alone: a query with `GET`, a mutation with `POST`. Anyone may call
+/// it.
+pub(crate) const fn route_only(
+    name: &'static str,
+    kind: Kind,
+    path: &'static str,
+    input: Shape,
+    output: Shape,
+) -> Row {
+    let method = match kind {
+        Kind::Query => "GET",
+        Kind::Mutation => "POST",
+    };
+    row(name, input, output, Transports::Route)
+        .stated(kind, Callers::Anyone)
+        .at(method, path)
+}
+
+impl Row {
+    const fn stated(self, kind: Kind, callers: Callers) -> Self {
+        Self {
+            stated: Some(Stated { kind, callers }),
+            ..self
+        }
+    }
+
+    const fn callable_by(self, callers: Callers) -> Self {
+        match self.stated {
+            Some(Stated { kind, .. }) => self.stated(kind, callers),
+            None => self,
+        }
+    }
+
+    /// Anyone may call it.
+    pub const fn public(self) -> Self {
+        self.callable_by(Callers::Anyone)
+    }
+
+    /// Any signed-in caller may call it.
+    pub const fn protected(self) -> Self {
+        self.callable_by(Callers::SignedIn)
+    }
+
+    pub const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    pub const fn refuses(self, refusals: &'static [Code]) -> Self {
+        Self { refusals, ..self }
+    }
+
+    /// It may take seconds.
+    pub const fn long(self) -> Self {
+        Self { long: true, ..self }
+    }
+
+    /// Its input may be as large as the larger of the two limits, and hold this many JSON values.
+    pub const fn large(self, values: usize) -> Self {
+        Self {
+            large: true,
+            values,
+            ..self
+        }
+    }
+
+    pub const fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self {
+            route: Some(Route { method, path }),
+            ..self
+        }
+    }
+
+    /// The throttle counts its calls.
+    pub const fn throttled(self) -> Self {
+        Self {
+            throttled: true,
+            ..self
+        }
+    }
+
+    pub const fn recorded(self, recorded: Recorded) -> Self {
+        Self { recorded, ..self }
+    }
+
+    /// The procedure, with the kind and the access that the component describes.
+    pub fn with(&self, described: Described) -> Procedure {
+        self.procedure(described.kind, described.access, described.hashes)
+    }
+
+    /// The procedure of a row that states kind and access itself.
+    pub fn procedure_as_stated(&self) -> Option<Procedure> {
+        let Stated { kind, callers } = self.stated?;
+        let access = match callers {
+            Callers::Anyone => Access::Public,
+            Callers::SignedIn => Access::Protected,
+            Callers::Administrators => Access::OneOf(vec![ADMIN.into()]),
+        };
+        Some(self.procedure(kind, access, false))
+    }
+
+    fn procedure(&self, kind: Kind, access: Access, hashes: bool) -> Procedure {
+        // Anyone could keep the cores busy with hashing, or guess at an invite.
+        let is_open_and_hashes = hashes && matches!(access, Access::Public | Access::Onboarding);
+        Procedure {
+            name: self.name.into(),
+            about: match self.about {
+                "" => words::about(self.name).unwrap_or_default(),
+                about => about,
+            },
+            kind,
+            access,
+            hashes,
+            long: self.long,
+            input: self.input,
+            output: self.output,
+            route: self.route,
+            large: self.large,
+            values: self.values,
+            refusals: self.refusals,
+            throttled: self.throttled || is_open_and_hashes,
+            transports: self.transports,
+            recorded: self.recorded,
+        }
+    }
+}

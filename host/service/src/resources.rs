@@ -1,0 +1,74 @@
+//! What the calls of a service share.
+//!
+//! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges the sandbox alone. Everything else is shared by
+//! the calls of the old component and of the new one, so no limit begins anew.
+
+use std::{sync::Arc, time::Duration};
+
+use portico_model::{
+    error::{Code, Error},
+    time::Clock,
+};
+use portico_sandbox::Sandbox;
+use portico_storage::{DashboardStorage, secrets::Secrets};
+use tokio::time::timeout;
+
+use crate::{
+    audit::Audit,
+    fair_semaphore::FairSemaphore,
+    throttle::{Source, Throttle},
+};
+
+/// Storage, sandbox, clock, secrets, audit log, and the limits that all calls share.
+pub struct Resources {
+    /// The users, the apps, and the records of the dashboard side.
+    pub storage: Arc<dyn DashboardStorage>,
+    /// Runs the component.
+    pub sandbox: Sandbox,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Makes keys, tokens and ids.
+    pub secrets: Secrets,
+    /// Records changes and refusals.
+    pub audit: Arc<Audit>,
+    /// Limits how often a client may try to sign in.
+    pub throttle: Throttle,
+    /// The longest time of one call, waiting included.
+    pub call_time: Duration,
+    /// Permits to hash a password: one for each core.
+    pub(crate) hashing: Arc<FairSemaphore<Option<Source>>>,
+    /// Permits for calls that may take seconds: as many.
+    pub(crate) long: Arc<FairSemaphore<Option<Source>>>,
+}
+
+impl Resources {
+    /// The same resources around another sandbox.
+    pub(crate) fn with_sandbox(&self, sandbox: Sandbox) -> Self {
+        Self {
+            storage: self.storage.clone(),
+            sandbox,
+            clock: self.clock.clone(),
+            secrets: self.secrets.clone(),
+            audit: self.audit.clone(),
+            throttle: self.throttle.clone(),
+            call_time: self.call_time,
+            hashing: self.hashing.clone(),
+            long: self.long.clone(),
+        }
+    }
+
+    /// A new id of a record.
+    pub(crate) fn new_id(&self) -> String {
+        self.secrets.id(self.clock.now())
+    }
+
+    /// Ends what takes longer than one call may.
+    pub async fn in_time<T>(&self, running: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        timeout(self.call_time, running).await.map_err(|_| too_long())?
+    }
+}
+
+/// The error of a call that takes longer than it may.
+pub(crate) fn too_long() -> Error {
+    Error::new(Code::Timeout, "The call took too long")
+}

@@ -1,0 +1,110 @@
+//! One sign-in with a username and a password, from its request until it is recorded.
+
+use std::{net::IpAddr, sync::Arc};
+
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_sandbox::SignedIn;
+use serde_json::Value;
+
+use super::{
+    credentials::{Credentials, Progress, SignInSettings},
+    directory, password,
+};
+use crate::{
+    audit::SIGN_IN,
+    identity::Identity,
+    procedures::Call,
+    service::{Service, report},
+    sessions::IssuedSession,
+};
+
+/// A sign-in that is not recorded yet. If it is dropped before it ended, the client left before the answer: that
+/// is recorded, too.
+pub struct SignInAttempt<'a> {
+    service: &'a Service,
+    request_id: &'a str,
+    address: Option<IpAddr>,
+    progress: Arc<Progress>,
+    has_ended: bool,
+}
+
+impl<'a> SignInAttempt<'a> {
+    /// A sign-in from this address. Begin it before the body is read.
+    pub fn new(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
+        Self {
+            service,
+            request_id,
+            address,
+            progress: Arc::default(),
+            has_ended: false,
+        }
+    }
+
+    /// Reads the credentials from the input.
+    pub fn credentials(&self, input: Result<Option<Value>, Error>) -> Result<Credentials, Error> {
+        let read = || {
+            let input = self.service.find_route(SIGN_IN)?.input.check(input?)?;
+            serde_json::from_value(input).map_err(Error::internal)
+        };
+        read().map_err(|error| report(error, SIGN_IN, self.request_id))
+    }
+
+    /// Checks the credentials, and begins a session for the sender of the request.
+    pub async fn run(
+        &self,
+        credentials: Credentials,
+        sender: &Identity,
+        settings: SignInSettings,
+    ) -> Result<(SignedIn, IssuedSession), Error> {
+        self.progress.provider.get_or_init(|| credentials.provider());
+        let progress = self.progress.clone();
+        self.service
+            .call_route(SIGN_IN, sender, self.request_id, |call| {
+                sign_in(call, credentials, settings, progress)
+            })
+            .await
+    }
+
+    /// Records how it ended.
+    pub fn end<T>(mut self, result: &Result<T, Error>) {
+        self.has_ended = true;
+        if let Err(error) = result {
+            self.refuse(error);
+        }
+    }
+
+    fn refuse(&self, error: &Error) {
+        let provider = self.progress.provider.get().copied();
+        self.service.audit.refuse_sign_in(
+            provider.unwrap_or(Provider::Credentials),
+            self.progress.user_id.get().cloned(),
+            self.address,
+            self.request_id,
+            error,
+        );
+    }
+}
+
+impl Drop for SignInAttempt<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.refuse(&Error::new(Code::Timeout, "The client left before the answer"));
+        }
+    }
+}
+
+async fn sign_in(
+    call: Call,
+    credentials: Credentials,
+    settings: SignInSettings,
+    progress: Arc<Progress>,
+) -> Result<(SignedIn, IssuedSession), Error> {
+    if credentials.provider() == Provider::Ldap {
+        directory::sign_in(&call, &credentials, &settings, &progress).await
+    } else {
+        password::sign_in(&call, credentials, &settings.times, progress).await
+    }
+}

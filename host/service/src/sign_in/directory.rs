@@ -1,0 +1,73 @@
+//! Sign-in with a password that a directory checks.
+
+use std::sync::atomic::AtomicBool;
+
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_sandbox::SignedIn;
+
+use super::credentials::{Credentials, Progress, SignInSettings};
+use crate::{
+    external::{self, Login, SignIn},
+    procedures::Call,
+    sessions::IssuedSession,
+};
+
+pub(super) async fn sign_in(
+    call: &Call,
+    credentials: &Credentials,
+    settings: &SignInSettings,
+    progress: &Progress,
+) -> Result<(SignedIn, IssuedSession), Error> {
+    let (resources, identity) = (&*call.resources, &*call.identity);
+    let Some(ldap) = &settings.providers.ldap else {
+        let rule = "must be one that is on; GET /api/auth/providers tells which";
+        return Err(Error::invalid_field("provider", rule));
+    };
+    // Checked before anything is sent to the directory.
+    if !resources.has_users(&call.request_id).await? {
+        return Err(Error::new(
+            Code::Forbidden,
+            "The first user is created by onboarding",
+        ));
+    }
+    let (attempt, name_key) = credentials.begin_attempt(call).await?;
+    let context = identity.context(&call.request_id);
+    let account = resources
+        .find_account_by_key(Provider::Ldap, &name_key, &context)
+        .await?;
+    if let Some(account) = account {
+        progress.user_id.get_or_init(|| account.id);
+    }
+    let is_open = AtomicBool::new(false);
+    let result = async {
+        let login = Login {
+            resources,
+            address: identity.address,
+            request_id: &call.request_id,
+            username: credentials.username.trim(),
+            name_key: &name_key,
+            password: &credentials.password,
+            is_open: &is_open,
+        };
+        let external = ldap.authenticate(&login).await?;
+        let sign_in = SignIn {
+            resources,
+            times: &settings.times,
+            sender: identity,
+            request_id: &call.request_id,
+        };
+        external::sign_in(&sign_in, external).await
+    };
+    let result = result.await;
+    // An attempt that the directory did not answer counts as failed: else its response time would tell an attacker
+    // about the password without being counted.
+    if is_open.into_inner() {
+        drop(attempt);
+    } else {
+        attempt.settle(&result);
+    }
+    result
+}

@@ -1,0 +1,65 @@
+//! The current session, and sign-out.
+
+use portico_model::{Timestamp, error::Error, time};
+use portico_sandbox::Kind;
+use portico_storage::{Access, Authentication, SessionUser};
+use serde::Serialize;
+
+use crate::{
+    identity::Identity,
+    procedures::{
+        Call, Output,
+        call::json,
+        sign_in::{SESSION, SIGN_OUT},
+    },
+    service::Service,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CurrentSession {
+    user: SessionUser,
+    #[serde(serialize_with = "time::serialize_option")]
+    expires_at: Option<Timestamp>,
+}
+
+/// Ends the caller's session. A caller without one stays signed out; an API key is not a session and stays valid.
+pub async fn sign_out(service: &Service, identity: &Identity, request_id: &str) -> Result<(), Error> {
+    service
+        .call_route(SIGN_OUT, identity, request_id, end_session)
+        .await
+}
+
+async fn end_session(call: Call) -> Result<(), Error> {
+    call.identity.check_site(Kind::Mutation)?;
+    if let Authentication::Session(session) = &call.identity.authentication {
+        let storage = &call.resources.storage;
+        let mut transaction = storage.begin_dashboard(Access::Write, &call.context()).await?;
+        transaction.delete_session(session).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// The signed-in user, and when the session or the key ends, as JSON.
+pub async fn current_session(
+    service: &Service,
+    identity: &Identity,
+    request_id: &str,
+) -> Result<Output, Error> {
+    service
+        .call_route(SESSION, identity, request_id, read_session)
+        .await
+}
+
+async fn read_session(call: Call) -> Result<Output, Error> {
+    // The operator is no user.
+    let user_id = call.identity.user_id().ok_or_else(Error::unauthorized)?;
+    let storage = &call.resources.storage;
+    let mut transaction = storage.begin_dashboard(Access::Read, &call.context()).await?;
+    let user = transaction.get_session_user(user_id).await?;
+    json(&CurrentSession {
+        user: user.ok_or_else(Error::unauthorized)?,
+        expires_at: call.identity.expires_at,
+    })
+}
