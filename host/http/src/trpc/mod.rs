@@ -46,6 +46,7 @@ use self::{
     calls::{Call, Calls},
 };
 use crate::{
+    activity::Answering,
     error::{self, json_response},
     gate::Gate,
     lists::List,
@@ -115,6 +116,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         id,
         method: parts.method.clone(),
         connection: connection.clone(),
+        _answering: parts.extensions.get().cloned(),
         room: AtomicUsize::new(http.limits.answers),
     };
     // Authorise before reading the body.
@@ -264,6 +266,9 @@ struct Caller {
     method: Method,
     /// Counts the answers.
     connection: Arc<Connection>,
+    /// Keeps the connection open while the host stops, until the last answer is made. None where the sockets
+    /// are not ours.
+    _answering: Option<Arc<Answering>>,
     /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
