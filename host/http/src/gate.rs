@@ -268,6 +268,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_batch_that_need_not_wait_is_finished_when_the_host_stops() {
+        let router = router(1 << 20);
+        let outgoing = &router.1;
+        let _others = outgoing.connect().hold(512 << 10);
+        let (small, _held) = batch(&router, LARGE, false).await;
+        outgoing.stop();
+        assert!(small.pass(&SharedSnapshot::default()).await.is_ok());
+        let many = Gate::enter(&router.0, &outgoing.connect(), None, FEW + 1, false).await;
+        assert!(many.is_ok(), "permits are free");
+    }
+
+    #[tokio::test]
     async fn a_streamed_batch_waits_for_its_client() {
         let router = router(64 << 20);
         let none = SharedSnapshot::default();
