@@ -154,6 +154,40 @@ fn large_lists_are_made_one_after_the_other_and_not_kept_for_who_does_not_read()
     drop(streams);
 }
 
+/// Anyone may ask for many large apps by their ids, and not read them.
+#[test]
+fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
+    let (server, admin, small) = {
+        let (server, admin, _) = service(&[("PORTICO_LIMIT_UNSENT", "8388608")]);
+        let small = admin.app("Small");
+        (server, admin, small)
+    };
+    let apps: Vec<_> = (0..100)
+        .map(|number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(ICON)}))
+        .collect();
+    let made = admin.mutate("app.createMany", &json!(apps)).data();
+    let ids: Vec<_> = made
+        .as_array()
+        .expect("apps")
+        .iter()
+        .map(|app| &app["id"])
+        .collect();
+    let path = format!("/api/trpc/app.byIds?input={}", escape(&json!(ids).to_string()));
+    assert!(server.anonymous().get(&path).assert_status(200).body.len() > 100 * ICON);
+    let _silent = silent(&server, 20, &path, &[]);
+    thread::sleep(Duration::from_secs(1));
+    let start = Instant::now();
+    for _ in 0..3 {
+        let found = server.anonymous().query("app.byIds", &json!([small])).data();
+        assert_eq!(found[0]["name"], "Small");
+        let found = admin.query("app.search", &json!({"query": "Small", "limit": 10}));
+        assert_eq!(found.data()[0]["name"], "Small");
+        let page = json!({"page": 1, "pageSize": 20, "search": "Small"});
+        assert_eq!(admin.query("app.getPaginated", &page).data()["totalCount"], 1);
+    }
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
 #[test]
 fn a_stream_makes_no_answers_that_its_client_does_not_take() {
     let (server, _admin, app) = service(&[("PORTICO_LOG", "portico=debug")]);

@@ -131,7 +131,11 @@ async fn call<'a>(
         (Err(_), _) => {}
     }
     let outgoing = connection.outgoing();
-    let list = http.lists.begin(outgoing, procedure, &identity, &shared).await?;
+    let asked = input.as_ref().ok().and_then(Option::as_ref);
+    let list = http
+        .lists
+        .begin(outgoing, procedure, asked, &identity, &shared)
+        .await?;
     let service = &http.service;
     let output = service
         .call_within(&shared, procedure, &identity, &id.0, input)

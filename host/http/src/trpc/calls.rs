@@ -49,6 +49,14 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// The input as it was sent; none if there is none or it could not be read.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::None | Self::Unreadable(..) => None,
+        }
+    }
+
     /// The input, or the reason why it could not be read.
     pub fn read(self) -> Result<Option<Value>, Error> {
         match self {

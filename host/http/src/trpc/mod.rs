@@ -214,7 +214,8 @@ async fn make(
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
         let procedure = caller.http.service.table.find(&name);
-        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure)) {
+        let input = call.input.value();
+        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure, input)) {
             // It waits for the permit for large lists; meanwhile other batches may have this one.
             pass = None;
         }
@@ -336,7 +337,9 @@ impl Caller {
         let (identity, id) = (&self.identity, &self.id.0);
         let outgoing = self.connection.outgoing();
         let lists = &self.http.lists;
-        let list = lists.begin(outgoing, procedure, identity, snapshot).await?;
+        let list = lists
+            .begin(outgoing, procedure, call.input.value(), identity, snapshot)
+            .await?;
         let output = service
             .call_within(snapshot, procedure, identity, id, call.input.read())
             .await?;

@@ -119,7 +119,10 @@ fn listed(all: &[String], show: impl Fn(&String) -> String) -> Vec<String> {
 fn read_limited(source: impl Read) -> anyhow::Result<String> {
     let mut text = String::new();
     source.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    ensure!(text.len() as u64 <= MAX_BYTES, "it is longer than {MAX_BYTES} bytes");
+    ensure!(
+        text.len() as u64 <= MAX_BYTES,
+        "it is longer than {MAX_BYTES} bytes"
+    );
     Ok(text)
 }
 
