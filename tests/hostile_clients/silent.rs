@@ -188,6 +188,29 @@ fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
+/// Lists without end have all turns.
+#[test]
+fn a_request_that_is_refused_as_a_whole_does_not_wait_for_a_turn() {
+    // With this budget large batches always wait for a turn.
+    let (server, admin, _) = service(&[("PORTICO_LIMIT_UNSENT", "1")]);
+    let bearer = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    server.make_lists_of_invites_endless();
+    let endless = format!("/api/trpc/{}?batch=1", vec!["invite.getAll"; 17].join(","));
+    let _silent = silent(&server, 4, &endless, &[("authorization", &bearer)]);
+    thread::sleep(Duration::from_secs(1));
+    let (many, too_many) = (",".repeat(20), ",".repeat(CALLS));
+    let start = Instant::now();
+    for (path, status) in [
+        (many.clone(), 404),
+        (format!("{many}?batch=1&batch=1"), 400),
+        (format!("{too_many}?batch=1"), 400),
+    ] {
+        let answer = server.anonymous().get(&format!("/api/trpc/{path}"));
+        assert_eq!(answer.status, status, "{answer}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 #[test]
 fn a_stream_makes_no_answers_that_its_client_does_not_take() {
     let (server, _admin, app) = service(&[("PORTICO_LOG", "portico=debug")]);

@@ -6,9 +6,9 @@
 //!   sandbox.
 //! - While the budget is pressed ([`Outgoing::is_pressed`](crate::outgoing::Outgoing::is_pressed)), a
 //!   batch goes on without a finishing permit only as long as its answers are small together, one call
-//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among sizes and
-//!   addresses, and keeps it until its last answer is made. A batch of more than [`FEW`] calls waits
-//!   before its inputs are read.
+//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among addresses, and
+//!   keeps it until its last answer is made. A batch of more than [`FEW`] calls waits before its inputs
+//!   are read, and after everything for which the request as a whole may be refused.
 //! - A streamed batch makes no further answers while more than [`WINDOW`] bytes of it wait for its
 //!   client. It holds a permit for one stretch of calls at a time, so a client that stops reading
 //!   holds none.
@@ -53,14 +53,11 @@ const MOST_CALLS: usize = 1 << 10;
 /// A streamed batch goes on when at most this many bytes of it wait for the client.
 const WINDOW: usize = 256 << 10;
 
-/// Batches that wait for each other: of about the same size (its logarithm), from one address.
-type Group = (u32, Option<Source>);
-
 /// The permits that the batches of one router share.
 #[derive(Clone)]
 pub(crate) struct BatchPermits {
     reading: Arc<FairSemaphore<Option<Source>>>,
-    finishing: Arc<FairSemaphore<Group>>,
+    finishing: Arc<FairSemaphore<Option<Source>>>,
 }
 
 impl Default for BatchPermits {
@@ -76,12 +73,12 @@ impl Default for BatchPermits {
 pub(crate) struct Gate {
     permits: BatchPermits,
     connection: Arc<Connection>,
-    group: Group,
+    source: Option<Source>,
     streams: bool,
     /// Counts the calls themselves.
     calls: Held,
     /// Kept until the last answer is made; never set for a stream.
-    finishing: OnceLock<Permit<Group>>,
+    finishing: OnceLock<Permit<Option<Source>>>,
     /// Locked by the one call that goes on under pressure without the permit above, or waits for one.
     /// True once that wait has failed: the other calls are then refused without waiting.
     has_given_up: Arc<Mutex<bool>>,
@@ -90,11 +87,16 @@ pub(crate) struct Gate {
 /// Calls of a batch may be made, one after the other, while this exists.
 pub(crate) struct Pass {
     _reading: Permit<Option<Source>>,
-    _finishing: Option<Permit<Group>>,
+    _finishing: Option<Permit<Option<Source>>>,
     _alone: Option<OwnedMutexGuard<bool>>,
 }
 
 impl Gate {
+    /// Whether a batch of this many calls waits for a permit before it begins.
+    pub fn waits(connection: &Connection, calls: usize) -> bool {
+        calls > FEW && connection.outgoing().is_pressed()
+    }
+
     /// Begins a batch of this many calls; a large one waits for a permit while the budget is pressed.
     pub async fn enter(
         permits: &BatchPermits,
@@ -103,16 +105,16 @@ impl Gate {
         calls: usize,
         streams: bool,
     ) -> Result<Self, Error> {
-        let group = (calls.max(1).ilog2(), address.map(Source::from));
+        let source = address.map(Source::from);
         let mut permit = None;
-        if calls > FEW && connection.outgoing().is_pressed() {
-            permit = Some(finishing_permit(permits, connection, group).await?);
+        if Self::waits(connection, calls) {
+            permit = Some(finishing_permit(permits, connection, source).await?);
         }
         let calls = connection.hold(calls.min(MOST_CALLS) * CALL);
         Ok(Self {
             permits: permits.clone(),
             connection: connection.clone(),
-            group,
+            source,
             streams,
             calls,
             finishing: permit
@@ -139,7 +141,7 @@ impl Gate {
                     return Err(too_many());
                 }
                 if self.unread() >= LARGE {
-                    let new = finishing_permit(&self.permits, &self.connection, self.group).await;
+                    let new = finishing_permit(&self.permits, &self.connection, self.source).await;
                     permit = Some(new.inspect_err(|_| *has_given_up = true)?);
                 }
                 if self.streams || permit.is_none() {
@@ -150,7 +152,7 @@ impl Gate {
                 }
             }
         }
-        let mut reading = pin!(self.permits.reading.take(self.group.1));
+        let mut reading = pin!(self.permits.reading.take(self.source));
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {
@@ -186,10 +188,10 @@ impl Gate {
 async fn finishing_permit(
     permits: &BatchPermits,
     connection: &Connection,
-    group: Group,
-) -> Result<Permit<Group>, Error> {
+    source: Option<Source>,
+) -> Result<Permit<Option<Source>>, Error> {
     let outgoing = connection.outgoing();
-    let permit = outgoing.permit(&permits.finishing, group).await?;
+    let permit = outgoing.permit(&permits.finishing, source).await?;
     outgoing.unless_stopping(outgoing.wait_for_room()).await?;
     Ok(permit)
 }
@@ -309,7 +311,7 @@ mod tests {
         reader.unblock();
         reader.block();
         for _ in 0..FINISHING + 1 {
-            let permit = pin!(finishing_permit(&router.0, &reader, (0, None)));
+            let permit = pin!(finishing_permit(&router.0, &reader, None));
             assert!(poll!(permit).is_ready(), "nothing can be closed");
         }
     }

@@ -87,20 +87,25 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     let (parts, body) = request.into_parts();
     let streams = wants_stream(&parts.headers);
     let connection = http.connection(&parts.extensions);
-    // First of all, because many requests may wait here: parsed ones would take more memory.
-    let gate = match Calls::most(&parts) {
-        calls if calls > 1 && parts.method == Method::GET => {
-            let address = client_address(http, &parts);
-            Some(Gate::enter(&http.batches, &connection, address, calls, streams).await?)
-        }
-        _ => None,
-    };
     let mut calls = Calls::new(http, &parts)?;
     if streams && !calls.is_batch {
         return Err(Error::new(
             Code::BadRequest,
             "Streaming requests must be batched (batch=1)",
         ));
+    }
+    let mut gate = None;
+    if calls.len() > 1 && parts.method == Method::GET {
+        let address = client_address(http, &parts);
+        let enter = Gate::enter(&http.batches, &connection, address, calls.len(), streams);
+        if Gate::waits(&connection, calls.len()) {
+            // Many requests may wait here, and parsed ones take more memory.
+            drop(calls);
+            gate = Some(enter.await?);
+            calls = Calls::new(http, &parts)?;
+        } else {
+            gate = Some(enter.await?);
+        }
     }
     let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
