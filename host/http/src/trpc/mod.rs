@@ -121,6 +121,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         id,
         method: parts.method.clone(),
         connection: connection.clone(),
+        is_batch: calls.is_batch,
         _answering: parts.extensions.get().cloned(),
         room: AtomicUsize::new(http.limits.answers),
     };
@@ -272,6 +273,8 @@ struct Caller {
     method: Method,
     /// Counts the answers.
     connection: Arc<Connection>,
+    /// Whether each answer waits for others.
+    is_batch: bool,
     /// Keeps the connection open while the host stops, until the last answer is made. None where the sockets
     /// are not ours.
     _answering: Option<Arc<Answering>>,
@@ -313,7 +316,7 @@ impl Caller {
         };
         let size = outcome.as_ref().map_or(0, String::len);
         let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
-        let answer = answer.counted(&self.connection);
+        let answer = answer.counted(&self.connection, self.is_batch);
         if let Some(list) = list {
             list.end(size);
         }
