@@ -6,9 +6,10 @@
 //!   sandbox.
 //! - While the budget is pressed ([`Outgoing::is_pressed`](crate::outgoing::Outgoing::is_pressed)), a
 //!   batch goes on without a finishing permit only as long as its answers are small together, one call
-//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among addresses, and
-//!   keeps it until its last answer is made. A batch of more than [`FEW`] calls waits before its inputs
-//!   are read, and after everything for which the request as a whole may be refused.
+//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among addresses (and at
+//!   each address between large and small batches), and keeps it until its last answer is made. A batch
+//!   of more than [`FEW`] calls waits before its inputs are read, and after everything for which the
+//!   request as a whole may be refused.
 //! - A streamed batch makes no further answers while more than [`WINDOW`] bytes of it wait for its
 //!   client. It holds a permit for one stretch of calls at a time, so a client that stops reading
 //!   holds none.
@@ -53,11 +54,16 @@ const MOST_CALLS: usize = 1 << 10;
 /// A streamed batch goes on when at most this many bytes of it wait for the client.
 const WINDOW: usize = 256 << 10;
 
+/// Batches that wait in one queue: from one address, and of more than [`FEW`] calls or not. A client that
+/// sends large batches does not hold up small ones from its address, and sizes win it no more than one
+/// further place in the rotation.
+type Group = (Option<Source>, bool);
+
 /// The permits that the batches of one router share.
 #[derive(Clone)]
 pub(crate) struct BatchPermits {
     reading: Arc<FairSemaphore<Option<Source>>>,
-    finishing: Arc<FairSemaphore<Option<Source>>>,
+    finishing: Arc<FairSemaphore<Group>>,
 }
 
 impl Default for BatchPermits {
@@ -73,12 +79,12 @@ impl Default for BatchPermits {
 pub(crate) struct Gate {
     permits: BatchPermits,
     connection: Arc<Connection>,
-    source: Option<Source>,
+    group: Group,
     streams: bool,
     /// Counts the calls themselves.
     calls: Held,
     /// Kept until the last answer is made; never set for a stream.
-    finishing: OnceLock<Permit<Option<Source>>>,
+    finishing: OnceLock<Permit<Group>>,
     /// Locked by the one call that goes on under pressure without the permit above, or waits for one.
     /// True once that wait has failed: the other calls are then refused without waiting.
     has_given_up: Arc<Mutex<bool>>,
@@ -87,7 +93,7 @@ pub(crate) struct Gate {
 /// Calls of a batch may be made, one after the other, while this exists.
 pub(crate) struct Pass {
     _reading: Permit<Option<Source>>,
-    _finishing: Option<Permit<Option<Source>>>,
+    _finishing: Option<Permit<Group>>,
     _alone: Option<OwnedMutexGuard<bool>>,
 }
 
@@ -105,16 +111,16 @@ impl Gate {
         calls: usize,
         streams: bool,
     ) -> Result<Self, Error> {
-        let source = address.map(Source::from);
+        let group = (address.map(Source::from), calls > FEW);
         let mut permit = None;
         if Self::waits(connection, calls) {
-            permit = Some(finishing_permit(permits, connection, source).await?);
+            permit = Some(finishing_permit(permits, connection, group).await?);
         }
         let calls = connection.hold(calls.min(MOST_CALLS) * CALL);
         Ok(Self {
             permits: permits.clone(),
             connection: connection.clone(),
-            source,
+            group,
             streams,
             calls,
             finishing: permit
@@ -141,7 +147,7 @@ impl Gate {
                     return Err(too_many());
                 }
                 if self.unread() >= LARGE {
-                    let new = finishing_permit(&self.permits, &self.connection, self.source).await;
+                    let new = finishing_permit(&self.permits, &self.connection, self.group).await;
                     permit = Some(new.inspect_err(|_| *has_given_up = true)?);
                 }
                 if self.streams || permit.is_none() {
@@ -152,7 +158,7 @@ impl Gate {
                 }
             }
         }
-        let mut reading = pin!(self.permits.reading.take(self.source));
+        let mut reading = pin!(self.permits.reading.take(self.group.0));
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {
@@ -188,10 +194,10 @@ impl Gate {
 async fn finishing_permit(
     permits: &BatchPermits,
     connection: &Connection,
-    source: Option<Source>,
-) -> Result<Permit<Option<Source>>, Error> {
+    group: Group,
+) -> Result<Permit<Group>, Error> {
     let outgoing = connection.outgoing();
-    let permit = outgoing.permit(&permits.finishing, source).await?;
+    let permit = outgoing.permit(&permits.finishing, group).await?;
     outgoing.unless_stopping(outgoing.wait_for_room()).await?;
     Ok(permit)
 }
@@ -311,7 +317,7 @@ mod tests {
         reader.unblock();
         reader.block();
         for _ in 0..FINISHING + 1 {
-            let permit = pin!(finishing_permit(&router.0, &reader, None));
+            let permit = pin!(finishing_permit(&router.0, &reader, (None, false)));
             assert!(poll!(permit).is_ready(), "nothing can be closed");
         }
     }
