@@ -367,6 +367,27 @@ fn logs_are_written_for_programs_when_asked() {
 }
 
 #[test]
+fn limits_beyond_their_bounds_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = folder.path().join("portico.toml");
+    let config = config.to_str().expect("a text");
+    let longest = u64::MAX.to_string();
+    for (setting, value) in [
+        ("write-time", "0"),
+        ("write-time", "86401"),
+        ("write-time", longest.as_str()),
+        ("unsent", "0"),
+    ] {
+        let flag = format!("--limit-{setting}");
+        let text = portico(&["serve", &flag, value], "").failed();
+        assert!(text.contains(&flag), "{text}");
+        std::fs::write(config, format!("[limits]\n{setting} = {value}\n")).expect("write the file");
+        let text = portico(&["serve", "--config", config], "").failed();
+        assert!(text.contains("portico.toml"), "{text}");
+    }
+}
+
+#[test]
 fn limits_are_settings() {
     let server = Builder::default()
         .environment("PORTICO_LIMIT_BODY", "1000")

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, raw};
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, decode_stream, raw};
 use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.
@@ -47,6 +47,36 @@ fn told_to_stop_it_finishes_what_it_accepted() {
         server.start_again();
         assert_eq!(server.sign_in("root", PASSWORD).user_names(), ["root"]);
     }
+}
+
+/// The head of a stream is sent before its answers are made.
+#[test]
+fn told_to_stop_it_finishes_the_changes_of_a_stream() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let authorization = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
+    database.execute_batch("BEGIN IMMEDIATE").expect("the lock");
+    let body = json!({"0": {"name": "Late", "iconUrl": "/icon.svg"}}).to_string();
+    let headers = [
+        ("authorization", authorization.as_str()),
+        ("trpc-accept", "application/jsonl"),
+    ];
+    let request = raw::with_json("POST", "/api/trpc/app.create?batch=1", &headers, &body);
+    let mut stream = raw::connect(&server.address());
+    stream.write_all(request.as_bytes()).expect("send");
+    stream.peek(&mut [0]).expect("the head of the answer");
+    server.terminate();
+    wait_until_closed(&server.address());
+    // Longer than the service waits for a client that neither sends nor reads.
+    std::thread::sleep(Duration::from_millis(3500));
+    database.execute_batch("ROLLBACK").expect("unlock");
+    let answer = raw::read_answer(&mut stream, request.as_bytes());
+    answer.assert_status(200);
+    let answers = decode_stream(&answer.text(), false);
+    assert_eq!(answers[&0]["result"]["data"]["name"], "Late", "{answer}");
+    let finished = server.wait();
+    assert_eq!(finished.status.code(), Some(0), "{}", finished.text());
 }
 
 /// The list of apps is larger than the buffers of a connection.

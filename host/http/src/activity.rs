@@ -51,7 +51,8 @@ impl Activity {
     }
 }
 
-/// An answer is being made while this exists.
+/// An answer is being made while this exists. A request carries it among its extensions; the tasks that
+/// make a streamed answer keep it beyond the head.
 pub(crate) struct Answering(Arc<Activity>);
 
 impl Answering {

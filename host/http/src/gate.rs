@@ -6,9 +6,10 @@
 //!   sandbox.
 //! - While the budget is pressed ([`Outgoing::is_pressed`](crate::outgoing::Outgoing::is_pressed)), a
 //!   batch goes on without a finishing permit only as long as its answers are small together, one call
-//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among sizes and
-//!   addresses, and keeps it until its last answer is made. A batch of more than [`FEW`] calls waits
-//!   before its inputs are read.
+//!   at a time. Beyond that it waits for one of [`FINISHING`] permits, in rotation among addresses (and at
+//!   each address between large and small batches), and keeps it until its last answer is made. A batch
+//!   of more than [`FEW`] calls waits before its inputs are read, and after everything for which the
+//!   request as a whole may be refused.
 //! - A streamed batch makes no further answers while more than [`WINDOW`] bytes of it wait for its
 //!   client. It holds a permit for one stretch of calls at a time, so a client that stops reading
 //!   holds none.
@@ -53,8 +54,10 @@ const MOST_CALLS: usize = 1 << 10;
 /// A streamed batch goes on when at most this many bytes of it wait for the client.
 const WINDOW: usize = 256 << 10;
 
-/// Batches that wait for each other: of about the same size (its logarithm), from one address.
-type Group = (u32, Option<Source>);
+/// Batches that wait in one queue: from one address, and of more than [`FEW`] calls or not. A client that
+/// sends large batches does not hold up small ones from its address, and sizes win it no more than one
+/// further place in the rotation.
+type Group = (Option<Source>, bool);
 
 /// The permits that the batches of one router share.
 #[derive(Clone)]
@@ -95,6 +98,11 @@ pub(crate) struct Pass {
 }
 
 impl Gate {
+    /// Whether a batch of this many calls waits for a permit before it begins.
+    pub fn waits(connection: &Connection, calls: usize) -> bool {
+        calls > FEW && connection.outgoing().is_pressed()
+    }
+
     /// Begins a batch of this many calls; a large one waits for a permit while the budget is pressed.
     pub async fn enter(
         permits: &BatchPermits,
@@ -103,9 +111,9 @@ impl Gate {
         calls: usize,
         streams: bool,
     ) -> Result<Self, Error> {
-        let group = (calls.max(1).ilog2(), address.map(Source::from));
+        let group = (address.map(Source::from), calls > FEW);
         let mut permit = None;
-        if calls > FEW && connection.outgoing().is_pressed() {
+        if Self::waits(connection, calls) {
             permit = Some(finishing_permit(permits, connection, group).await?);
         }
         let calls = connection.hold(calls.min(MOST_CALLS) * CALL);
@@ -150,7 +158,7 @@ impl Gate {
                 }
             }
         }
-        let mut reading = pin!(self.permits.reading.take(self.group.1));
+        let mut reading = pin!(self.permits.reading.take(self.group.0));
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {
@@ -268,6 +276,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_batch_that_need_not_wait_is_finished_when_the_host_stops() {
+        let router = router(1 << 20);
+        let outgoing = &router.1;
+        let _others = outgoing.connect().hold(512 << 10);
+        let (small, _held) = batch(&router, LARGE, false).await;
+        outgoing.stop();
+        assert!(small.pass(&SharedSnapshot::default()).await.is_ok());
+        let many = Gate::enter(&router.0, &outgoing.connect(), None, FEW + 1, false).await;
+        assert!(many.is_ok(), "permits are free");
+    }
+
+    #[tokio::test]
     async fn a_streamed_batch_waits_for_its_client() {
         let router = router(64 << 20);
         let none = SharedSnapshot::default();
@@ -297,7 +317,7 @@ mod tests {
         reader.unblock();
         reader.block();
         for _ in 0..FINISHING + 1 {
-            let permit = pin!(finishing_permit(&router.0, &reader, (0, None)));
+            let permit = pin!(finishing_permit(&router.0, &reader, (None, false)));
             assert!(poll!(permit).is_ready(), "nothing can be closed");
         }
     }

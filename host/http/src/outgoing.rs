@@ -5,7 +5,8 @@
 //! was given to the socket, or its connection ended. Invariants:
 //! - A part is counted exactly as long as it exists: [`Held`] lies in the buffer that hyper drops.
 //! - Smaller answers are not counted, wait for nothing and are never given up: a connection has one
-//!   at a time.
+//!   at a time. In a batch, smaller answers are counted as well while they wait for the others
+//!   (`trpc/answer.rs`).
 //! - When more is counted than [`HttpLimits::unsent`](crate::HttpLimits), connections that have taken
 //!   nothing for [`STALLED`] are closed, the longest stalled first, but only as many as it takes until
 //!   the rest fits, and none if closing all of them is not enough. At [`HARD`] times as much, those

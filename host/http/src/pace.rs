@@ -32,13 +32,18 @@ const UNSENT: u32 = 128 << 10;
 /// The longest wait for a step of progress, however low the least rate is.
 const LONGEST_STEP: Duration = Duration::from_secs(2 * 60);
 
+/// The longest that a client may be behind, however large the setting is, so that adding it to the clock
+/// does not overflow.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// How far behind a client may be.
 fn patience(limits: &HttpLimits) -> Duration {
     let step = match limits.write_rate {
         0 => Duration::ZERO,
         rate => Duration::from_secs_f64(f64::from(UNSENT) / rate as f64),
     };
-    limits.write_time + step.min(LONGEST_STEP)
+    let patience = limits.write_time.saturating_add(step.min(LONGEST_STEP));
+    patience.min(LONGEST_PATIENCE)
 }
 
 /// Sets up a listener so that its connections show progress in small steps.
@@ -255,5 +260,16 @@ mod tests {
             };
             assert_eq!(patience(&limits), Duration::from_secs(seconds), "{rate}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_write_time_beyond_the_clock_is_a_long_one() {
+        let limits = HttpLimits {
+            write_time: Duration::MAX,
+            ..HttpLimits::default()
+        };
+        let mut behind = Behind::default();
+        behind.stop(patience(&limits));
+        assert!(behind.end.deadline() > Instant::now() + Duration::from_secs(24 * 60 * 60));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - Every wait ends: with a permit, with room, or with the refusal of [`too_many`].
-//! - Waits for permits end when the host stops: clients that do not read would hold it up.
+//! - Waits for permits end when the host stops: clients that do not read would hold it up. A permit that
+//!   is free is given even then.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,7 +29,7 @@ const BLIND_WAIT: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Outgoing {
-    /// Waits for a permit. Refuses after [`PERMIT_WAIT`], or when the host stops.
+    /// Waits for a permit. Refuses after [`PERMIT_WAIT`], or when the host stops and none is free.
     pub async fn permit<K: Ord + Copy>(
         &self,
         semaphore: &Arc<FairSemaphore<K>>,
@@ -38,12 +39,12 @@ impl Outgoing {
         self.unless_stopping(permit).await?.map_err(|_| too_many())
     }
 
-    /// Waits for this; refuses when the host stops.
+    /// Waits for this; refuses when the host stops, unless it is ready by then.
     pub async fn unless_stopping<T>(&self, waiting: impl Future<Output = T>) -> Result<T, Error> {
         select! {
             biased;
-            () = self.stopping() => Err(too_many()),
             done = waiting => Ok(done),
+            () = self.stopping() => Err(too_many()),
         }
     }
 

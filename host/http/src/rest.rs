@@ -132,7 +132,11 @@ async fn call<'a>(
         (Err(_), _) => {}
     }
     let outgoing = connection.outgoing();
-    let list = http.lists.begin(outgoing, procedure, &identity, &shared).await?;
+    let asked = input.as_ref().ok().and_then(Option::as_ref);
+    let list = http
+        .lists
+        .begin(outgoing, procedure, asked, &identity, &shared)
+        .await?;
     let service = &http.service;
     let output = service.call_within(&shared, &authorised, &id.0, input).await?;
     Ok((output, list))

@@ -95,10 +95,11 @@ pub async fn serve(
             }
         };
         let service = service_fn(move |request: Request<Incoming>| {
-            let answering = Answering::begin(activity.clone());
+            let answering = Arc::new(Answering::begin(activity.clone()));
             let mut request = request.map(|body| WatchedBody::new(body, activity.clone()));
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(connection.clone());
+            request.extensions_mut().insert(answering.clone());
             let answer = router.call(request);
             async move {
                 let _answering = answering;

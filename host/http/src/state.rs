@@ -45,6 +45,7 @@ impl Http {
         settings: HttpSettings,
         authenticate: Option<Arc<dyn Authenticate>>,
     ) -> Arc<Self> {
+        let lists = Lists::new(&live.service().table);
         Arc::new(Self {
             live,
             outgoing: Outgoing::new(settings.limits.unsent),
@@ -54,7 +55,7 @@ impl Http {
             noted: Mutex::default(),
             has_administrator: AtomicBool::new(false),
             batches: BatchPermits::default(),
-            lists: Lists::default(),
+            lists,
             document: OnceLock::new(),
         })
     }

@@ -162,6 +162,63 @@ fn large_lists_are_made_one_after_the_other_and_not_kept_for_clients_that_do_not
     drop(streams);
 }
 
+/// Anyone may ask for many large apps by their ids, and not read them.
+#[test]
+fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
+    let (server, admin, small) = {
+        let (server, admin, _) = service(&[("PORTICO_LIMIT_UNSENT", "8388608")]);
+        let small = admin.app("Small");
+        (server, admin, small)
+    };
+    let apps: Vec<_> = (0..100)
+        .map(|number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(ICON)}))
+        .collect();
+    let made = admin.mutate("app.createMany", &json!(apps)).data();
+    let ids: Vec<_> = made
+        .as_array()
+        .expect("apps")
+        .iter()
+        .map(|app| &app["id"])
+        .collect();
+    let path = format!("/api/trpc/app.byIds?input={}", escape(&json!(ids).to_string()));
+    assert!(server.anonymous().get(&path).assert_status(200).body.len() > 100 * ICON);
+    let _silent = silent(&server, 20, &path, &[]);
+    thread::sleep(Duration::from_secs(1));
+    let start = Instant::now();
+    for _ in 0..3 {
+        let found = server.anonymous().query("app.byIds", &json!([small])).data();
+        assert_eq!(found[0]["name"], "Small");
+        let found = admin.query("app.search", &json!({"query": "Small", "limit": 10}));
+        assert_eq!(found.data()[0]["name"], "Small");
+        let page = json!({"page": 1, "pageSize": 20, "search": "Small"});
+        assert_eq!(admin.query("app.getPaginated", &page).data()["totalCount"], 1);
+    }
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+/// Lists without end have all turns.
+#[test]
+fn a_request_that_is_refused_as_a_whole_does_not_wait_for_a_turn() {
+    // With this budget large batches always wait for a turn.
+    let (server, admin, _) = service(&[("PORTICO_LIMIT_UNSENT", "1")]);
+    let bearer = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    server.make_lists_of_invites_endless();
+    let endless = format!("/api/trpc/{}?batch=1", vec!["invite.getAll"; 17].join(","));
+    let _silent = silent(&server, 4, &endless, &[("authorization", &bearer)]);
+    thread::sleep(Duration::from_secs(1));
+    let (many, too_many) = (",".repeat(20), ",".repeat(CALLS));
+    let start = Instant::now();
+    for (path, status) in [
+        (many.clone(), 404),
+        (format!("{many}?batch=1&batch=1"), 400),
+        (format!("{too_many}?batch=1"), 400),
+    ] {
+        let answer = server.anonymous().get(&format!("/api/trpc/{path}"));
+        assert_eq!(answer.status, status, "{answer}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 #[test]
 fn a_stream_makes_no_answers_that_its_client_does_not_take() {
     let (server, _admin, app) = service(&[("PORTICO_LOG", "portico=debug")]);

@@ -56,10 +56,11 @@ impl Answer {
         }
     }
 
-    /// Counts the output from now on.
-    pub fn counted(mut self, connection: &Arc<Connection>) -> Self {
+    /// Counts the output from now on, if it is large or waits for others.
+    pub fn counted(mut self, connection: &Arc<Connection>, is_batch: bool) -> Self {
+        let least = if is_batch { COUNTED } else { LARGE };
         if let Ok(output) = &mut self.outcome
-            && output.len() >= COUNTED
+            && output.len() >= least
         {
             output.shrink_to_fit();
             self.held = Some(connection.hold(output.len()));
@@ -218,4 +219,33 @@ pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Co
             .insert(header::ALLOW, HeaderValue::from_static(method));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outgoing::Outgoing;
+
+    #[test]
+    fn a_small_answer_is_counted_only_while_it_waits_for_others() {
+        let connection = Outgoing::new(1 << 20).connect();
+        let counted = |bytes: usize, is_batch| {
+            let answer = Answer {
+                name: "app.all".into(),
+                superjson: false,
+                outcome: Ok("x".repeat(bytes)),
+                shape: Shape::Text,
+                method: Some("GET"),
+                held: None,
+            };
+            let _answer = answer.counted(&connection, is_batch);
+            connection.held()
+        };
+        assert_eq!(
+            [COUNTED - 1, COUNTED].map(|bytes| counted(bytes, true)),
+            [0, COUNTED]
+        );
+        assert_eq!([LARGE - 1, LARGE].map(|bytes| counted(bytes, false)), [0, LARGE]);
+        assert_eq!(connection.held(), 0);
+    }
 }

@@ -49,6 +49,14 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// The input as it was sent; none if there is none or it could not be read.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::None | Self::Unreadable(..) => None,
+        }
+    }
+
     /// The input, or the reason why it could not be read.
     pub fn read(self) -> Result<Option<Value>, Error> {
         match self {
@@ -63,13 +71,6 @@ impl Input {
 }
 
 impl Calls {
-    /// An upper bound of the number of calls in a request, known before anything of it is read.
-    pub fn most(parts: &Parts) -> usize {
-        let path = parts.uri.path().bytes();
-        // A comma may be escaped.
-        1 + path.filter(|byte| matches!(byte, b',' | b'%')).count()
-    }
-
     /// Reads the names of the procedures; refuses a request that is wrong as a whole.
     pub fn new(http: &Shared, parts: &Parts) -> Result<Self, Error> {
         let path = parts.uri.path();

@@ -46,6 +46,7 @@ use self::{
     calls::{Call, Calls},
 };
 use crate::{
+    activity::Answering,
     error::{self, json_response},
     gate::Gate,
     lists::List,
@@ -86,20 +87,25 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     let (parts, body) = request.into_parts();
     let streams = wants_stream(&parts.headers);
     let connection = http.connection(&parts.extensions);
-    // First of all, because many requests may wait here: parsed ones would take more memory.
-    let gate = match Calls::most(&parts) {
-        calls if calls > 1 && parts.method == Method::GET => {
-            let address = client_address(http, &parts);
-            Some(Gate::enter(&http.batches, &connection, address, calls, streams).await?)
-        }
-        _ => None,
-    };
     let mut calls = Calls::new(http, &parts)?;
     if streams && !calls.is_batch {
         return Err(Error::new(
             Code::BadRequest,
             "Streaming requests must be batched (batch=1)",
         ));
+    }
+    let mut gate = None;
+    if calls.len() > 1 && parts.method == Method::GET {
+        let address = client_address(http, &parts);
+        let enter = Gate::enter(&http.batches, &connection, address, calls.len(), streams);
+        if Gate::waits(&connection, calls.len()) {
+            // Many requests may wait here, and parsed ones take more memory.
+            drop(calls);
+            gate = Some(enter.await?);
+            calls = Calls::new(http, &parts)?;
+        } else {
+            gate = Some(enter.await?);
+        }
     }
     let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
     let shared = SharedSnapshot::of(snapshot.as_ref());
@@ -115,6 +121,8 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         id,
         method: parts.method.clone(),
         connection: connection.clone(),
+        is_batch: calls.is_batch,
+        _answering: parts.extensions.get().cloned(),
         room: AtomicUsize::new(http.limits.answers),
     };
     // Authorise before reading the body.
@@ -213,7 +221,8 @@ async fn make(
         }
         let (name, superjson) = (call.name.clone(), call.superjson);
         let procedure = caller.http.service.table.find(&name);
-        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure)) {
+        let input = call.input.value();
+        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure, input)) {
             // It waits for the permit for large lists; meanwhile other batches may have this one.
             pass = None;
         }
@@ -265,6 +274,11 @@ struct Caller {
     method: Method,
     /// Counts the answers.
     connection: Arc<Connection>,
+    /// Whether each answer waits for others.
+    is_batch: bool,
+    /// Keeps the connection open while the host stops, until the last answer is made. None where the sockets
+    /// are not ours.
+    _answering: Option<Arc<Answering>>,
     /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
@@ -303,7 +317,7 @@ impl Caller {
         };
         let size = outcome.as_ref().map_or(0, String::len);
         let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
-        let answer = answer.counted(&self.connection);
+        let answer = answer.counted(&self.connection, self.is_batch);
         if let Some(list) = list {
             list.end(size);
         }
@@ -327,7 +341,9 @@ impl Caller {
         let (identity, id) = (&self.identity, &self.id.0);
         let outgoing = self.connection.outgoing();
         let lists = &self.http.lists;
-        let list = lists.begin(outgoing, procedure, identity, snapshot).await?;
+        let list = lists
+            .begin(outgoing, procedure, call.input.value(), identity, snapshot)
+            .await?;
         let output = service
             .call_within(snapshot, &authorised, id, call.input.read())
             .await?;

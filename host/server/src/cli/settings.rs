@@ -5,6 +5,7 @@ use std::{
     net::SocketAddr,
     num::NonZero,
     path::{Path, PathBuf},
+    str::FromStr,
     time::Duration,
 };
 
@@ -65,13 +66,13 @@ pub struct LimitSettings {
     /// The most calls in a batch [default: 256]
     #[arg(long = "limit-batch", env = "PORTICO_LIMIT_BATCH", value_name = "CALLS")]
     batch: Option<usize>,
-    /// How long a client may read below the minimum rate, in seconds [default: 30]
+    /// How long a client may read below the minimum rate, in seconds, at most 86400 [default: 30]
     #[arg(
         long = "limit-write-time",
         env = "PORTICO_LIMIT_WRITE_TIME",
         value_name = "SECONDS"
     )]
-    write_time: Option<NonZero<u64>>,
+    write_time: Option<WriteTime>,
     /// The minimum rate at which a client must read, in bytes per second; 0: no minimum
     /// [default: 1024]
     #[arg(
@@ -83,7 +84,33 @@ pub struct LimitSettings {
     /// How much unread output may wait for all clients together; beyond it, connections that do
     /// not read are closed [default: 67108864]
     #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
-    unsent: Option<usize>,
+    unsent: Option<NonZero<usize>>,
+}
+
+/// From a second to a day, in seconds.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(try_from = "u64")]
+struct WriteTime(u64);
+
+impl TryFrom<u64> for WriteTime {
+    type Error = String;
+
+    fn try_from(seconds: u64) -> Result<Self, String> {
+        if (1..=86_400).contains(&seconds) {
+            Ok(Self(seconds))
+        } else {
+            Err(format!("{seconds} is not in 1..=86400"))
+        }
+    }
+}
+
+impl FromStr for WriteTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let seconds: u64 = text.parse().map_err(|error| format!("{error}"))?;
+        seconds.try_into()
+    }
 }
 
 layered!(LimitSettings {
@@ -107,9 +134,9 @@ impl LimitSettings {
             batch: self.batch.unwrap_or(defaults.batch),
             write_time: self
                 .write_time
-                .map_or(defaults.write_time, |time| Duration::from_secs(time.get())),
+                .map_or(defaults.write_time, |time| Duration::from_secs(time.0)),
             write_rate: self.write_rate.unwrap_or(defaults.write_rate),
-            unsent: self.unsent.unwrap_or(defaults.unsent),
+            unsent: self.unsent.map_or(defaults.unsent, NonZero::get),
             ..defaults
         }
     }
