@@ -151,3 +151,26 @@ async fn a_user_who_was_deleted_meanwhile_has_no_color_scheme_to_change() {
     .unwrap_err();
     assert_eq!(refusal.code, Code::NotFound, "{refusal}");
 }
+
+#[tokio::test]
+async fn a_query_that_is_longer_than_any_name_is_answered_without_storage() {
+    // Storage that begins no transaction.
+    let harness = harness(u32::MAX, Error::Unavailable("it was asked".into()));
+    let (apps, users) = ("a".repeat(257), "a".repeat(4 * 255 + 1));
+    let found = call!(harness, portico_dashboard_apps.call_search(&admin(), &apps, None));
+    assert_eq!(found.unwrap(), []);
+    let page = call!(
+        harness,
+        portico_dashboard_apps.call_get_paginated(&admin(), 1, 10, Some(&apps))
+    )
+    .unwrap();
+    assert_eq!((page.items.len(), page.total_count), (0, 0));
+    let found = call!(
+        harness,
+        portico_dashboard_users.call_search(&admin(), &users, None)
+    );
+    assert_eq!(found.unwrap().len(), 0);
+    // A shorter query does ask.
+    let asked = call!(harness, portico_dashboard_apps.call_search(&admin(), "a", None));
+    assert_eq!(asked.unwrap_err().code, Code::ServiceUnavailable);
+}

@@ -51,8 +51,9 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
     let storage = Arc::new(storage);
+    let write_time = Duration::from_millis(100);
     let limits = Limits {
-        write_time: Duration::from_millis(200),
+        write_time,
         ..Limits::default()
     };
     let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
@@ -61,10 +62,6 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
         permissions: vec!["admin".into()],
     });
     let turn = storage.begin_dashboard(Access::Write, &context(None)).await;
-    let holder = async {
-        tokio::time::sleep(Duration::from_millis(600)).await;
-        drop(turn.unwrap());
-    };
     let deleting = async {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
         let (plugin, store) = instance.parts().unwrap();
@@ -72,10 +69,11 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
         let answer = apps.call_delete(store, &ada, &"app".to_owned()).await;
         instance.answer(answer)
     };
-    let began = Instant::now();
-    let (deleted, ()) = tokio::join!(deleting, holder);
-    deleted.unwrap();
-    assert!(began.elapsed() >= Duration::from_millis(600), "it did not wait");
+    let mut deleting = std::pin::pin!(deleting);
+    let waited = tokio::time::timeout(2 * write_time, &mut deleting).await;
+    assert!(waited.is_err(), "it did not wait");
+    drop(turn.unwrap());
+    deleting.await.unwrap();
 }
 
 #[tokio::test]

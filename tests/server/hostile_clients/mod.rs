@@ -2,7 +2,6 @@
 
 mod silent;
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +13,7 @@ use serde_json::{Value, json};
 
 /// The most memory that the service ever had, in MiB.
 fn peak_memory(server: &Portico) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", server.process_id())).expect("its status");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .expect("VmHWM");
-    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
-    kilobytes / 1024
+    server.status("VmHWM") / 1024
 }
 
 #[test]
