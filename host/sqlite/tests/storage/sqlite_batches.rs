@@ -123,7 +123,11 @@ async fn a_batch_passes_over_waiting_writers_that_are_dropped() {
     drop(waiting.remove(0));
     tokio::time::sleep(Duration::from_millis(20)).await;
     assert!(poll!(&mut committed).is_pending(), "the last one has it");
-    drop(timeout(SOON, waiting.remove(0)).await.expect("the permit was lost"));
+    drop(
+        timeout(SOON, waiting.remove(0))
+            .await
+            .expect("the permit was lost"),
+    );
     timeout(SOON, committed)
         .await
         .expect("no one finishes the batch")
