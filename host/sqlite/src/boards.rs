@@ -56,6 +56,15 @@ pub(super) fn update(db: &Connection, new: &Board, name_key: &str) -> Result<boo
     Ok(true)
 }
 
+/// How many records a board consists of, beside itself.
+pub(super) fn records(board: &Board) -> usize {
+    let records = |item: &BoardItem| match item {
+        BoardItem::App { .. } => 1,
+        BoardItem::Bookmarks { app_ids } => 1 + app_ids.len(),
+    };
+    board.items.iter().map(records).sum()
+}
+
 fn insert_items(db: &Connection, board: &Board) -> Result<()> {
     let mut items = board.items.iter().enumerate();
     items.try_for_each(|(position, item)| insert_item(db, &board.board.id, position, item))

@@ -13,7 +13,7 @@ use portico_storage::{
 
 /// How many records are read or written on the thread that asks. With more, waking another thread costs
 /// less than the work.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 
 #[async_trait]
 impl Transaction for SqliteTransaction {

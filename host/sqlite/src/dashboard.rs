@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 
+use super::contract::FEW;
 use super::transaction::SqliteTransaction;
 use super::{audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::Timestamp;
@@ -118,12 +119,28 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.create(&board.board.id, |db| boards::insert(db, board, name_key))
-            .await
+        if boards::records(board) <= FEW {
+            return self
+                .create(&board.board.id, |db| boards::insert(db, board, name_key))
+                .await;
+        }
+        let (new, name_key) = (board.clone(), name_key.to_owned());
+        let created = self
+            .write_blocking(move |db| boards::insert(db, &new, &name_key))
+            .await?;
+        if created {
+            self.trail.created(&board.board.id);
+        }
+        Ok(created)
     }
 
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        self.write(|db| boards::update(db, board, name_key)).await
+        if boards::records(board) <= FEW {
+            return self.write(|db| boards::update(db, board, name_key)).await;
+        }
+        let (board, name_key) = (board.clone(), name_key.to_owned());
+        self.write_blocking(move |db| boards::update(db, &board, &name_key))
+            .await
     }
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
@@ -141,7 +158,12 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
-        self.write(|db| boards::share(db, id, users, groups)).await
+        if users.len() + groups.len() <= FEW {
+            return self.write(|db| boards::share(db, id, users, groups)).await;
+        }
+        let (id, users, groups) = (id.to_owned(), users.to_owned(), groups.to_owned());
+        self.write_blocking(move |db| boards::share(db, &id, &users, &groups))
+            .await
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {

@@ -105,6 +105,11 @@ impl Health {
         Error::Unavailable(error.to_string())
     }
 
+    /// Whether [`Health::check`] will write a file, because a write has failed.
+    pub fn needs_trial(&self) -> bool {
+        self.writes_failed.load(Ordering::Relaxed)
+    }
+
     /// Fails if changes cannot be kept, as far as is known. After a write has failed, it tests whether there
     /// is room again.
     pub fn check(&self) -> Result<()> {

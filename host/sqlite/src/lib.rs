@@ -13,6 +13,7 @@
 
 mod apps;
 mod audit;
+mod background;
 mod backup;
 mod batch;
 mod blocking;
@@ -52,7 +53,6 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
 
 use portico_storage::driver::PATIENCE;
 use portico_storage::{
@@ -183,8 +183,16 @@ impl DashboardStorage for SqliteStorage {
 
     async fn check(&self) -> Result<()> {
         let health = self.health.clone();
-        let checked = spawn_blocking(move || health.check()).await;
-        checked.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
+        if !health.needs_trial() {
+            return health.check();
+        }
+        // It writes a file. The runtime's threads for blocking work panic where the system has no thread left.
+        let (sender, checked) = oneshot::channel();
+        let thread = thread::Builder::new().name("portico-check".into());
+        let started = thread.spawn(move || sender.send(health.check()));
+        started.map_err(|error| Error::Unavailable(format!("no thread can be started: {error}")))?;
+        let gone = |_| Error::Unavailable("the check did not come to its end".into());
+        checked.await.map_err(gone)?
     }
 }
 

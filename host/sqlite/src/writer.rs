@@ -23,6 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
+use super::background::Background;
 use super::batch::{Batch, Blind, BlindWrite, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
@@ -34,7 +35,7 @@ const MAX_QUEUED: usize = 64;
 
 /// If the last COMMIT took less than this, the next one runs on the thread that ends the batch. Waking
 /// another thread for it, which then wakes the callers, would take as long again. A fast disk that stalls
-/// blocks one thread once: the COMMIT after that runs on a blocking thread.
+/// blocks one thread once: the COMMIT after that runs on the background thread.
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Owns the connection that writes, and gives out the permit.
@@ -47,6 +48,7 @@ pub(super) struct Writer {
     numbers: AtomicU64,
     patience: Duration,
     health: Arc<Health>,
+    background: Background,
 }
 
 impl Writer {
@@ -63,6 +65,7 @@ impl Writer {
             numbers: AtomicU64::new(0),
             patience,
             health,
+            background: Background::new(),
         }
     }
 
@@ -127,7 +130,7 @@ impl Writer {
         }
     }
 
-    /// Ends the batch and releases the permit; if the disk is slow, on a blocking thread.
+    /// Ends the batch and releases the permit; if the disk is slow, on the background thread.
     fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
         let has_work = batch.has_members() || self.has_queued();
         let is_short = batch.last_commit() < SHORT;
@@ -139,8 +142,7 @@ impl Writer {
             && let Ok(runtime) = Handle::try_current()
             && !(is_short && runtime.metrics().num_workers() > 1)
         {
-            // A runtime that shuts down drops the closure without running it, which ends the batch, too.
-            runtime.spawn_blocking(move || drop(finish));
+            self.background.run(move || drop(finish));
         }
     }
 
@@ -310,9 +312,9 @@ impl Drop for Finish {
         }
         if self.writer.has_queued() {
             let rest = Rest(self.writer.clone());
-            // Not on this thread, whose answers would wait.
-            if let Ok(runtime) = Handle::try_current() {
-                runtime.spawn_blocking(move || drop(rest));
+            // Not on a thread of the runtime, whose answers would wait.
+            if Handle::try_current().is_ok() {
+                self.writer.background.run(move || drop(rest));
             }
         }
     }

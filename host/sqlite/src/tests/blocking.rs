@@ -15,7 +15,9 @@ use super::super::readers::ReadGuard;
 use super::super::transaction::SqliteTransaction;
 use super::super::{LONGEST_STATEMENT, SqliteStorage};
 use super::{Store, context};
-use portico_storage::{DashboardTransaction, Error, Ids, Snapshot, Transaction};
+use portico_storage::{
+    Board, BoardItem, BoardSummary, DashboardTransaction, Error, Ids, Snapshot, Transaction,
+};
 
 const ENDLESS: &str = "
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
@@ -239,6 +241,39 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
         let ended = timeout(Duration::from_secs(10), reading).await.unwrap().unwrap();
         assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
     }
+}
+
+/// A closed pool refuses what would run on it.
+#[tokio::test]
+async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
+    let (storage, _directory) = store();
+    storage.pool.close(Duration::ZERO);
+    let mut transaction = writing(&storage).await;
+    let board = |id: &str, apps: usize| Board {
+        board: BoardSummary {
+            id: id.into(),
+            name: id.into(),
+            is_public: false,
+            creator_id: None,
+        },
+        items: vec![BoardItem::Bookmarks {
+            app_ids: (0..apps).map(|number| number.to_string()).collect(),
+        }],
+    };
+    assert!(transaction.insert_board(&board("small", 0), "small").await.unwrap());
+    let none = Vec::new();
+    assert!(transaction.share_board("small", &none, &none).await.unwrap());
+    let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
+    let shared = transaction.share_board("small", &many, &none).await;
+    assert!(matches!(shared, Err(Error::Unavailable(_))), "{shared:?}");
+    drop(transaction);
+    let mut transaction = writing(&storage).await;
+    let inserted = transaction.insert_board(&board("large", 16), "large").await;
+    assert!(matches!(inserted, Err(Error::Unavailable(_))), "{inserted:?}");
+    drop(transaction);
+    let mut transaction = writing(&storage).await;
+    let updated = transaction.update_board(&board("small", 16), "small").await;
+    assert!(matches!(updated, Err(Error::Unavailable(_))), "{updated:?}");
 }
 
 #[tokio::test]

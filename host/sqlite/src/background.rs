@@ -1,0 +1,67 @@
+//! The thread on which batches are committed when the disk is slow.
+//!
+//! It is started with the storage. A task may hold the permit to write, so it must never wait for a thread
+//! that the system cannot start: without this thread, the caller does the work itself.
+
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// Runs tasks in order, on a thread that ends when this is dropped.
+pub(super) struct Background(Option<Sender<Task>>);
+
+impl Background {
+    /// Starts the thread. Without one, tasks run on the threads of their callers.
+    pub fn new() -> Self {
+        let (sender, tasks) = channel::<Task>();
+        let thread = thread::Builder::new().name("portico-commit".into());
+        let started = thread.spawn(move || tasks.into_iter().for_each(|task| task()));
+        Self(started.is_ok().then_some(sender))
+    }
+
+    /// Runs a task on the thread, or on this one if there is no other.
+    pub fn run(&self, task: impl FnOnce() + Send + 'static) {
+        let task: Task = Box::new(task);
+        match &self.0 {
+            None => task(),
+            Some(sender) => {
+                if let Err(unsent) = sender.send(task) {
+                    (unsent.0)();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn name_of_the_thread_that_runs(background: &Background) -> Option<String> {
+        let (sender, name) = mpsc::channel();
+        background.run(move || sender.send(thread::current().name().map(ToOwned::to_owned)).unwrap());
+        name.recv().unwrap()
+    }
+
+    #[test]
+    fn tasks_run_on_the_thread_that_was_started_with_it() {
+        let name = name_of_the_thread_that_runs(&Background::new());
+        assert_eq!(name.as_deref(), Some("portico-commit"));
+    }
+
+    #[test]
+    fn without_a_thread_tasks_run_on_the_thread_of_the_caller() {
+        let name = name_of_the_thread_that_runs(&Background(None));
+        assert_eq!(name.as_deref(), thread::current().name());
+    }
+
+    #[test]
+    fn a_task_that_panics_does_not_keep_the_next_from_running() {
+        let background = Background::new();
+        background.run(|| panic!("expected in this test"));
+        name_of_the_thread_that_runs(&background);
+    }
+}
