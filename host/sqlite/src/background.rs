@@ -42,7 +42,11 @@ mod tests {
 
     fn name_of_the_thread_that_runs(background: &Background) -> Option<String> {
         let (sender, name) = mpsc::channel();
-        background.run(move || sender.send(thread::current().name().map(ToOwned::to_owned)).unwrap());
+        background.run(move || {
+            sender
+                .send(thread::current().name().map(ToOwned::to_owned))
+                .unwrap()
+        });
         name.recv().unwrap()
     }
 

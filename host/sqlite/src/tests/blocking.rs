@@ -260,7 +260,12 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
             app_ids: (0..apps).map(|number| number.to_string()).collect(),
         }],
     };
-    assert!(transaction.insert_board(&board("small", 0), "small").await.unwrap());
+    assert!(
+        transaction
+            .insert_board(&board("small", 0), "small")
+            .await
+            .unwrap()
+    );
     let none = Vec::new();
     assert!(transaction.share_board("small", &none, &none).await.unwrap());
     let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
