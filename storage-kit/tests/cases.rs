@@ -100,7 +100,7 @@ fn every_sentence_about_a_function_is_a_rule_of_some_case() {
     let unseen = [
         "Begins a transaction.",
         "Makes every change of the transaction durable, or none of them.",
-        "Keep only a hash of the secret, and compare in constant time.",
+        "Store only a hash of the secret, and compare in constant time.",
         "At most 1,000 ids.",
     ];
     let mut missing = Vec::new();

@@ -3,10 +3,16 @@
 //! It is started with the storage. A task may hold the permit to write, so it must never wait for a thread
 //! that the system cannot start: without this thread, the caller does the work itself.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 type Task = Box<dyn FnOnce() + Send>;
+
+/// A task that panics does not end the thread: another one may be queued already.
+fn run(task: Task) {
+    let _ = catch_unwind(AssertUnwindSafe(task));
+}
 
 /// Runs tasks in order, on a thread that ends when this is dropped.
 pub(super) struct Background(Option<Sender<Task>>);
@@ -16,7 +22,7 @@ impl Background {
     pub fn new() -> Self {
         let (sender, tasks) = channel::<Task>();
         let thread = thread::Builder::new().name("portico-commit".into());
-        let started = thread.spawn(move || tasks.into_iter().for_each(|task| task()));
+        let started = thread.spawn(move || tasks.into_iter().for_each(run));
         Self(started.is_ok().then_some(sender))
     }
 
