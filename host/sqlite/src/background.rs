@@ -42,16 +42,13 @@ impl Background {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
-
     use super::*;
 
     fn name_of_the_thread_that_runs(background: &Background) -> Option<String> {
-        let (sender, name) = mpsc::channel();
+        let (sender, name) = channel();
         background.run(move || {
-            sender
-                .send(thread::current().name().map(ToOwned::to_owned))
-                .unwrap()
+            let name = thread::current().name().map(ToOwned::to_owned);
+            sender.send(name).unwrap();
         });
         name.recv().unwrap()
     }
