@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     format(timestamp).map(|_| timestamp)
 }
 
-/// Serializes a moment as [`format`] writes it.
+/// Serializes a moment as [`format()`] writes it.
 pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     let text = format(*timestamp).ok_or_else(|| S::Error::custom("a date beyond the year 9999"))?;
     serializer.serialize_str(&text)
