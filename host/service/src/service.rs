@@ -227,46 +227,14 @@ impl Service {
         answer
     }
 
-    /// Calls a procedure with a function that already has the input.
-    pub async fn call_with<T, F>(
-        &self,
-        procedure: &str,
-        identity: &Identity,
-        request_id: &str,
-        run: impl FnOnce(Call) -> F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let procedure = self.table.find(procedure);
-        let procedure = procedure.ok_or_else(|| Error::not_found("Procedure"))?;
-        self.run_with(procedure, identity, request_id, run).await
-    }
-
-    /// Runs a procedure that is reached at its route alone.
-    pub(crate) async fn call_route<T, F>(
-        &self,
-        procedure: &str,
-        identity: &Identity,
-        request_id: &str,
-        run: impl FnOnce(Call) -> F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let procedure = self.find_route(procedure)?;
-        self.run_with(procedure, identity, request_id, run).await
-    }
-
     /// The procedure with this name that is reached at its route alone.
     pub(crate) fn find_route(&self, name: &str) -> Result<&Procedure, Error> {
         let procedure = self.table.routes().find(|procedure| procedure.name == name);
         procedure.ok_or_else(|| Error::not_found("Procedure"))
     }
 
-    async fn run_with<T, F>(
+    /// Runs a procedure with a function that already has the input.
+    pub async fn call_with<T, F>(
         &self,
         procedure: &Procedure,
         identity: &Identity,

@@ -275,7 +275,7 @@ async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_admi
     .unwrap_err();
     let unknown = call!(
         harness,
-        portico_dashboard_sign_in.call_password("nobody", "correct horse")
+        portico_dashboard_sign_in.call_password("unknown", "correct horse")
     )
     .unwrap_err();
     assert_eq!(

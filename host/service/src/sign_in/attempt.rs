@@ -62,9 +62,12 @@ impl<'a> SignInAttempt<'a> {
         self.progress.provider.get_or_init(|| credentials.provider());
         let progress = self.progress.clone();
         self.service
-            .call_route(SIGN_IN, sender, self.request_id, |call| {
-                sign_in(call, credentials, settings, progress)
-            })
+            .call_with(
+                self.service.find_route(SIGN_IN)?,
+                sender,
+                self.request_id,
+                |call| sign_in(call, credentials, settings, progress),
+            )
             .await
     }
 

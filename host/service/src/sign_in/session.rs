@@ -26,7 +26,7 @@ struct CurrentSession {
 /// Ends the caller's session. A caller without one stays signed out; an API key is not a session and stays valid.
 pub async fn sign_out(service: &Service, identity: &Identity, request_id: &str) -> Result<(), Error> {
     service
-        .call_route(SIGN_OUT, identity, request_id, end_session)
+        .call_with(service.find_route(SIGN_OUT)?, identity, request_id, end_session)
         .await
 }
 
@@ -48,7 +48,7 @@ pub async fn current_session(
     request_id: &str,
 ) -> Result<Output, Error> {
     service
-        .call_route(SESSION, identity, request_id, read_session)
+        .call_with(service.find_route(SESSION)?, identity, request_id, read_session)
         .await
 }
 
