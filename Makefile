@@ -1,14 +1,19 @@
 # Portico. Installs everything that a fresh machine needs, except Rust (from rustup), a C compiler and Node.
 .DEFAULT_GOAL := help
+
+# Where cargo puts what it builds.
+target_dir := $(or $(CARGO_TARGET_DIR),target)
+
 .PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-# With --workspace, `make test` after it compiles no dependency a second time.
-run: component ## build quickly and serve on 127.0.0.1:7575 with the data in ./data; make build is for speed
+# With --workspace, `make test` after it compiles no dependency a second time. The first time, cargo itself
+# builds the component (host/sandbox/build.rs) beside the crates that do not need it.
+run: $(if $(wildcard dist/portico.wasm),component) ## build quickly and serve on 127.0.0.1:7575 with the data in ./data; make build is for speed
 	cargo build --workspace --bin portico
-	$(or $(CARGO_TARGET_DIR),target)/debug/portico serve --listen 127.0.0.1:7575 --data data
+	$(target_dir)/debug/portico serve --listen 127.0.0.1:7575 --data data
 
 build: component ## build target/release/portico and dist/portico.wasm
 	cargo build --release --bin portico
@@ -20,8 +25,8 @@ component: target ## build dist/portico.wasm
 	cargo build --package portico-component --target wasm32-wasip2 --profile component \
 		--config 'target.wasm32-wasip2.rustflags=["$(remap)"]'
 	@mkdir -p dist
-	@cmp -s target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
-		cp target/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
+	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \
+		cp $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm
 
 hostile: target # a misbehaving component, for the tests of the sandbox
 	cargo build --package portico-hostile --target wasm32-wasip2 --profile component
@@ -62,11 +67,11 @@ soak: component nextest ## kill the service under load for longer: make soak ROU
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench
-	target/release/bench --rows "$(ROWS)"
+	$(target_dir)/release/bench --rows "$(ROWS)"
 
 bench-check: build wrk ## the same in two minutes; fails if a target is missed by more than a factor of two
 	cargo build --release --package portico-bench
-	target/release/bench --quick --rows "$(ROWS)"
+	$(target_dir)/release/bench --quick --rows "$(ROWS)"
 
 record-contract: component ## record the contract and the component of this version
 	cargo run --quiet --package portico-contract -- record

@@ -18,7 +18,7 @@ use std::{
 
 use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
-use tracing::{debug, warn};
+use tracing::{debug, info, warn};
 use wasmtime::{Engine, component::Component};
 
 use crate::component::{COMPONENT_HASH, is_inside};
@@ -63,6 +63,7 @@ pub(crate) fn load_again(engine: &Engine, component: &Component) -> anyhow::Resu
 }
 
 fn compile(engine: &Engine, component: &[u8]) -> anyhow::Result<Component> {
+    info!("compiling the component, which takes up to a few seconds");
     Component::new(engine, component)
         .map_err(anyhow::Error::from)
         .context("it cannot be compiled: is the file whole?")
@@ -72,7 +73,7 @@ fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Resu
     let file = folder.join(name_of(component));
     match from_file(engine, &file) {
         Ok(component) => return Ok(component),
-        Err(error) => debug!(%error, file = %file.display(), "the component is compiled"),
+        Err(error) => debug!(%error, file = %file.display(), "there is no compiled component to use"),
     }
     let component = compile(engine, component)?;
     if let Err(error) = keep(&component, &file, folder) {
