@@ -35,10 +35,10 @@ target: # installs the Rust target for which the component is compiled
 	@rustup target list --installed | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
 
 nextest:
-	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest
+	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked --debug cargo-nextest
 
 test: component hostile nextest ## every test that needs no other programs; says how many ran
-	cargo build --workspace --bin portico --bin rust-dashboard
+	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 	cargo nextest run --workspace --no-fail-fast
 
@@ -63,7 +63,7 @@ target/python/installed: $(requirements)
 ROUNDS ?= 500
 soak: component nextest ## kill the service under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
-	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run -p portico-tests --test server --no-capture random_writes
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --workspace --test server --no-capture random_writes
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench

@@ -177,7 +177,7 @@ pub struct HostArgs {
     #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
     icon_sources: Option<String>,
     /// What to log to the standard error: error, warn, info, debug, or a tracing filter
-    /// [default: info]
+    /// [default: info; warn for commands other than serve]
     #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
     log: Option<String>,
     /// The format of the log [default: pretty]
