@@ -23,8 +23,8 @@ const WAITS: Duration = Duration::from_millis(100);
 /// When several answers are awaited: how long for each, in turn.
 const SLICE: Duration = Duration::from_millis(5);
 
-/// How often a transaction is tried, as the component does.
-const ATTEMPTS: usize = 5;
+/// How often a transaction is tried: once, and again five times, as the component does.
+const ATTEMPTS: usize = 6;
 
 /// Why a case ends early.
 pub(crate) enum Stop {
