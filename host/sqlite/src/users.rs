@@ -34,22 +34,27 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     })
 }
 
+const LIST: &str = "
+    SELECT id, name, email, email_verified, image FROM user
+    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND ?3 IS NULL
+    ORDER BY name_key, id LIMIT ?4";
+
+/// The same with an email. A statement of its own, so that SQLite uses the index on email.
+const LIST_BY_EMAIL: &str = "
+    SELECT id, name, email, email_verified, image FROM user
+    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND email = ?3
+    ORDER BY name_key, id LIMIT ?4";
+
 pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    // In a form that lets SQLite use the index on email if one is given.
-    let by_email = match filter.email {
-        Some(_) => "email = ?3",
-        None => "?3 IS NULL",
+    let sql = match filter.email {
+        Some(_) => LIST_BY_EMAIL,
+        None => LIST,
     };
-    let sql = format!(
-        "SELECT id, name, email, email_verified, image FROM user
-        WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND {by_email}
-        ORDER BY name_key, id LIMIT ?4"
-    );
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
     let values = params![filter.provider.map(Word), contains, filter.email, limit];
-    all(db, &sql, values, |row| {
+    all(db, sql, values, |row| {
         Ok(UserSummary {
             id: row.get(0)?,
             name: row.get(1)?,
@@ -201,4 +206,31 @@ pub(super) fn password_version(db: &Connection, id: &str) -> Result<Option<u32>>
 /// The schema's cascades take the rest with it.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM user WHERE id = ?1", [id])? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::{create, open_file};
+
+    #[test]
+    fn a_user_is_found_by_email_through_the_index() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("portico.db");
+        create(&path).unwrap();
+        let db = open_file(&path).unwrap();
+        let plan = |sql: &str| -> String {
+            let sql = format!("EXPLAIN QUERY PLAN {sql}");
+            let plan = db.query_row(&sql, [None::<i64>; 4], |row| row.get("detail"));
+            plan.unwrap()
+        };
+        let by_email = plan(LIST_BY_EMAIL);
+        assert!(
+            by_email.starts_with("SEARCH user USING INDEX user_by_email"),
+            "{by_email}"
+        );
+        assert_eq!(plan(LIST), "SCAN user USING INDEX user_by_name");
+    }
 }
