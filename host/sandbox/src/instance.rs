@@ -19,7 +19,7 @@ use crate::{
         exports::portico::dashboard::{apps, users},
     },
     exports::{ExportIndices, Exports},
-    limits::{Budget, Stop, trapped},
+    limits::{Budget, AbortReason, trapped},
     memory::Share,
     prepared::Prepared,
     state::State,
@@ -175,7 +175,7 @@ impl Instance {
         let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
         let share = match self.keep {
             Some((user, instances)) if is_clean => {
-                let share = state.share.another();
+                let share = state.share.sibling();
                 instances.keep(Warm {
                     user,
                     store: self.store,
@@ -196,7 +196,7 @@ impl Instance {
         if let Err(refusal) = &answer
             && length(refusal) > self.store.data().limits.record
         {
-            return Err(trapped(Stop::LongRefusal.into()));
+            return Err(trapped(AbortReason::LongRefusal.into()));
         }
         self.ended_well = true;
         answer.map_err(|refusal| {

@@ -115,7 +115,7 @@ impl Sandbox {
 
     /// Another component beside this one, with the same imports and limits. The calls of both share
     /// permits and memory.
-    pub fn another(&self, component: &[u8]) -> anyhow::Result<Self> {
+    pub fn sibling(&self, component: &[u8]) -> anyhow::Result<Self> {
         let (limits, imports) = ((*self.limits).clone(), (*self.imports).clone());
         let other = Self::new(component, self.cache.clone(), limits, imports)?;
         Ok(Self {
@@ -127,7 +127,7 @@ impl Sandbox {
 
     /// A fresh instance for one call; waits for a permit.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.turn(&context).await?;
+        let permit = self.acquire_permit(&context).await?;
         self.enter_within(permit, context, self.imports.storage.clone())
             .await
     }
@@ -147,7 +147,7 @@ impl Sandbox {
     /// An instance for one call of a signed-in user: the one kept from this user's last call, or a
     /// fresh one, which may be kept for the next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.turn(&context).await?;
+        let permit = self.acquire_permit(&context).await?;
         let Some(warm) = self.warm.take(user) else {
             let storage = self.imports.storage.clone();
             let fresh = self.enter_within(permit, context, storage).await?;
@@ -165,7 +165,7 @@ impl Sandbox {
 
     /// Waits for a permit of a call that does not hash. Take it before you open a transaction around
     /// calls: other calls that hold a permit may wait for that transaction to end.
-    pub async fn turn(&self, context: &CallContext) -> Result<Permit, Error> {
+    pub async fn acquire_permit(&self, context: &CallContext) -> Result<Permit, Error> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {

@@ -126,7 +126,7 @@ pub(super) enum Origin {
     /// The host, in its data directory.
     Host,
     /// Possibly an attacker.
-    Anyone,
+    Untrusted,
 }
 
 /// Copies a database into an empty file, which then needs no companion, and checks the copy. If anyone may
@@ -161,7 +161,7 @@ pub(super) fn copy_into(
         }
     }
     drop(pages);
-    if origin == Origin::Anyone {
+    if origin == Origin::Untrusted {
         schema::limit_for_schema(&mut copy)?;
     }
     ensure!(become_one_file(&copy)?, "the copy does not become one file");
@@ -169,7 +169,7 @@ pub(super) fn copy_into(
     let schema = schema::check(&copy).map_err(explain_any);
     let refused = match origin {
         Origin::Host => schema.err().map(|error| format!("{error:#}")),
-        Origin::Anyone => {
+        Origin::Untrusted => {
             schema?;
             schema::limit_for_content(&mut copy, std::fs::metadata(file)?.len())?;
             None

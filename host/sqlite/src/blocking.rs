@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::transaction::{SqliteTransaction, State};
-use portico_storage::driver::{PATIENCE, failed_before, only_reads};
+use portico_storage::driver::{WAIT_TIMEOUT, failed_before, only_reads};
 use portico_storage::{Result, SharedSnapshot};
 
 /// How many records are read or written on the thread that asks. With more, waking another thread costs
@@ -30,7 +30,7 @@ impl Default for StatementLimits {
         Self {
             read: Duration::from_secs(30),
             // Half of the time that other writers wait, so that they still get the permit.
-            write: PATIENCE / 2,
+            write: WAIT_TIMEOUT / 2,
         }
     }
 }

@@ -36,7 +36,7 @@ impl Transaction for SqliteTransaction {
         Ok(())
     }
 
-    fn waits_for_turn(&self) -> bool {
+    fn is_waiting_for_write_lock(&self) -> bool {
         matches!(self.state, State::Blind { .. })
     }
 
@@ -124,11 +124,11 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.read(|db| invites::is_good(db, id, token, now)).await
+        self.read(|db| invites::is_valid(db, id, token, now)).await
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.write(|db| Ok(invites::is_good(db, id, token, now)? && invites::delete(db, id)?))
+        self.write(|db| Ok(invites::is_valid(db, id, token, now)? && invites::delete(db, id)?))
             .await
     }
 

@@ -55,7 +55,7 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
-use portico_storage::driver::PATIENCE;
+use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
     priority,
@@ -105,7 +105,7 @@ impl SqliteStorage {
         let connection = open_file(&path)?;
         let health = Arc::new(Health::new(path));
         let readers = Arc::new(Readers::new(health.clone(), scans));
-        let writer = Writer::new(connection, health.clone(), readers.clone(), PATIENCE);
+        let writer = Writer::new(connection, health.clone(), readers.clone(), WAIT_TIMEOUT);
         Ok(Self {
             readers,
             writer: Arc::new(writer),
@@ -136,7 +136,7 @@ impl SqliteStorage {
         // Not as a blocking task of the runtime, which a stop would wait for.
         let thread = thread::Builder::new().name("portico-verify".into());
         thread.spawn(move || {
-            priority::give_way();
+            priority::lower_priority();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
         })?;
         verified.await.context("the check of the database ended early")?

@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use super::connection::connect;
 use super::health::Health;
 use super::query::run;
-use portico_storage::driver::{PATIENCE, failed_before, waited_too_long};
+use portico_storage::driver::{WAIT_TIMEOUT, failed_before, waited_too_long};
 use portico_storage::{Error, Result, SharedSnapshot};
 
 /// How many transactions read at once. Reads take microseconds: more at once would not be faster.
@@ -208,7 +208,7 @@ async fn acquire(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
     if let Ok(permit) = permits.clone().try_acquire_owned() {
         return Ok(permit);
     }
-    timeout(PATIENCE, permits.clone().acquire_owned())
+    timeout(WAIT_TIMEOUT, permits.clone().acquire_owned())
         .await
         .map_err(|_| waited_too_long())?
         .map_err(|_| Error::Unavailable("the storage is closed".into()))

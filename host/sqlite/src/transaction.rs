@@ -12,7 +12,7 @@ use super::blocking::StatementLimits;
 use super::pool::Pool;
 use super::readers::Reader;
 use super::writer::{WritePermit, Writer};
-use portico_storage::driver::{Setter, Trail, failed_before, only_reads};
+use portico_storage::driver::{PasswordSetter, Trail, failed_before, only_reads};
 use portico_storage::{CallContext, Error, Ids, Result};
 
 /// How many records a transaction may write without the permit. The writes run while another transaction
@@ -22,7 +22,7 @@ const MAX_BLIND_RECORDS: usize = 4;
 pub(super) struct SqliteTransaction {
     pub(super) state: State,
     pub(super) resources: Resources,
-    pub(super) setter: Setter,
+    pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
     /// The first hits of the last count.
     pub(super) first_hits: Option<FirstHits>,
@@ -69,7 +69,7 @@ impl State {
 impl SqliteTransaction {
     /// A transaction that only reads.
     pub fn reading(reader: Reader, resources: Resources) -> Self {
-        let (setter, trail) = (Setter::default(), Trail::default());
+        let (setter, trail) = (PasswordSetter::default(), Trail::default());
         Self::new(State::Reading(reader), setter, trail, resources)
     }
 
@@ -80,10 +80,10 @@ impl SqliteTransaction {
             writes: Vec::new(),
             records: 0,
         };
-        Self::new(state, Setter::of(context), Trail::of(context), resources)
+        Self::new(state, PasswordSetter::of(context), Trail::of(context), resources)
     }
 
-    fn new(state: State, setter: Setter, trail: Trail, resources: Resources) -> Self {
+    fn new(state: State, setter: PasswordSetter, trail: Trail, resources: Resources) -> Self {
         Self {
             state,
             resources,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{all, exists, first, run};
-use super::values::{Moment, Word};
+use super::values::{TimestampMillis, EnumText};
 use portico_model::{Provider, User, UserSummary};
 use portico_storage::{Account, AccountKey, NewUser, UserChange, UserFilter};
 
@@ -21,9 +21,9 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
+            email_verified: row.get::<_, Option<TimestampMillis>>(3)?.map(|moment| moment.0),
             image: row.get(4)?,
-            provider: row.get::<_, Word<_>>(5)?.0,
+            provider: row.get::<_, EnumText<_>>(5)?.0,
             home_board_id: row.get(6)?,
             mobile_home_board_id: row.get(7)?,
             first_day_of_week: row.get(8)?,
@@ -53,13 +53,13 @@ pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSumma
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
-    let values = params![filter.provider.map(Word), contains, filter.email, limit];
+    let values = params![filter.provider.map(EnumText), contains, filter.email, limit];
     all(db, sql, values, |row| {
         Ok(UserSummary {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
+            email_verified: row.get::<_, Option<TimestampMillis>>(3)?.map(|moment| moment.0),
             image: row.get(4)?,
         })
     })
@@ -74,14 +74,14 @@ pub(super) fn find_account(db: &Connection, key: &AccountKey) -> Result<Option<A
         AccountKey::Name((provider, name_key)) => {
             let sql = "
                 SELECT id, name, provider, password_hash FROM user WHERE provider = ?1 AND name_key = ?2";
-            first(db, sql, params![Word(*provider), name_key], account)
+            first(db, sql, params![EnumText(*provider), name_key], account)
         }
         AccountKey::Subject((provider, subject)) => {
             let sql = "
                 SELECT id, name, user.provider, password_hash
                 FROM identity JOIN user ON user.id = identity.user_id
                 WHERE identity.provider = ?1 AND subject = ?2";
-            first(db, sql, params![Word(*provider), subject], account)
+            first(db, sql, params![EnumText(*provider), subject], account)
         }
     }
 }
@@ -90,7 +90,7 @@ fn account(row: &Row<'_>) -> Result<Account> {
     Ok(Account {
         id: row.get(0)?,
         name: row.get(1)?,
-        provider: row.get::<_, Word<_>>(2)?.0,
+        provider: row.get::<_, EnumText<_>>(2)?.0,
         password_hash: row.get(3)?,
     })
 }
@@ -104,13 +104,13 @@ pub(super) fn insert(db: &Connection, new: &NewUser) -> Result<()> {
     let user = &new.user;
     let values = params![
         user.id,
-        Word(user.provider),
+        EnumText(user.provider),
         user.name,
         new.name_key,
         user.email,
-        user.email_verified.map(Moment),
+        user.email_verified.map(TimestampMillis),
         new.password_hash,
-        Word(new.color_scheme),
+        EnumText(new.color_scheme),
         user.home_board_id,
         user.mobile_home_board_id,
         user.first_day_of_week,
@@ -129,7 +129,7 @@ pub(super) fn insert_identity(
     subject: &str,
 ) -> Result<()> {
     let sql = "INSERT INTO identity (provider, subject, user_id) VALUES (?1, ?2, ?3)";
-    run(db, sql, params![Word(provider), subject, user_id]).map(drop)
+    run(db, sql, params![EnumText(provider), subject, user_id]).map(drop)
 }
 
 pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<bool> {
@@ -137,7 +137,7 @@ pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<b
         UserChange::Profile(profile) => {
             let sql = "
                 UPDATE user SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
-            let verified = profile.email_verified.map(Moment);
+            let verified = profile.email_verified.map(TimestampMillis);
             run(
                 db,
                 sql,
@@ -165,7 +165,7 @@ pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<b
         UserChange::ColorScheme(color_scheme) => run(
             db,
             "UPDATE user SET color_scheme = ?2 WHERE id = ?1",
-            params![id, Word(*color_scheme)],
+            params![id, EnumText(*color_scheme)],
         ),
         UserChange::PingIconsEnabled(enabled) => run(
             db,

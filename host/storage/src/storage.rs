@@ -24,7 +24,7 @@ pub trait Transaction: Send + 'static {
 
     /// Whether this is a write transaction that does not keep others from writing yet. Once it does, the
     /// host limits the time that the component may take for it.
-    fn waits_for_turn(&self) -> bool {
+    fn is_waiting_for_write_lock(&self) -> bool {
         false
     }
 
