@@ -251,7 +251,7 @@ impl log::Host for State {
         self.budget.log_messages = left;
         let request = &self.context.request_id;
         if left == 0 {
-            warn!(target: "portico::component", %request, "no more messages of this call than this one");
+            warn!(target: "portico::component", %request, "this call reached its limit of log messages; the rest is dropped");
         }
         message.truncate(message.floor_char_boundary(self.limits.log_message));
         match level {

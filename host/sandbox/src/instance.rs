@@ -26,7 +26,7 @@ use crate::{
     warm::{Warm, WarmInstances},
 };
 
-/// The right to run one call at a time, with the memory that the calls which had it came to need.
+/// The right to run one call at a time. It keeps the largest share of memory that one of its calls needed.
 pub struct Permit {
     pub(crate) permit: OwnedSemaphorePermit,
     pub(crate) share: Share,

@@ -9,7 +9,8 @@
 //!   large one. So there is no deadlock.
 //! - A call that hashes does not wait for a medium share: one is set apart for each ([`Limits::hashing`]).
 //! - A call that holds a write transaction, or runs inside one, does not wait at all, because others wait
-//!   for that transaction. A caller that makes several calls keeps the share, so that it has it by then.
+//!   for that transaction. A caller that makes several calls keeps its share, so that a call inside the
+//!   transaction need not ask for a larger one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -83,7 +84,7 @@ impl Memory {
 }
 
 impl Share {
-    /// A new share of the same sandbox, as a call starts with.
+    /// Another share of the same sandbox, of the size that a call starts with.
     pub fn sibling(&self) -> Self {
         Self {
             may_wait: self.may_wait,

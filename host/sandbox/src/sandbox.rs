@@ -86,6 +86,17 @@ impl Sandbox {
 
     /// Runs a component that is compiled already. Fails if no thread can be started.
     pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
+        let permits = Arc::new(Semaphore::new(component.limits.ordinary_calls() as usize));
+        let memory = Memory::new(&component.limits);
+        Self::assemble(component, Arc::new(imports), permits, memory)
+    }
+
+    fn assemble(
+        component: Compiled,
+        imports: Arc<Imports>,
+        permits: Arc<Semaphore>,
+        memory: Arc<Memory>,
+    ) -> anyhow::Result<Self> {
         let Compiled {
             prepared,
             limits,
@@ -104,10 +115,10 @@ impl Sandbox {
         Ok(Self {
             prepared,
             hashing,
-            imports: Arc::new(imports),
+            imports,
             cache,
-            permits: Arc::new(Semaphore::new(limits.ordinary_calls() as usize)),
-            memory: Memory::new(&limits),
+            permits,
+            memory,
             limits: Arc::new(limits),
             warm,
         })
@@ -116,13 +127,9 @@ impl Sandbox {
     /// Another component beside this one, with the same imports and limits. The calls of both share
     /// permits and memory.
     pub fn sibling(&self, component: &[u8]) -> anyhow::Result<Self> {
-        let (limits, imports) = ((*self.limits).clone(), (*self.imports).clone());
-        let other = Self::new(component, self.cache.clone(), limits, imports)?;
-        Ok(Self {
-            permits: self.permits.clone(),
-            memory: self.memory.clone(),
-            ..other
-        })
+        let component = Compiled::new(component, self.cache.clone(), (*self.limits).clone())?;
+        let (permits, memory) = (self.permits.clone(), self.memory.clone());
+        Self::assemble(component, self.imports.clone(), permits, memory)
     }
 
     /// A fresh instance for one call; waits for a permit.
@@ -132,8 +139,8 @@ impl Sandbox {
             .await
     }
 
-    /// A fresh instance for one call that hashes a password. Does not wait: the caller sees to it that no
-    /// more than [`Limits::hashing`] of them are there at once. One more is an internal error.
+    /// A fresh instance for one call that hashes a password. Does not wait: the caller has a permit to hash,
+    /// of which there are [`Limits::hashing`]. One call more is an internal error.
     pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter()?;
         let permit = Permit {

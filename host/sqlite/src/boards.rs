@@ -56,7 +56,7 @@ pub(super) fn update(db: &Connection, new: &Board, name_key: &str) -> Result<boo
     Ok(true)
 }
 
-/// How many records a board consists of, beside itself.
+/// How many items and bookmarks a board has.
 pub(super) fn records(board: &Board) -> usize {
     let records = |item: &BoardItem| match item {
         BoardItem::App { .. } => 1,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, ToSql, params};
 
 use super::groups::permissions;
 use super::query::{all, first, run};
-use super::values::{TimestampMillis, EnumText};
+use super::values::{EnumText, TimestampMillis, optional_timestamp};
 use portico_model::Timestamp;
 use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
@@ -48,9 +48,9 @@ fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
         secret: row.get(1)?,
         user_id: row.get(2)?,
         permissions: Vec::new(),
-        expires_at: row.get::<_, Option<TimestampMillis>>(3)?.map(|moment| moment.0),
-        last_used_at: row.get::<_, Option<TimestampMillis>>(4)?.map(|moment| moment.0),
-        ends_at: row.get::<_, Option<TimestampMillis>>(5)?.map(|moment| moment.0),
+        expires_at: optional_timestamp(row, 3)?,
+        last_used_at: optional_timestamp(row, 4)?,
+        ends_at: optional_timestamp(row, 5)?,
     })
 }
 
@@ -99,8 +99,8 @@ pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
             name: row.get(1)?,
             user_id: row.get(2)?,
             created_at: row.get::<_, TimestampMillis>(3)?.0,
-            expires_at: row.get::<_, Option<TimestampMillis>>(4)?.map(|moment| moment.0),
-            last_used_at: row.get::<_, Option<TimestampMillis>>(5)?.map(|moment| moment.0),
+            expires_at: optional_timestamp(row, 4)?,
+            last_used_at: optional_timestamp(row, 5)?,
         })
     })
 }

@@ -193,12 +193,13 @@ impl DashboardStorage for SqliteStorage {
         if !health.needs_trial() {
             return health.check();
         }
-        // It writes a file. The runtime's threads for blocking work panic where the system has no thread left.
+        // It writes a file. Not as a blocking task of the runtime, which panics if the system can start no
+        // thread.
         let (sender, checked) = oneshot::channel();
         let thread = thread::Builder::new().name("portico-check".into());
         let started = thread.spawn(move || sender.send(health.check()));
         started.map_err(|error| Error::Unavailable(format!("no thread can be started: {error}")))?;
-        let gone = |_| Error::Unavailable("the check did not come to its end".into());
+        let gone = |_| Error::Unavailable("the check was aborted".into());
         checked.await.map_err(gone)?
     }
 }

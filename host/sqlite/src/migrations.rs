@@ -67,7 +67,7 @@ fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Resul
         let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;
         ensure!(
             !dangling,
-            "a record refers to one that is not there: restore a backup"
+            "a record refers to a missing record: restore a backup"
         );
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
         transaction.commit()?;

@@ -91,7 +91,7 @@ impl Pool {
         self.queue(task)?;
         answer
             .await
-            .map_err(|_| Error::Unavailable("a statement did not come to its end".into()))
+            .map_err(|_| Error::Unavailable("a statement was aborted".into()))
     }
 
     fn queue(&self, task: Arc<Task>) -> Result<()> {

@@ -61,7 +61,7 @@ pub fn restore(
     );
     ensure!(
         replace || !(exists || with_suffix(database, "-wal").try_exists()?),
-        "there is a database in {} already: restore into another data directory (--data), or replace it with --force, \
+        "a database already exists in {}: restore into another data directory (--data), or replace it with --force, \
          which keeps it under another name",
         database.parent().unwrap_or(database).display()
     );
@@ -88,11 +88,11 @@ fn looks_right(file: &Path) -> anyhow::Result<()> {
     // Opening a pipe would wait for a writer.
     ensure!(
         std::fs::metadata(file)?.is_file(),
-        "it is a folder or a device, no regular file: give the file of a backup"
+        "it is not a regular file but a folder or a device: give the file of a backup"
     );
     ensure!(
         begins_as_database(file)?,
-        "it is no database: give a file that `portico backup` wrote"
+        "it is not a database: give a file that `portico backup` wrote"
     );
     Ok(())
 }

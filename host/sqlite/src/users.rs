@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{all, exists, first, run};
-use super::values::{TimestampMillis, EnumText};
+use super::values::{EnumText, TimestampMillis, optional_timestamp};
 use portico_model::{Provider, User, UserSummary};
 use portico_storage::{Account, AccountKey, NewUser, UserChange, UserFilter};
 
@@ -21,7 +21,7 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<TimestampMillis>>(3)?.map(|moment| moment.0),
+            email_verified: optional_timestamp(row, 3)?,
             image: row.get(4)?,
             provider: row.get::<_, EnumText<_>>(5)?.0,
             home_board_id: row.get(6)?,
@@ -59,7 +59,7 @@ pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSumma
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<TimestampMillis>>(3)?.map(|moment| moment.0),
+            email_verified: optional_timestamp(row, 3)?,
             image: row.get(4)?,
         })
     })

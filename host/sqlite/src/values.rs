@@ -1,11 +1,11 @@
 //! How the contract's values are stored in columns.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Error, Result};
+use rusqlite::{Error, Result, Row};
 
 use portico_model::{ColorScheme, Provider, Timestamp};
 
-/// An enumeration, stored as a word.
+/// An enumeration, stored as text.
 pub(super) struct EnumText<T>(pub T);
 
 impl ToSql for EnumText<Provider> {
@@ -50,7 +50,7 @@ impl FromSql for EnumText<ColorScheme> {
     }
 }
 
-/// A moment, stored as an integer. SQLite's integers have a sign: a moment that does not fit is an error.
+/// A timestamp, stored as an integer. SQLite's integers have a sign: one that does not fit is an error.
 pub(super) struct TimestampMillis(pub Timestamp);
 
 impl ToSql for TimestampMillis {
@@ -67,4 +67,10 @@ impl FromSql for TimestampMillis {
             .map(Self)
             .map_err(|_| FromSqlError::OutOfRange(moment))
     }
+}
+
+/// A timestamp in a column that may be NULL.
+pub(super) fn optional_timestamp(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {
+    let timestamp: Option<TimestampMillis> = row.get(index)?;
+    Ok(timestamp.map(|timestamp| timestamp.0))
 }

@@ -28,7 +28,7 @@ pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The error of a transaction that waited longer than [`WAIT_TIMEOUT`].
 pub fn waited_too_long() -> Error {
     Error::Unavailable(format!(
-        "no turn for a transaction within {} seconds",
+        "timed out after {} seconds waiting to begin a transaction",
         WAIT_TIMEOUT.as_secs()
     ))
 }
@@ -40,7 +40,7 @@ pub fn only_reads() -> Error {
 
 /// The error of a write or a commit after a call of the transaction has failed.
 pub fn failed_before() -> Error {
-    Error::Unavailable("a call in this transaction failed before".into())
+    Error::Unavailable("an earlier call in this transaction failed".into())
 }
 
 /// Who sets a password, as far as it decides what ends with the old one.
