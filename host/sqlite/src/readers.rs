@@ -34,7 +34,7 @@ const MAX_READERS: usize = 16;
 pub(super) const MAX_SCANS: usize = MAX_READERS / 2;
 
 /// How many idle connections are kept, besides the anchor. More are rarely open at once: a read occupies
-/// a thread while it works, and requests keep at most half of the connections between their reads.
+/// a thread while it works, and requests keep at most half of the look-ups between their reads.
 const MAX_IDLE: usize = MAX_READERS / 2;
 
 /// Two reads follow each other closely if the second ends within this time of the first.
