@@ -200,12 +200,12 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        Ok(is_good(&self.state.invites, id, token, now))
+        Ok(is_valid(&self.state.invites, id, token, now))
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
         self.change(|state| {
-            let good = is_good(&state.invites, id, token, now);
+            let good = is_valid(&state.invites, id, token, now);
             if good {
                 state.invites.remove(id);
             }
@@ -299,7 +299,7 @@ fn apply(row: &mut NewUser, change: &UserChange) {
     }
 }
 
-fn is_good(
+fn is_valid(
     invites: &BTreeMap<String, (NewInvite, SecretHash)>,
     id: &str,
     token: &str,
