@@ -134,12 +134,12 @@ impl Gate {
     /// Waits until the next calls may be made.
     pub async fn pass(&self, snapshot: &SharedSnapshot) -> Result<Pass, Error> {
         if self.is_ahead_of_client() {
-            snapshot.let_go();
+            snapshot.release();
             self.connection.drained(self.calls.bytes() + WINDOW).await;
         }
         let (mut permit, mut alone) = (None, None);
         if !self.may_go_on() {
-            snapshot.let_go();
+            snapshot.release();
             let mut has_given_up = self.has_given_up.clone().lock_owned().await;
             // Another call of the batch may have obtained the permit, or given up, meanwhile.
             if self.finishing.get().is_none() {
@@ -162,7 +162,7 @@ impl Gate {
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {
-                snapshot.let_go();
+                snapshot.release();
                 reading.await
             }
         };

@@ -110,7 +110,7 @@ impl Lists {
         if let Some(estimate) = estimate
             && estimate.is_large()
         {
-            snapshot.let_go();
+            snapshot.release();
             let address = identity.address.map(Source::from);
             let user = self.hasher.hash_one((identity.user_id(), address));
             permit = Some(outgoing.permit(&self.semaphore, user).await?);

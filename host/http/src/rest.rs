@@ -113,7 +113,7 @@ async fn call<'a>(
     let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
-    shared.keep_no_more();
+    shared.close();
     // Authorise before reading the body.
     let authorised = http.service.authorise(procedure, &identity, &id.0).await?;
 

@@ -155,7 +155,7 @@ impl Storage for SqliteStorage {
             Access::Read => Ok(self.read(context).await?),
             // It may never need the permit to write: creating apps reads nothing.
             Access::Write => {
-                context.snapshot.let_go();
+                context.snapshot.release();
                 let (writer, pool, ids) = (self.writer.clone(), self.pool.clone(), self.ids.clone());
                 Ok(Box::new(SqliteTransaction::blind(writer, context, pool, ids)))
             }
@@ -173,7 +173,7 @@ impl DashboardStorage for SqliteStorage {
         match access {
             Access::Read => Ok(self.read(context).await?),
             Access::Write => {
-                context.snapshot.let_go();
+                context.snapshot.release();
                 let permit = self.writer.begin().await?;
                 let (pool, ids) = (self.pool.clone(), self.ids.clone());
                 Ok(Box::new(SqliteTransaction::writing(permit, context, pool, ids)))

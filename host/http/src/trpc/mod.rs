@@ -135,7 +135,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         return Ok(stream(caller, calls, snapshot, gate));
     }
     if !calls.is_batch {
-        shared.keep_no_more();
+        shared.close();
         let mut answers = Vec::new();
         for call in calls {
             answers.push(caller.answer(call, &shared).await);
@@ -237,7 +237,7 @@ async fn make(
         // It fails when the client has gone.
         let _ = answers.send((index, answer));
         if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
-            shared.let_go();
+            shared.release();
             pass = None;
             yield_now().await;
             since = Instant::now();

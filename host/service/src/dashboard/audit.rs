@@ -108,7 +108,7 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
     // The page includes every refusal until now. A task of its own writes them even if the client leaves.
-    call.snapshot.let_go();
+    call.snapshot.release();
     let audit = call.resources.audit.clone();
     let flushing = tokio::spawn(async move { audit.flush().await });
     flushing.await.map_err(Error::internal)?;
