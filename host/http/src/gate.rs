@@ -158,7 +158,7 @@ impl Gate {
                 }
             }
         }
-        let mut reading = pin!(self.permits.reading.take(self.group.0));
+        let mut reading = pin!(self.permits.reading.acquire(self.group.0));
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {

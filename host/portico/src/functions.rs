@@ -158,7 +158,7 @@ impl SignIn {
             address,
         )?;
         let checked = async {
-            let turn = service.turn_to_hash(address).await?;
+            let turn = service.acquire_hash_permit(address).await?;
             let service = service.clone();
             let checking = async move {
                 let mut instance = service.sandbox.enter_to_hash(context).await?;

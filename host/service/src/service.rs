@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
-pub use crate::run_blocking::{WaitedTurn, hash};
+pub use crate::run_blocking::{WorkPermit, hash};
 use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
@@ -35,7 +35,7 @@ use crate::{
         row::{Recorded, Transports},
     },
     resources::Resources,
-    run_blocking::{run_long, wait_for},
+    run_blocking::{run_long, acquire},
     shape::Shape,
     table::Table,
     throttle::Throttle,
@@ -328,12 +328,12 @@ impl Service {
         // Boxed to keep the common future small.
         let with_permit = async {
             if procedure.long {
-                let permit = self.turn_for_long(call.identity.address).await?;
+                let permit = self.acquire_long_permit(call.identity.address).await?;
                 return self.run_after_waiting(permit, procedure, call, run).await;
             }
             let address = call.identity.address;
             let hashing = async {
-                let permit = self.turn_to_hash(address).await?;
+                let permit = self.acquire_hash_permit(address).await?;
                 self.run_after_waiting(permit, procedure, call, run).await
             };
             if !procedure.throttled {
@@ -350,7 +350,7 @@ impl Service {
     /// Checks access again, and runs the call on a thread of its own.
     async fn run_after_waiting<T, F>(
         &self,
-        permit: WaitedTurn,
+        permit: WorkPermit,
         procedure: &Procedure,
         mut call: Call,
         run: impl FnOnce(Call) -> F,
@@ -438,15 +438,15 @@ impl Resources {
     /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
     /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
     /// nor for the memory that a hash takes.
-    pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
-        wait_for(&self.hashing, address, too_many).await
+        acquire(&self.hashing, address, too_many).await
     }
 
     /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
-    pub async fn turn_for_long(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+    pub async fn acquire_long_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
-        wait_for(&self.long, address, too_many).await
+        acquire(&self.long, address, too_many).await
     }
 }
 

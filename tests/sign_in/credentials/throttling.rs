@@ -228,7 +228,7 @@ fn a_try_counts_although_its_client_hangs_up() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.turn_to_hash(None)));
+    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
     let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
     let connections: Vec<_> = (0..10)
         .map(|number| {
@@ -305,7 +305,7 @@ fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.turn_to_hash(None)));
+    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
     let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
     let body = json!({"username": "root", "password": PASSWORD}).to_string();
     let headers = [("content-type", "application/json")];

@@ -28,7 +28,7 @@ pub(super) async fn sign_in(
     let (attempt, name_key) = credentials.begin_attempt(call).await?;
     let context = Identity::anonymous().context(&call.request_id);
     let result = async {
-        let permit = resources.turn_to_hash(call.identity.address).await?;
+        let permit = resources.acquire_hash_permit(call.identity.address).await?;
         let checking = check(
             resources.clone(),
             context.clone(),

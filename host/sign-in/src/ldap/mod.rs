@@ -82,7 +82,7 @@ impl Ldap {
         }
         let limit = self.config.time_limit;
         let (seconds, deadline) = (limit.as_secs(), started + limit);
-        let permit = self.connections.take(login.address.map(Source::from));
+        let permit = self.connections.acquire(login.address.map(Source::from));
         // After half the limit, too little time would be left for the directory.
         let _permit = timeout_at(started + limit / 2, permit).await.map_err(|_| {
             let too_many = "Too many sign-ins at once; try again in a moment";
