@@ -105,7 +105,7 @@ pub(crate) async fn identify_within(
             .await
             .map(|identity| (identity, None)),
         None => {
-            let shown = identity::shown(headers, http.settings.cookie());
+            let shown = identity::credentials_of(headers, http.settings.cookie());
             let context = Identity::anonymous().context(&id.0).within(snapshot.clone());
             identity::authenticate(&*http.service.storage, shown, headers, &context, now).await
         }
