@@ -15,6 +15,7 @@ pub mod procedures;
 pub mod request_id;
 pub mod resources;
 mod run_blocking;
+pub mod sender;
 pub mod service;
 pub mod sessions;
 pub mod shape;

@@ -10,7 +10,7 @@
 //!
 //! A thread for each call needs no pool to size, to keep alive or to shut down: starting one takes
 //! microseconds, and a hash tens of milliseconds (docs/performance.md). The runtime's threads for blocking
-//! work would not do: without a thread left the runtime panics, or lets the work wait for ever.
+//! work would not do: without a thread left the runtime panics, or lets the work wait forever.
 
 use std::{io, net::IpAddr, sync::Arc, thread, time::Duration};
 
@@ -42,7 +42,7 @@ pub(crate) async fn acquire(
 }
 
 /// Runs a call that hashes a password, on a thread of low priority.
-pub async fn hash<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
+pub(crate) async fn hash<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,

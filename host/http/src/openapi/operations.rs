@@ -4,7 +4,7 @@
 use portico_model::error::Code;
 use portico_sandbox::{Access, Kind};
 use portico_service::{
-    procedures::Procedure,
+    procedures::{Procedure, method},
     shape::{Field, Shape},
     words,
 };
@@ -99,10 +99,7 @@ impl Operations {
         );
         let mut operation = operation(procedure, operation_id("call", &procedure.name), tag);
         let mut codes = codes(procedure);
-        let method = match procedure.kind {
-            Kind::Query => "GET",
-            Kind::Mutation => "POST",
-        };
+        let method = method(procedure.kind);
         match (&procedure.input, procedure.kind) {
             (Shape::Nothing, _) => {}
             (input, Kind::Query) => {

@@ -279,6 +279,7 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
+    .sets_password()
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changeHomeBoards",

@@ -8,7 +8,10 @@ use portico_model::{
 };
 use portico_sandbox::SignedIn;
 
-use super::credentials::{Credentials, Progress, SignInSettings};
+use super::{
+    credentials::{Credentials, Progress, SignInSettings},
+    password::begin_attempt,
+};
 use crate::{
     external::{self, Login, SignIn},
     procedures::Call,
@@ -23,7 +26,7 @@ pub(super) async fn sign_in(
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let (resources, identity) = (&*call.resources, &*call.identity);
     let Some(ldap) = &settings.providers.ldap else {
-        let rule = "must be one that is on; GET /api/auth/providers tells which";
+        let rule = "must be an enabled provider (see GET /api/auth/providers)";
         return Err(Error::invalid_field("provider", rule));
     };
     // Checked before anything is sent to the directory.
@@ -33,7 +36,14 @@ pub(super) async fn sign_in(
             "The first user is created by onboarding",
         ));
     }
-    let (attempt, name_key) = credentials.begin_attempt(call).await?;
+    let (attempt, name_key) = begin_attempt(
+        resources,
+        Provider::Ldap,
+        &credentials.username,
+        identity.address,
+        &call.request_id,
+    )
+    .await?;
     let context = identity.context(&call.request_id);
     let account = resources
         .find_account_by_key(Provider::Ldap, &name_key, &context)

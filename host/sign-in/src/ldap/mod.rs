@@ -27,8 +27,8 @@ use portico_model::{
     Provider,
     error::{Code, Error},
 };
-use portico_service::external::{Directory as Vouches, External, Linking, Login, Vouched};
 use portico_service::{
+    external::{self, External, Linking, Login, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
@@ -172,7 +172,7 @@ impl Ldap {
 }
 
 #[async_trait]
-impl Vouches for Ldap {
+impl external::Directory for Ldap {
     fn label(&self) -> &str {
         &self.config.label
     }
