@@ -10,6 +10,7 @@ pub mod external;
 pub mod fair_semaphore;
 pub mod hot_swap;
 pub mod identity;
+mod issues;
 pub mod json;
 pub mod procedures;
 pub mod request_id;

@@ -11,6 +11,7 @@ use super::{
     validate::{Fields, LABEL},
 };
 use crate::{
+    accounts::admin_exists,
     procedures::{
         call::{ById, Call, Created, Output, json},
         row::{Row, mutation, query},
@@ -207,12 +208,12 @@ struct AdministratorGuard {
 impl AdministratorGuard {
     async fn before(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
         Ok(Self {
-            existed: administrator_exists(transaction).await?,
+            existed: admin_exists(transaction).await?,
         })
     }
 
     async fn after(self, transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-        if self.existed && !administrator_exists(transaction).await? {
+        if self.existed && !admin_exists(transaction).await? {
             return Err(Error::new(
                 Code::Conflict,
                 "This would take admin from the last administrator",
@@ -224,15 +225,9 @@ impl AdministratorGuard {
 
 /// Refuses a state without an administrator, even if there was none before.
 pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-    if administrator_exists(transaction).await? {
+    if admin_exists(transaction).await? {
         return Ok(());
     }
     let message = "There would be no administrator: no user in a group with the permission admin";
     Err(Error::new(Code::Conflict, message))
-}
-
-async fn administrator_exists(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {
-    // No user has this id, so every administrator counts as another one.
-    let no_user = "";
-    Ok(transaction.another_admin_exists(no_user).await?)
 }

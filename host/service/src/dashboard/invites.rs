@@ -1,6 +1,7 @@
 //! `invite.*`: invites. Each lets one person register, until it expires.
 
 use portico_model::{
+    Timestamp,
     error::{Code, Error},
     time,
 };
@@ -23,7 +24,8 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Create {
-    expiration_date: String,
+    #[serde(deserialize_with = "time::deserialize")]
+    expiration_date: Timestamp,
 }
 
 #[derive(Serialize)]
@@ -76,14 +78,11 @@ async fn get_all(call: Call) -> Result<Output, Error> {
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
-    let expiration_date = time::parse(&input.expiration_date)
-        .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
-
     let issued = call.resources.secrets.invite(call.resources.new_id());
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let invite = NewInvite {
         id: issued.id.clone(),
-        expiration_date,
+        expiration_date: input.expiration_date,
         creator_id,
     };
     transaction.insert_invite(&invite, &issued.hash).await?;

@@ -38,7 +38,6 @@ struct Create {
     short: String,
     url_template: String,
     icon_url: String,
-    #[serde(default)]
     description: Option<String>,
 }
 

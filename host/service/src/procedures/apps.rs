@@ -84,7 +84,6 @@ impl From<App> for Created {
 struct Page {
     page: i32,
     page_size: i32,
-    #[serde(default)]
     search: Option<String>,
 }
 

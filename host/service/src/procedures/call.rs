@@ -102,7 +102,6 @@ pub(crate) struct Created {
 #[derive(Deserialize)]
 pub(crate) struct Search {
     pub query: String,
-    #[serde(default)]
     pub limit: Option<i32>,
 }
 

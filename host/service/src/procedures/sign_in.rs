@@ -7,7 +7,7 @@ use super::row::{Recorded, Row, route_only};
 use crate::{
     audit::SIGN_IN,
     shape::{
-        NAMED, NULLABLE_DATE, NULLABLE_TEXT,
+        COLOR_SCHEME, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
         Shape::{Choice, Date, List, Named, Nothing, Record, Text},
         optional, required,
     },

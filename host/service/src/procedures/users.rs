@@ -12,9 +12,9 @@ use super::{
     row::{Row, described},
 };
 use crate::shape::{
-    Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
     Shape::{
-        self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
+        self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
     },
     optional, required,
 };
@@ -100,7 +100,6 @@ struct ForUser {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Selectable {
-    #[serde(default)]
     exclude_external_providers: Option<bool>,
 }
 

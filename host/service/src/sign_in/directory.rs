@@ -2,10 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
 use portico_sandbox::SignedIn;
 
 use super::{
@@ -30,12 +27,7 @@ pub(super) async fn sign_in(
         return Err(Error::invalid_field("provider", rule));
     };
     // Checked before anything is sent to the directory.
-    if !resources.has_users(&call.request_id).await? {
-        return Err(Error::new(
-            Code::Forbidden,
-            "The first user is created by onboarding",
-        ));
-    }
+    resources.require_users(&call.request_id).await?;
     let (attempt, name_key) = begin_attempt(
         resources,
         Provider::Ldap,

@@ -4,7 +4,7 @@
 
 use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
 use portico_storage::SearchEngine;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{Deserialize, Deserializer};
 
 use super::super::{
     boards, groups, search_engines,
@@ -191,8 +191,8 @@ pub(super) struct User {
     pub provider: Provider,
     #[serde(default)]
     pub email: TextChange,
-    #[serde(default)]
-    pub email_verified: Change<Moment>,
+    #[serde(default, deserialize_with = "moment_change")]
+    pub email_verified: Change<Timestamp>,
     pub password: Option<String>,
     #[serde(default)]
     pub image: TextChange,
@@ -281,15 +281,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
     }
 }
 
-pub(super) struct Moment(pub Timestamp);
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        time::parse(&text)
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("no date"))
-    }
+/// A change of an optional moment.
+fn moment_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Change<Timestamp>, D::Error> {
+    let moment = time::deserialize_option(deserializer)?;
+    Ok(moment.map_or(Change::Clear, Change::Set))
 }
 
 /// The entries of a list; none where it is absent.
