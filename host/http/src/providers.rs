@@ -229,7 +229,10 @@ impl Query {
         let pairs = query_pairs(parts.uri.query())?;
         let mut keys = HashSet::new();
         if !pairs.iter().all(|(key, _)| keys.insert(key)) {
-            return Err(Error::new(Code::BadRequest, "A key of the query is there twice"));
+            return Err(Error::new(
+                Code::BadRequest,
+                "A key of the query appears more than once",
+            ));
         }
         Ok(Self(pairs))
     }

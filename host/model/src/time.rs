@@ -81,9 +81,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timesta
 }
 
 /// Deserializes an optional moment; null is none. The field needs `#[serde(default)]`.
-pub fn deserialize_option<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Timestamp>, D::Error> {
+pub fn deserialize_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     text.as_deref().map(moment).transpose()
 }

@@ -169,7 +169,8 @@ impl Service {
         let (identity, _) = sender.latest();
         let allowed = self.check_access(procedure, &identity, request_id).await;
         allowed.map_err(|error| {
-            self.audit.refuse(&procedure.action(&identity, request_id), &error);
+            self.audit
+                .refuse(&procedure.action(&identity, request_id), &error);
             report(error, &procedure.name, request_id)
         })?;
         Ok(Authorised {
@@ -203,7 +204,8 @@ impl Service {
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
         let request = self.request(procedure, identity, request_id, &input);
-        self.make(request, move || check_input(procedure, input), run).await
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
     /// Makes an authorised call, within the snapshot of its request if the procedure is
@@ -230,7 +232,8 @@ impl Service {
                 SharedSnapshot::default()
             },
         };
-        self.make(request, move || check_input(procedure, input), run).await
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
     /// Runs a procedure with a function that already has the input.
@@ -287,7 +290,8 @@ impl Service {
             let checked_at = match request.checked_at {
                 Some(checked_at) => checked_at,
                 None => {
-                    self.check_access(procedure, &request.identity, request.id).await?;
+                    self.check_access(procedure, &request.identity, request.id)
+                        .await?;
                     Instant::now()
                 }
             };

@@ -172,7 +172,10 @@ impl Steps {
     }
 
     async fn authenticate(&self) -> Result<Identity, Error> {
-        let (shown, now) = (identity::credentials_of(&self.headers, PLAIN_COOKIE), SystemClock.now());
+        let (shown, now) = (
+            identity::credentials_of(&self.headers, PLAIN_COOKIE),
+            SystemClock.now(),
+        );
         let anonymous = anonymous();
         let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, &anonymous, now);
         Ok(authenticated.await?.0)

@@ -69,7 +69,7 @@ pub(super) static ROWS: &[Row] = &[
             "Group",
             &Record(&[
                 required("id", Text).about("The group's id."),
-                required("name", Text).about("The group's name, which no other has."),
+                required("name", Text).about("The group's name, unique."),
                 required("permissions", List(&Text)).about("What its members may do."),
                 required("members", List(&NAMED)).about("The users in it."),
             ]),
@@ -79,9 +79,7 @@ pub(super) static ROWS: &[Row] = &[
     .about("All groups with their permissions and members, by name."),
     mutation(
         "group.createGroup",
-        Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other group has it.")
-        ]),
+        Record(&[required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.")]),
         ID,
         |call| Box::pin(create(call)),
     )
@@ -106,7 +104,7 @@ pub(super) static ROWS: &[Row] = &[
     mutation("group.addMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(add_member(call))
     })
-    .about("Adds a user to a group; one who is in it already stays.")
+    .about("Adds a user to a group; does nothing for an existing member.")
     .refuses(&[Code::NotFound]),
     mutation("group.removeMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(remove_member(call))

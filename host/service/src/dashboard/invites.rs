@@ -42,7 +42,7 @@ pub(super) static ROWS: &[Row] = &[
             "Invite",
             &Record(&[
                 required("id", Text).about("The invite's id."),
-                required("expirationDate", Date).about("Until when a person can register with it."),
+                required("expirationDate", Date).about("When it expires."),
                 required("creator", Nullable(&NAMED)).about("The user who made it; null for the operator."),
             ]),
         )),
@@ -52,8 +52,9 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/invites"),
     mutation(
         "invite.createInvite",
-        Record(&[required("expirationDate", Date)
-            .about("Until when a person can register with it. A date in the past is accepted, too.")]),
+        Record(&[
+            required("expirationDate", Date).about("When it expires. A date in the past is accepted, too.")
+        ]),
         Named(
             "CreatedInvite",
             &Record(&[

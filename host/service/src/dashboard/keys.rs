@@ -1,4 +1,4 @@
-//! `apiKeys.*`: keys for programs. At any time a key has the permissions that its user has.
+//! `apiKeys.*`: keys for programs. A key always has its user's current permissions.
 
 use portico_model::{
     Timestamp,
@@ -80,7 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         ),
         |call| Box::pin(create(call)),
     )
-    .about("Makes an API key. It may do what its user may do, at every moment.")
+    .about("Makes an API key. It always has its user's current permissions.")
     .refuses(&[Code::NotFound]),
     mutation(
         "apiKeys.delete",
@@ -88,7 +88,7 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(delete(call)),
     )
-    .about("Deletes an API key: it opens nothing from now on.")
+    .about("Deletes an API key: it stops working at once.")
     .refuses(&[Code::NotFound]),
 ];
 
@@ -105,7 +105,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let user_id = input
         .user_id
         .or_else(|| call.identity.user_id().map(Into::into))
-        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is no user"))?;
+        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
 
     let issued = call.resources.secrets.api_key();
     let key = ApiKey {

@@ -13,9 +13,7 @@ use super::{
 };
 use crate::shape::{
     Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-    Shape::{
-        self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
-    },
+    Shape::{self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Record, Text},
     optional, required,
 };
 
@@ -306,7 +304,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeColorScheme",
-        Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
+        Record(&[required("colorScheme", COLOR_SCHEME)]),
         Nothing,
         component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
             input.color_scheme)),

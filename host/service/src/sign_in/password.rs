@@ -88,7 +88,10 @@ pub(super) async fn begin_attempt(
     request_id: &str,
 ) -> Result<(LoginAttempt, String), Error> {
     let context = Identity::anonymous().context(request_id);
-    let name_key = resources.sandbox.name_key(context, beginning(username.trim())).await?;
+    let name_key = resources
+        .sandbox
+        .name_key(context, beginning(username.trim()))
+        .await?;
     let account = ThrottledAccount::new(provider, &name_key);
     let attempt = resources.throttle.begin(Some(account), address)?;
     Ok((attempt, name_key))

@@ -102,7 +102,11 @@ impl LoginAttempt {
     pub(crate) fn refuse(mut self, error: &Error) {
         // Nothing was tested: the input was malformed, or it could not be checked.
         let was_untested = matches!(error.code, Code::BadRequest | Code::ServiceUnavailable);
-        self.end(if was_untested { Outcome::Void } else { Outcome::Failed });
+        self.end(if was_untested {
+            Outcome::Void
+        } else {
+            Outcome::Failed
+        });
     }
 
     fn end(&mut self, outcome: Outcome) {

@@ -96,11 +96,13 @@ impl Ldap {
         let mut directory = Directory::open(&self.config).await.map_err(unreachable)?;
         let found = directory.find(login.username).await.map_err(unreachable)?;
         let entry = match &found[..] {
-            [] => return Err(refused("no entry fits the name")),
+            [] => return Err(refused("no entry matches the name")),
             [entry] => entry,
             entries => {
                 let entries: Vec<_> = entries.iter().map(|entry| &entry.dn).collect();
-                return Err(refused(format!("more than one entry fits the name: {entries:?}")));
+                return Err(refused(format!(
+                    "more than one entry matches the name: {entries:?}"
+                )));
             }
         };
         let identity = self.identity(entry)?;
@@ -137,9 +139,7 @@ impl Ldap {
     fn identity(&self, entry: &Entry) -> Result<Vouched, Error> {
         let lacks = |attribute: &str| {
             let dn = &entry.dn;
-            refused(format!(
-                "the entry {dn:?} has no {attribute}, or not one that is good"
-            ))
+            refused(format!("the entry {dn:?} has no valid {attribute}"))
         };
         let id = &self.config.id_attribute;
         let name = &self.config.name_attribute;

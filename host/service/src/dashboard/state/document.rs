@@ -103,10 +103,8 @@ const APP: Shape = Named(
 const SEARCH_ENGINE: Shape = Named(
     "WantedSearchEngine",
     &Record(&[
-        required("name", LABEL)
-            .about("1 to 64 characters on one line, trimmed; no other in the list has it."),
-        required("short", search_engines::SHORT)
-            .about("1 to 8 characters on one line, trimmed; no other has it."),
+        required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique in the list."),
+        required("short", search_engines::SHORT).about("1 to 8 characters on one line, trimmed; unique."),
         required("urlTemplate", search_engines::URL_TEMPLATE)
             .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
         required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
@@ -121,8 +119,7 @@ const BOARD: Shape = Named(
         optional("isPublic", Boolean)
             .about("Whether everyone may view it, signed in or not; not, if it is new."),
         optional("creator", Nullable(&USER_NAME)).about("Who made it."),
-        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
-            .about("What stands on it, in this order."),
+        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS)).about("Its items, in this order."),
         optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: no one."),
     ]),
 );
