@@ -6,6 +6,7 @@ use fastrand::Rng;
 use portico_model::{Provider, Timestamp, time};
 use portico_sandbox::Access;
 use portico_service::table::Table;
+use portico_tests::MISSING;
 use portico_tests::clock::{DAY, NEW_YEAR};
 use portico_tests::procedures::PERMISSIONS;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use super::{
     side::Outcome,
     steps::{Action, Caller, External, Step},
     texts,
-    world::{MADE_UP, User, World},
+    world::{User, World},
 };
 
 /// How often each is called, in relation to the others. What hashes a password costs a hundred
@@ -123,7 +124,8 @@ pub struct Generator {
     plan: Option<Plan>,
 }
 
-/// To use what has just been made at the moment at which it expires, or right before or after.
+/// To use what has just been made: a session at once, or anything at the moment at which it expires, or
+/// right before or after.
 struct Plan {
     at: Timestamp,
     caller: Caller,
@@ -147,17 +149,23 @@ impl Generator {
     /// Learns what a step has changed.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         self.world.learn(step, outcome);
-        if outcome.code == "OK" && self.rng.bool() {
+        // Without a plan for every sign-in, few sessions would be used while they last.
+        let has_plan = matches!(step.action, Action::SignIn { .. }) || self.rng.bool();
+        if outcome.code == "OK" && has_plan {
             self.plan = self.plan_for(step, &outcome.json());
         }
     }
 
     fn plan_for(&mut self, step: &Step, output: &Value) -> Option<Plan> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (expires_at, caller, action) = match &step.action {
-            Action::SignIn { .. } if self.rng.u8(..6) == 0 => {
+        let (at, caller, action) = match &step.action {
+            Action::SignIn { .. } => {
                 let shows = Caller::Shows(text(&output["body"]["token"]));
-                (step.at + SESSION_TIME, shows, Action::Session)
+                let after = match self.rng.u8(..6) {
+                    0 => SESSION_TIME,
+                    _ => 2,
+                };
+                (step.at + after, shows, Action::Session)
             }
             Action::Call { procedure, input } => {
                 let input = input.as_ref()?;
@@ -187,10 +195,10 @@ impl Generator {
             }
             _ => return None,
         };
-        // What is far away would end everything else as well.
-        let is_near = (step.at..=step.at + NEAR).contains(&expires_at);
+        // A step far ahead would end everything else as well.
+        let is_near = (step.at..=step.at + NEAR).contains(&at);
         is_near.then(|| Plan {
-            at: expires_at - 1 + self.rng.u64(..3),
+            at: at - 1 + self.rng.u64(..3),
             caller,
             action,
         })
@@ -341,7 +349,7 @@ impl Generator {
                     .users
                     .gone
                     .last()
-                    .map_or(MADE_UP, |user| &user.id)
+                    .map_or(MISSING, |user| &user.id)
                     .to_owned();
                 let permissions = self.permissions();
                 Caller::Vouched { id, permissions }
@@ -366,7 +374,7 @@ impl Generator {
     fn vouched(&mut self, permissions: Vec<String>) -> Caller {
         let id = match self.world.users.any(&mut self.rng) {
             Some(user) => user.id.clone(),
-            None => MADE_UP.to_owned(),
+            None => MISSING.to_owned(),
         };
         Caller::Vouched { id, permissions }
     }

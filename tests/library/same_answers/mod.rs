@@ -7,8 +7,8 @@
 //! state is also held by itself against what must always be true of it.
 //!
 //! A sequence that fails is made as small as it gets, and shown with its seed:
-//! `PORTICO_TEST_SEED=… cargo nextest run -p portico-tests --test same_answers`. `PORTICO_TEST_STEPS`
-//! sets how many steps there are.
+//! `PORTICO_TEST_SEED=… cargo nextest run -p portico-tests --test library every_driver_gives_the_same_answers`.
+//! `PORTICO_TEST_STEPS` sets how many steps there are.
 
 mod documents;
 mod generate;

@@ -1,15 +1,13 @@
 //! What is known to be there, so that steps are about it: learned from the answers.
 
 use fastrand::Rng;
+use portico_tests::MISSING;
 use serde_json::Value;
 
 use super::{
     side::Outcome,
     steps::{Action, Caller, Step},
 };
-
-/// An id that nothing has.
-pub const MADE_UP: &str = "01890000-0000-7000-8000-000000000000";
 
 /// Records of one kind.
 #[derive(Default)]
@@ -76,7 +74,7 @@ impl<T: Record> Records<T> {
             1 => rng.choice(&self.gone),
             _ => rng.choice(&self.there),
         };
-        found.map_or_else(|| MADE_UP.to_owned(), |record| record.id().to_owned())
+        found.map_or_else(|| MISSING.to_owned(), |record| record.id().to_owned())
     }
 
     fn add(&mut self, record: T) {
@@ -136,13 +134,7 @@ impl World {
     /// those are the callers and records that are no longer what they were.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         if outcome.code != "OK" {
-            // Sessions end in many ways: one that was not there is not tried again.
-            if let Action::Call { procedure, input } = &step.action
-                && procedure == "session.delete"
-                && let Some(input) = input
-            {
-                self.listed_sessions.remove(&text(&input["id"]));
-            }
+            self.learn_refusal(step);
             return;
         }
         let output = outcome.json();
@@ -186,6 +178,19 @@ impl World {
         }
     }
 
+    /// Sessions end in many ways: one that a refusal shows to have ended is not tried again.
+    fn learn_refusal(&mut self, step: &Step) {
+        match (&step.action, &step.caller) {
+            (Action::Call { procedure, input }, _) if procedure == "session.delete" => {
+                if let Some(input) = input {
+                    self.listed_sessions.remove(&text(&input["id"]));
+                }
+            }
+            (Action::Session | Action::SignOut, Caller::Shows(token)) => self.sessions.remove(token),
+            _ => {}
+        }
+    }
+
     fn learn_call(&mut self, procedure: &str, caller: &Caller, input: &Value, output: &Value) {
         let (id, name) = (text(&output["id"]), text(&input["name"]));
         let input_id = text(&input["id"]);
@@ -219,10 +224,7 @@ impl World {
                 }
             }
             "user.delete" => {
-                let user_id = text(&input["userId"]);
-                self.users.remove(&user_id);
-                self.keys.remove_where(|key| key.user_id == user_id);
-                self.sessions.remove_where(|session| session.user_id == user_id);
+                self.remove_user(&text(&input["userId"]));
             }
             "app.create" => self.apps.add(Named { id, name }),
             "app.createMany" => {
@@ -313,10 +315,17 @@ impl World {
         for entry in entries("removed") {
             let id = text(&entry["id"]);
             match entry["kind"].as_str().unwrap_or_default() {
-                "user" => self.users.remove(&id),
+                "user" => self.remove_user(&id),
                 kind => self.named(kind).remove(&id),
             }
         }
+    }
+
+    /// A user goes with their keys and sessions.
+    fn remove_user(&mut self, id: &str) {
+        self.users.remove(id);
+        self.keys.remove_where(|key| key.user_id == id);
+        self.sessions.remove_where(|session| session.user_id == id);
     }
 
     fn named(&mut self, kind: &str) -> &mut Records<Named> {
