@@ -104,7 +104,7 @@ fn fill(host: &Host, first: u64, count: u64, outcome: &str) {
 }
 
 #[test]
-fn a_flood_of_refusals_is_a_few_rows_and_delays_no_other_call() {
+fn a_flood_of_refusals_is_a_few_rows() {
     let server = Portico::start();
     let root = administrator(&server);
     let anonymous = server.anonymous();

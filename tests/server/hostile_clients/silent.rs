@@ -1,6 +1,6 @@
 //! Clients that ask for much and read nothing, or read slowly.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -65,6 +65,30 @@ fn wait_for_answers(streams: &[TcpStream]) {
         "none of {} clients got what it asked for",
         streams.len()
     );
+}
+
+/// Whether nothing of the answer has arrived yet.
+fn is_waiting(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).expect("a mode");
+    let begun = stream.peek(&mut [0]);
+    stream.set_nonblocking(false).expect("a mode");
+    begun.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// A large batch of cheap calls that waits for a turn, because other batches have all turns.
+#[track_caller]
+fn batch_without_turn(server: &Portico) -> TcpStream {
+    let calls = vec!["onboard.currentStep"; 17].join(",");
+    let path = format!("/api/trpc/{calls}?batch=1");
+    let began = Instant::now();
+    loop {
+        let stream = silent(server, 1, &path, &[]).remove(0);
+        thread::sleep(Duration::from_secs(1));
+        if is_waiting(&stream) {
+            return stream;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "there are turns left");
+    }
 }
 
 /// What `work` answers, and by how many MiB the memory of the service grew at most meanwhile.
@@ -188,8 +212,12 @@ fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
         .collect();
     let path = format!("/api/trpc/app.byIds?input={}", escape(&json!(ids).to_string()));
     assert!(server.anonymous().get(&path).assert_status(200).body.len() > 100 * ICON);
-    let _silent = silent(&server, 20, &path, &[]);
-    thread::sleep(Duration::from_secs(1));
+    let silent = silent(&server, 20, &path, &[]);
+    let start = Instant::now();
+    while silent.iter().all(is_waiting) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no list was made");
+        thread::sleep(Duration::from_millis(10));
+    }
     let start = Instant::now();
     for _ in 0..3 {
         let found = server.anonymous().query("app.byIds", &json!([small])).data();
@@ -199,7 +227,10 @@ fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
         let page = json!({"page": 1, "pageSize": 20, "search": "Small"});
         assert_eq!(admin.query("app.getPaginated", &page).data()["totalCount"], 1);
     }
+    // Large lists are made about 5 s apart, when a client that does not read is closed.
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    // The next large list was always about to be made, so the turn was taken all the time.
+    assert!(silent.iter().any(is_waiting), "no large list waited for its turn");
 }
 
 /// Lists without end have all turns.
@@ -211,7 +242,7 @@ fn a_request_that_is_refused_as_a_whole_does_not_wait_for_a_turn() {
     server.make_lists_of_invites_endless();
     let endless = format!("/api/trpc/{}?batch=1", vec!["invite.getAll"; 17].join(","));
     let _silent = silent(&server, 4, &endless, &[("authorization", &bearer)]);
-    thread::sleep(Duration::from_secs(1));
+    let waiting = batch_without_turn(&server);
     let (many, too_many) = (",".repeat(20), ",".repeat(CALLS));
     let start = Instant::now();
     for (path, status) in [
@@ -222,7 +253,9 @@ fn a_request_that_is_refused_as_a_whole_does_not_wait_for_a_turn() {
         let answer = server.anonymous().get(&format!("/api/trpc/{path}"));
         assert_eq!(answer.status, status, "{answer}");
     }
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    // A turn is waited for 30 s.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(is_waiting(&waiting), "a turn was free");
 }
 
 #[test]
