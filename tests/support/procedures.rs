@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{NO_INPUT, PASSWORD};
+use crate::{Answer, Client, NO_INPUT, PASSWORD, escape, trpc_query_path};
 
 /// Every permission that a group may hold.
 pub const PERMISSIONS: [&str; 7] = [
@@ -81,6 +81,20 @@ pub trait Records {
     fn reader(&mut self) -> String;
 }
 
+/// Which record a successful mutation is about, and how many it creates.
+#[derive(Clone, Copy)]
+pub enum About {
+    /// The record whose id is `id` in the output or else in the input, or else the input's `userId`,
+    /// `groupId` and so on after the area. It is created if the name says so.
+    Rule,
+    /// The first of the records in the output, all of which are created.
+    First,
+    /// The caller.
+    Caller,
+    /// No record: what the report in the output counts, for the input of this registry.
+    Report,
+}
+
 /// One procedure. A caller who passes the access check gets a 200 for the input.
 pub struct Row {
     /// As clients call it.
@@ -91,6 +105,8 @@ pub struct Row {
     pub rest: Option<(&'static str, &'static str)>,
     /// Who may call it.
     pub who: Who,
+    /// Which record it is about.
+    pub about: About,
     input: Input,
 }
 
@@ -102,9 +118,90 @@ impl Row {
         self
     }
 
+    const fn about(mut self, about: About) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// The part of its name before the dot.
+    pub fn area(&self) -> &'static str {
+        self.name.split_once('.').expect("AREA.FUNCTION").0
+    }
+
     /// A good input that refers to these records; [`NO_INPUT`] for a procedure that takes none.
     pub fn input(&self, records: &mut dyn Records) -> Value {
         (self.input)(records)
+    }
+
+    /// Calls it as a procedure.
+    #[track_caller]
+    pub fn call(&self, client: &dyn Client, input: &Value) -> Answer {
+        match self.kind {
+            "query" => client.send("GET", &trpc_query_path(self.name, input), &[], None),
+            _ => client.send_json("POST", &format!("/api/trpc/{}", self.name), input),
+        }
+    }
+
+    /// Calls it at its REST route.
+    #[track_caller]
+    pub fn call_rest(&self, client: &dyn Client, input: &Value) -> Answer {
+        let (method, template) = self.rest.expect("a route");
+        let mut input = input.clone();
+        let mut path = template.to_owned();
+        if let (Some(start), Some(end)) = (template.find('{'), template.find('}')) {
+            // The route's name for the id is not always the procedure's.
+            let name = &template[start + 1..end];
+            let keys = input.as_object_mut().expect("an object");
+            let id = keys.remove(name).or_else(|| keys.remove("id")).expect("the id");
+            path = format!("{}{}", &template[..start], escape(id.as_str().expect("a text")));
+        }
+        match (method, &input) {
+            ("GET" | "DELETE", Value::Object(keys)) if !keys.is_empty() => {
+                let pairs = keys.iter().map(|(key, value)| match value {
+                    Value::String(text) => format!("{key}={}", escape(text)),
+                    other => format!("{key}={other}"),
+                });
+                let path = format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"));
+                client.send(method, &path, &[], None)
+            }
+            ("GET" | "DELETE", _) => client.send(method, &path, &[], None),
+            _ => client.send_json(method, &path, &input),
+        }
+    }
+
+    /// The record that a successful call by this caller is about, as the audit log names it.
+    #[track_caller]
+    pub fn target(&self, input: &Value, output: &Value, caller: &str) -> Value {
+        match self.about {
+            About::Rule => {
+                let area = self.area();
+                let key = format!("{}Id", area.strip_suffix('s').unwrap_or(area));
+                let places = [output.get("id"), input.get("id"), input.get(key)];
+                match places.into_iter().flatten().next() {
+                    Some(id) => id.clone(),
+                    None => panic!("add .about() to the row of {}", self.name),
+                }
+            }
+            About::First => output[0]["id"].clone(),
+            About::Caller => caller.into(),
+            About::Report => COUNTS.into(),
+        }
+    }
+
+    /// How many records a successful call creates.
+    #[track_caller]
+    pub fn created(&self, output: &Value) -> usize {
+        match self.about {
+            About::First => output.as_array().expect("records").len(),
+            About::Report => output["created"].as_array().expect("records").len(),
+            About::Rule | About::Caller => self.creates().into(),
+        }
+    }
+
+    /// Whether it creates one record.
+    pub fn creates(&self) -> bool {
+        let is_account = ["user.register", "user.initUser"].contains(&self.name);
+        matches!(self.about, About::Rule) && (is_account || self.name.contains(".create"))
     }
 }
 
@@ -121,6 +218,7 @@ const fn query(name: &'static str, who: Who, input: Input) -> Row {
         kind: "query",
         rest: None,
         who,
+        about: About::Rule,
         input,
     }
 }
@@ -131,6 +229,7 @@ const fn mutation(name: &'static str, who: Who, input: Input) -> Row {
         kind: "mutation",
         rest: None,
         who,
+        about: About::Rule,
         input,
     }
 }
@@ -168,6 +267,9 @@ fn search_engine(name: &str) -> Value {
     json!({"name": name, "short": short, "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"})
 }
 
+/// What `state.apply` counts for [`document`].
+const COUNTS: &str = "created 5, changed 1, removed 0";
+
 /// Creates one record of each kind, and gives the user another email and a group.
 fn document(records: &mut dyn Records) -> Value {
     let (name, user, group) = (records.name(), records.user_name(), records.group_name());
@@ -191,7 +293,7 @@ fn document(records: &mut dyn Records) -> Value {
 
 /// The table. `user.delete` is the last row, because a caller may delete itself with it.
 #[rustfmt::skip]
-pub static TABLE: [Row; 52] = [
+pub static TABLE: &[Row] = &[
     // Section 4.1
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
@@ -216,7 +318,7 @@ pub static TABLE: [Row; 52] = [
     mutation("user.changeSearchPreferences", OwnOrAdmin,
         |it| json!({"userId": it.user(), "defaultSearchEngineId": null, "openInNewTab": it.flag()})),
     mutation("user.changeColorScheme", SignedIn, |it|
-        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})),
+        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})).about(About::Caller),
     mutation("user.changePingIconsEnabled", OwnOrAdmin, |it|
         json!({"id": it.user(), "pingIconsEnabled": it.flag()})),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
@@ -232,7 +334,7 @@ pub static TABLE: [Row; 52] = [
     mutation("app.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps"),
     mutation("app.createMany", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
-        |_| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])),
+        |_| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])).about(About::First),
     mutation("app.update", Holders(&["app-modify-all", "app-full-all", "admin"]),
         |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}"),
     mutation("app.delete", Holders(&["app-full-all", "admin"]), |it| json!({"id": it.spare_app()}))
@@ -270,7 +372,7 @@ pub static TABLE: [Row; 52] = [
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})),
     query("onboard.currentStep", Everyone, none),
-    mutation("state.apply", ADMIN, document),
+    mutation("state.apply", ADMIN, document).about(About::Report),
     query("state.export", ADMIN, none),
     query("audit.getPaginated", ADMIN, |it| json!({"page": 1, "pageSize": 5, "actorId": it.reader()})),
     mutation("user.delete", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("DELETE", "/api/users/{userId}"),

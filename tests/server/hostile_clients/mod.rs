@@ -71,7 +71,10 @@ fn a_large_body_from_an_anonymous_client_costs_little_memory() {
     let before = peak_memory(&server);
     let values = vec![r#"{"":0}"#; 2_000_000].join(",");
     let body = format!("[{values}]");
-    for (path, status) in [("/api/trpc/app.createMany", 401), ("/api/trpc/user.register", 413)] {
+    for (path, status) in [
+        ("/api/trpc/app.createMany", 401),
+        ("/api/trpc/user.register", 413),
+    ] {
         // The service refuses before it has read everything, and hangs up.
         let request = raw::with_json("POST", path, &[], &body);
         let answer = raw::send(&server.address(), request.as_bytes());
