@@ -107,6 +107,9 @@ pub struct Row {
     pub who: Who,
     /// Which record it is about.
     pub about: About,
+    /// How often a random sequence calls it, in relation to the others. A call that hashes a password costs
+    /// a hundred times as much as another one, and is made just often enough.
+    pub weight: u32,
     input: Input,
 }
 
@@ -120,6 +123,11 @@ impl Row {
 
     const fn about(mut self, about: About) -> Self {
         self.about = about;
+        self
+    }
+
+    const fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
         self
     }
 
@@ -219,6 +227,7 @@ const fn query(name: &'static str, who: Who, input: Input) -> Row {
         rest: None,
         who,
         about: About::Rule,
+        weight: 20,
         input,
     }
 }
@@ -230,6 +239,7 @@ const fn mutation(name: &'static str, who: Who, input: Input) -> Row {
         rest: None,
         who,
         about: About::Rule,
+        weight: 20,
         input,
     }
 }
@@ -298,82 +308,87 @@ pub static TABLE: &[Row] = &[
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
         .rest("GET", "/api/users/selectable"),
-    query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search"),
-    query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}"),
-    mutation("user.initUser", NobodyAfterOnboarding, account),
-    mutation("user.register", Everyone, registration),
-    mutation("user.create", ADMIN, member_account).rest("POST", "/api/users"),
+    query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search")
+        .weight(40),
+    query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}")
+        .weight(30),
+    mutation("user.initUser", NobodyAfterOnboarding, account).weight(1),
+    mutation("user.register", Everyone, registration).weight(10),
+    mutation("user.create", ADMIN, member_account).rest("POST", "/api/users").weight(8),
     mutation("user.setProfileImage", OwnOrAdmin, |it| json!({"userId": it.user(), "image": image(it)}))
         .rest("PUT", "/api/users/profileImage"),
     mutation("user.editProfile", OwnOrAdmin, |it|
         json!({"id": it.user(), "name": it.user_name(), "email": format!("{}@example.com", it.name())}))
-        .rest("PUT", "/api/users/profile"),
+        .rest("PUT", "/api/users/profile").weight(30),
     mutation("user.changePassword", OwnOrAdmin,
-        |it| json!({"userId": it.user(), "previousPassword": PASSWORD, "password": PASSWORD})),
+        |it| json!({"userId": it.user(), "previousPassword": PASSWORD, "password": PASSWORD})).weight(8),
     mutation("user.changeHomeBoards", OwnOrAdmin,
         |it| {
             let (board, is_home) = (it.board(), it.flag());
             json!({"userId": it.user(), "homeBoardId": is_home.then_some(&board), "mobileHomeBoardId": board})
-        }),
+        }).weight(30),
     mutation("user.changeSearchPreferences", OwnOrAdmin,
         |it| json!({"userId": it.user(), "defaultSearchEngineId": null, "openInNewTab": it.flag()})),
     mutation("user.changeColorScheme", SignedIn, |it|
-        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})).about(About::Caller),
+        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})).about(About::Caller).weight(15),
     mutation("user.changePingIconsEnabled", OwnOrAdmin, |it|
-        json!({"id": it.user(), "pingIconsEnabled": it.flag()})),
+        json!({"id": it.user(), "pingIconsEnabled": it.flag()})).weight(15),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
-        json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})),
+        json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
     // Section 4.2
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))
-        .rest("GET", "/api/apps/paginated"),
-    query("app.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/apps/search"),
-    query("app.selectable", SignedIn, none).rest("GET", "/api/apps/selectable"),
+        .rest("GET", "/api/apps/paginated").weight(40),
+    query("app.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/apps/search")
+        .weight(40),
+    query("app.selectable", SignedIn, none).rest("GET", "/api/apps/selectable").weight(10),
     query("app.byId", Everyone, |it| json!({"id": it.app()})).rest("GET", "/api/apps/{appId}"),
-    query("app.byIds", Everyone, |it| json!([it.app()])),
+    query("app.byIds", Everyone, |it| json!([it.app()])).weight(25),
     mutation("app.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
-        |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps"),
+        |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps").weight(50),
     mutation("app.createMany", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
         |_| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])).about(About::First),
     mutation("app.update", Holders(&["app-modify-all", "app-full-all", "admin"]),
-        |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}"),
+        |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}").weight(40),
     mutation("app.delete", Holders(&["app-full-all", "admin"]), |it| json!({"id": it.spare_app()}))
-        .rest("DELETE", "/api/apps/{appId}"),
+        .rest("DELETE", "/api/apps/{appId}").weight(35),
     // The dashboard side: admin only unless said.
-    query("apiKeys.getAll", ADMIN, none),
-    mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})),
-    mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})),
-    query("session.getAll", SignedIn, none),
-    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})),
-    query("invite.getAll", ADMIN, none).rest("GET", "/api/invites"),
+    query("apiKeys.getAll", ADMIN, none).weight(10),
+    mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})).weight(25),
+    mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
+    query("session.getAll", SignedIn, none).weight(25),
+    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(25),
+    query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
     mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
-        .rest("POST", "/api/invites"),
+        .rest("POST", "/api/invites").weight(25),
     mutation("invite.deleteInvite", ADMIN, |it| json!({"id": it.spare_invite()}))
-        .rest("DELETE", "/api/invites/{id}"),
+        .rest("DELETE", "/api/invites/{id}").weight(8),
     query("group.getAll", ADMIN, none),
     mutation("group.createGroup", ADMIN, |it| json!({"name": it.name()})),
-    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})),
+    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})).weight(10),
     mutation("group.savePermissions", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})),
+        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})).weight(25),
     mutation("group.addMember", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "userId": it.user()})),
+        |it| json!({"groupId": it.spare_group(), "userId": it.user()})).weight(35),
     mutation("group.removeMember", ADMIN, |it| {
         let (group, user) = it.membership();
         json!({"groupId": group, "userId": user})
     }),
-    query("board.getAll", ADMIN, none),
-    query("board.byId", Everyone, |it| json!({"id": it.board()})),
+    query("board.getAll", ADMIN, none).weight(10),
+    query("board.byId", Everyone, |it| json!({"id": it.board()})).weight(30),
     mutation("board.create", ADMIN, |it|
-        json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]})),
+        json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
+        .weight(22),
     mutation("board.share", ADMIN, |it|
-        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})),
-    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})),
-    query("searchEngine.getAll", ADMIN, none),
+        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})).weight(40),
+    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).weight(9),
+    query("searchEngine.getAll", ADMIN, none).weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),
-    mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})),
-    query("onboard.currentStep", Everyone, none),
-    mutation("state.apply", ADMIN, document).about(About::Report),
-    query("state.export", ADMIN, none),
+    mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
+    query("onboard.currentStep", Everyone, none).weight(5),
+    mutation("state.apply", ADMIN, document).about(About::Report).weight(12),
+    query("state.export", ADMIN, none).weight(6),
     query("audit.getPaginated", ADMIN, |it| json!({"page": 1, "pageSize": 5, "actorId": it.reader()})),
-    mutation("user.delete", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("DELETE", "/api/users/{userId}"),
+    mutation("user.delete", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("DELETE", "/api/users/{userId}")
+        .weight(12),
 ];

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use portico_tests::MISSING;
+use portico_tests::procedures::{Row, row};
 use serde_json::Value;
 
 use super::{
@@ -141,7 +142,7 @@ impl World {
         match &step.action {
             Action::Call { procedure, input } => {
                 let input = input.clone().unwrap_or_default();
-                self.learn_call(procedure, &step.caller, &input, &output);
+                self.learn_call(row(procedure), &step.caller, &input, &output);
             }
             Action::SignIn { .. } => {
                 let body = &output["body"];
@@ -191,18 +192,16 @@ impl World {
         }
     }
 
-    fn learn_call(&mut self, procedure: &str, caller: &Caller, input: &Value, output: &Value) {
-        let (id, name) = (text(&output["id"]), text(&input["name"]));
-        let input_id = text(&input["id"]);
-        match procedure {
+    fn learn_call(&mut self, row: &Row, caller: &Caller, input: &Value, output: &Value) {
+        match row.name {
             "user.initUser" | "user.register" | "user.create" => {
                 self.users.add(User {
-                    id,
+                    id: text(&output["id"]),
                     name: text(&input["username"]),
                     password: Some(text(&input["password"])),
                     external: false,
                 });
-                if procedure == "user.register" {
+                if row.name == "user.register" {
                     self.invites.remove(&text(&input["inviteId"]));
                 }
             }
@@ -219,14 +218,13 @@ impl World {
             }
             "user.editProfile" => {
                 let users = self.users.there.iter_mut();
-                for user in users.filter(|user| user.id == input_id) {
-                    user.name.clone_from(&name);
+                for user in users.filter(|user| input["id"] == *user.id) {
+                    user.name = text(&input["name"]);
                 }
             }
             "user.delete" => {
                 self.remove_user(&text(&input["userId"]));
             }
-            "app.create" => self.apps.add(Named { id, name }),
             "app.createMany" => {
                 for app in output.as_array().into_iter().flatten() {
                     self.apps.add(Named {
@@ -235,8 +233,6 @@ impl World {
                     });
                 }
             }
-            "app.delete" => self.apps.remove(&input_id),
-            "group.createGroup" => self.groups.add(Named { id, name }),
             // The group `admins` comes from onboarding, which does not tell its id.
             "group.getAll" => {
                 for group in output.as_array().into_iter().flatten() {
@@ -250,11 +246,6 @@ impl World {
                 self.members
                     .push((text(&input["groupId"]), text(&input["userId"])));
             }
-            "group.deleteGroup" => self.groups.remove(&input_id),
-            "board.create" => self.boards.add(Named { id, name }),
-            "board.delete" => self.boards.remove(&input_id),
-            "searchEngine.create" => self.engines.add(Named { id, name }),
-            "searchEngine.delete" => self.engines.remove(&input_id),
             "session.getAll" => {
                 let user_id = self.user_of(caller).cloned().unwrap_or_default();
                 self.listed_sessions
@@ -267,13 +258,13 @@ impl World {
                     });
                 }
             }
-            "session.delete" => self.listed_sessions.remove(&input_id),
+            "session.delete" => self.listed_sessions.remove(&text(&input["id"])),
             "invite.createInvite" => self.invites.add(Secret {
-                id,
+                id: text(&output["id"]),
                 text: text(&output["token"]),
                 user_id: String::new(),
             }),
-            "invite.deleteInvite" => self.invites.remove(&input_id),
+            "invite.deleteInvite" => self.invites.remove(&text(&input["id"])),
             "apiKeys.create" => {
                 let of_caller = match caller {
                     Caller::Vouched { id, .. } => id.clone(),
@@ -281,14 +272,22 @@ impl World {
                 };
                 let user_id = input["userId"].as_str().map_or(of_caller, str::to_owned);
                 self.keys.add(Secret {
-                    id,
+                    id: text(&output["id"]),
                     text: text(&output["apiKey"]),
                     user_id,
                 });
             }
+            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
             "state.export" => self.exported = Some(output.clone()),
             "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
-            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
+            _ if row.creates() => {
+                let (id, name) = (text(&row.target(input, output, "")), text(&input["name"]));
+                self.named(row.area()).add(Named { id, name });
+            }
+            name if name.contains(".delete") => {
+                let id = text(&row.target(input, output, ""));
+                self.named(row.area()).remove(&id);
+            }
             _ => {}
         }
     }
