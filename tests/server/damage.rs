@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use portico_tests::{Builder, Client, Fixtures, Portico, administrator, command, run};
 use serde_json::json;
@@ -146,15 +145,7 @@ fn damage_that_comes_to_light_while_running_is_said() {
     let mut server = Builder::default().environment("PORTICO_LOG", "debug").start();
     some_data(&mut server);
     server.start_again();
-    let start = Instant::now();
-    while !server.log().contains("the database is sound") {
-        assert!(
-            start.elapsed() < Duration::from_secs(30),
-            "it was not checked:\n{}",
-            server.log()
-        );
-        std::thread::yield_now();
-    }
+    server.wait_for_log(0, "the database is sound");
     let file = server.data().join("portico.db");
     let pages = fs::metadata(&file).expect("the database").len() as usize / PAGE;
     // Not the pages of the users: the service must not count as ready because those can be read.

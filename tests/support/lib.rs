@@ -26,7 +26,7 @@ pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
 pub use portico::{Builder, Portico, binary, cache, command, data_in};
-pub use process::{Finished, run};
+pub use process::{Finished, run, wait_for_text};
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;

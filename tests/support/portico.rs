@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::process::Process;
-use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit};
+use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit, wait_for_text};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -211,6 +211,14 @@ impl Portico {
     /// What it has written so far.
     pub fn log(&self) -> String {
         self.process.text()
+    }
+
+    /// Waits until the log contains this text after its first `since` bytes, and gives the line.
+    #[track_caller]
+    pub fn wait_for_log(&self, since: usize, text: &str) -> String {
+        let log = wait_for_text(|| self.log()[since..].to_owned(), text, 1);
+        let line = log.lines().find(|line| line.contains(text));
+        line.expect("the text is in one line").to_owned()
     }
 
     /// The id of its process.
