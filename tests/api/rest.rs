@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let bearer = format!("Bearer {}", admin.token);
+    let bearer = admin.bearer().authorization();
     let headers = [("authorization", bearer.as_str())];
     let body = r#"{"query": "alice"}"#;
     let mut stream = raw::send_head(&server.address(), "/api/users/search", &headers, body);

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use portico_tests::{Builder, Client, Fixtures, Portico, administrator, command, run};
-use serde_json::json;
 
 const PAGE: usize = 4096;
 const RESTORE: &str = "portico restore BACKUP --force";
@@ -13,10 +12,7 @@ const RESTORE: &str = "portico restore BACKUP --force";
 /// A closed service with a database of some dozens of pages.
 fn some_data(server: &mut Portico) {
     let admin = administrator(server);
-    let apps: Vec<_> = (0..500)
-        .map(|number| json!({"name": format!("app {number}"), "iconUrl": "/i.svg"}))
-        .collect();
-    admin.output_of("app.createMany", &json!(apps));
+    admin.apps(500, "/i.svg");
     assert!(server.stop().status.success());
 }
 

@@ -206,7 +206,7 @@ fn a_key_wins_over_a_cookie() {
     let server = Portico::start();
     let admin = administrator(&server);
     let alice = admin.user("alice");
-    let key = format!("Bearer {}", alice.key.key);
+    let key = alice.key.authorization();
     let answer = admin.send("GET", "/api/users", &[("authorization", &key)], None);
     answer.assert_refused(403, "FORBIDDEN");
     let answer = admin.send("GET", "/api/users", &[("apikey", &alice.key.key)], None);

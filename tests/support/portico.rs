@@ -37,6 +37,14 @@ pub fn cache() -> PathBuf {
     build_folder().join("portico-test-cache")
 }
 
+/// The component of `tests/hostile`, where `make hostile` leaves it.
+pub fn hostile_component() -> PathBuf {
+    let target = build_folder().parent().expect("target/PROFILE").to_owned();
+    let file = target.join("wasm32-wasip2/component/portico_hostile.wasm");
+    assert!(file.exists(), "build it with `make hostile`: {}", file.display());
+    file
+}
+
 fn build_folder() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     test.parent()
@@ -274,14 +282,19 @@ impl Portico {
         stream
     }
 
+    /// Sends it this signal, such as `-INT`.
+    pub fn signal(&self, signal: &str) {
+        self.process.signal(signal);
+    }
+
     /// Asks it to stop (SIGTERM).
     pub fn terminate(&self) {
-        self.process.signal("-TERM");
+        self.signal("-TERM");
     }
 
     /// Says that what it reads from files has changed (SIGHUP).
     pub fn hang_up(&self) {
-        self.process.signal("-HUP");
+        self.signal("-HUP");
     }
 
     /// Waits until it ended by itself.

@@ -272,9 +272,13 @@ fn image(records: &mut dyn Records) -> Option<&'static str> {
         .then_some("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAIBAABBAQAOw==")
 }
 
+/// A short of a search engine: the end of a name, reversed. Names are numbered at their ends.
+pub(crate) fn short(name: &str) -> String {
+    name.chars().rev().take(8).collect()
+}
+
 fn search_engine(name: &str) -> Value {
-    let short: String = name.chars().rev().take(8).collect();
-    json!({"name": name, "short": short, "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"})
+    json!({"name": name, "short": short(name), "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"})
 }
 
 /// What `state.apply` counts for [`document`].

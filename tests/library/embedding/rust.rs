@@ -1,12 +1,12 @@
 //! `examples/rust-dashboard`: Rust, through the host library. Its own test runs the storage kit.
 
-use std::{path::Path, process::Command};
+use std::process::Command;
 
 use portico_tests::{Anonymous, Client as _, binary, cache, node};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component};
+use super::dashboard::{Dashboard, component, sha256};
 
 /// The example, built beside the service.
 fn example(data: &TempDir) -> Command {
@@ -16,11 +16,6 @@ fn example(data: &TempDir) -> Command {
     command.args(["--listen", "127.0.0.1:0", "--cache"]).arg(cache());
     command.arg("--database").arg(data.path().join("dashboard.db"));
     command
-}
-
-fn sha256(file: &Path) -> String {
-    let output = node::succeed(Command::new("sha256sum").arg(file));
-    output.split(' ').next().expect("a hash").to_owned()
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use portico_model::{App, Provider, User};
+use portico_model::App;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, NewUser, Storage, StoredApp, UserChange};
-use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
+use portico_storage::{Access, Storage, StoredApp};
+use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator, new_user};
 
 /// A service whose database has this in it besides an administrator.
 async fn seeded<F>(seed: impl FnOnce(Arc<SqliteStorage>) -> F) -> (Portico, portico_tests::Session)
@@ -69,28 +69,9 @@ async fn all_of_200_users_with_the_largest_images_are_answered() {
         let mut transaction = storage.begin(Access::Write, &context).await.unwrap();
         for number in 0..200 {
             let name = format!("user {number:03}");
-            let user = NewUser {
-                user: User {
-                    id: format!("id {name}"),
-                    name: name.clone(),
-                    email: None,
-                    email_verified: None,
-                    image: None,
-                    provider: Provider::Credentials,
-                    home_board_id: None,
-                    mobile_home_board_id: None,
-                    first_day_of_week: 1,
-                    ping_icons_enabled: false,
-                    default_search_engine_id: None,
-                    open_search_in_new_tab: true,
-                },
-                name_key: name.clone(),
-                color_scheme: portico_model::ColorScheme::Dark,
-                password_hash: None,
-            };
+            let mut user = new_user(&format!("id {name}"), &name);
+            user.user.image = Some(image.clone());
             transaction.insert_user(&user).await.unwrap();
-            let change = UserChange::Image(Some(image.clone()));
-            transaction.update_user(&user.user.id, &change).await.unwrap();
         }
         transaction.commit().await.unwrap();
     })

@@ -20,10 +20,7 @@ fn peak_memory(server: &Portico) -> u64 {
 fn clients_that_stop_reading_do_not_delay_other_clients() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let apps: Vec<Value> = (0..1000)
-        .map(|number| json!({"name": format!("App {number}"), "iconUrl": "/icon.svg"}))
-        .collect();
-    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    admin.apps(1000, "/icon.svg");
     let key = admin.key_of(&admin.user_id);
     let ordinary_calls = || {
         let began = Instant::now();
@@ -33,7 +30,7 @@ fn clients_that_stop_reading_do_not_delay_other_clients() {
     };
     let usual = (0..5).map(|_| ordinary_calls()).max().expect("calls");
     let procedures = vec!["app.all"; 100].join(",");
-    let bearer = format!("Bearer {}", key.key);
+    let bearer = key.authorization();
     let request = raw::head(
         "GET",
         &format!("/api/trpc/{procedures}?batch=1"),
@@ -102,11 +99,7 @@ fn an_input_of_many_small_values_is_refused_before_it_is_read() {
 fn the_answers_of_a_batch_are_bounded_together() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let icon = "x".repeat(20_000);
-    let apps: Vec<Value> = (0..200)
-        .map(|number| json!({"name": format!("App {number}"), "iconUrl": icon}))
-        .collect();
-    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
+    admin.apps(200, &"x".repeat(20_000));
     let calls = 100;
     let answer = admin.get(&format!("/api/trpc/{}?batch=1", vec!["app.all"; calls].join(",")));
     answer.assert_status(207);

@@ -176,12 +176,8 @@ fn a_thousand_silent_clients_hold_little_memory() {
 #[test]
 fn large_lists_are_made_one_after_the_other_and_not_kept_for_clients_that_do_not_read() {
     let (server, admin, app) = service(&[]);
-    let large = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(ICON)});
-    for half in 0..2 {
-        let apps: Vec<_> = (0..250).map(|number| large(250 * half + number)).collect();
-        admin.mutate("app.createMany", &json!(apps)).assert_status(200);
-    }
-    let bearer = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    admin.apps(500, &"x".repeat(ICON));
+    let bearer = admin.key_of(&admin.user_id).authorization();
     let (streams, grown) = growth(&server, || {
         let streams = silent(&server, 10, "/api/trpc/app.all", &[("authorization", &bearer)]);
         wait_for_answers(&streams);
@@ -200,16 +196,7 @@ fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
         let small = admin.app("Small");
         (server, admin, small)
     };
-    let apps: Vec<_> = (0..100)
-        .map(|number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(ICON)}))
-        .collect();
-    let made = admin.mutate("app.createMany", &json!(apps)).data();
-    let ids: Vec<_> = made
-        .as_array()
-        .expect("apps")
-        .iter()
-        .map(|app| &app["id"])
-        .collect();
+    let ids = admin.apps(100, &"x".repeat(ICON));
     let path = format!("/api/trpc/app.byIds?input={}", escape(&json!(ids).to_string()));
     assert!(server.anonymous().get(&path).assert_status(200).body.len() > 100 * ICON);
     let silent = silent(&server, 20, &path, &[]);
@@ -238,7 +225,7 @@ fn small_lists_do_not_wait_for_large_lists_of_the_same_procedure() {
 fn a_request_that_is_refused_as_a_whole_does_not_wait_for_a_turn() {
     // With this budget large batches always wait for a turn.
     let (server, admin, _) = service(&[("PORTICO_LIMIT_UNSENT", "1")]);
-    let bearer = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let bearer = admin.key_of(&admin.user_id).authorization();
     server.make_lists_of_invites_endless();
     let endless = format!("/api/trpc/{}?batch=1", vec!["invite.getAll"; 17].join(","));
     let _silent = silent(&server, 4, &endless, &[("authorization", &bearer)]);
