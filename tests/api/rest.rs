@@ -1,4 +1,4 @@
-//! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
+//! The REST endpoints: shapes, statuses, and the edges of HTTP.
 
 use std::{io::Write as _, thread::sleep, time::Duration};
 

@@ -1,8 +1,7 @@
 //! Every procedure: who may call it, and a good input. This is the one place in which tests say so.
 //!
-//! The table is written by hand from sections 4 and 5 of the specification, the row "unspecified
-//! access" of the design and the list of the dashboard side. Nothing generates it and nothing here is
-//! read from the service: that is its worth. A test in `tests/api/access.rs` compares it with the
+//! The table is written by hand. Nothing generates it, and nothing in it is read from the service, so it can
+//! disagree with the service. A test in `tests/api/access.rs` compares it with the
 //! service's own table, so a procedure without a row fails.
 
 use serde_json::{Value, json};
@@ -308,7 +307,7 @@ fn document(records: &mut dyn Records) -> Value {
 /// The table. `user.delete` is the last row, because a caller may delete itself with it.
 #[rustfmt::skip]
 pub static TABLE: &[Row] = &[
-    // Section 4.1
+    // wit/users.wit
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
         .rest("GET", "/api/users/selectable"),
@@ -339,7 +338,7 @@ pub static TABLE: &[Row] = &[
         json!({"id": it.user(), "pingIconsEnabled": it.flag()})).weight(15),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
         json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
-    // Section 4.2
+    // wit/apps.wit
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))
         .rest("GET", "/api/apps/paginated").weight(40),
