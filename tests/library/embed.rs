@@ -79,7 +79,7 @@ fn refused<T>(answer: Result<T, Error>) -> Code {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_users_calls_its_own() {
+async fn every_typed_function_of_users_calls_its_procedure() {
     let plugin = plugin().await;
     let (users, nobody, ada) = (
         plugin.users(),
@@ -168,7 +168,7 @@ async fn every_function_of_users_calls_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_apps_calls_its_own() {
+async fn every_typed_function_of_apps_calls_its_procedure() {
     let plugin = plugin().await;
     let (apps, ada) = (plugin.apps(), administrator(&plugin).await);
     let first = apps.create(&ada, input("First")).await.unwrap();

@@ -20,7 +20,7 @@ const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 4
 const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
 
 #[test]
-fn every_refusal_that_is_stated_can_be_had() {
+fn every_documented_refusal_can_be_produced() {
     let server = Portico::start();
     let admin = administrator(&server);
     let root = admin.user_id.clone();

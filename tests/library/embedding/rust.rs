@@ -61,7 +61,7 @@ fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
 }
 
 #[test]
-fn in_rust_what_another_site_asks_the_browser_for_changes_nothing() {
+fn in_rust_cross_site_requests_change_nothing() {
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = Dashboard::start(&mut example(&data));
     let nobody = Anonymous::at(dashboard.url().trim_start_matches("http://"));

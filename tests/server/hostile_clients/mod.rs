@@ -269,7 +269,7 @@ fn a_wrong_method_names_the_right_one_also_for_a_batch() {
 }
 
 #[test]
-fn connections_that_find_no_room_fill_no_log() {
+fn running_out_of_files_does_not_flood_the_log() {
     let server = Builder::default().limit("--nofile=100").start();
     let connections: Vec<_> = (0..120).map(|_| raw::connect(&server.address())).collect();
     let complaints = || server.log().matches("cannot accept a connection").count();

@@ -113,7 +113,7 @@ fn strangers_close_an_account_for_strangers_only() {
 }
 
 #[test]
-fn an_address_has_ten_tries_at_whatever() {
+fn an_address_has_ten_attempts_across_all_limited_calls() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let from = |address: &str, number: usize| {
@@ -173,7 +173,7 @@ fn a_batch_of_registrations_is_as_many_tries() {
 }
 
 #[test]
-fn the_first_administrator_is_limited_alike() {
+fn creating_the_first_administrator_is_limited_too() {
     let host = Host::throttled();
     for number in 0..10 {
         let nobody = json!({"username": format!("name-{number}"), "password": PASSWORD});

@@ -141,7 +141,7 @@ fn a_name_or_password_that_no_user_can_have_is_not_sent() {
 }
 
 #[test]
-fn a_directory_that_refuses_start_tls_is_told_nothing_in_the_clear() {
+fn nothing_is_sent_unencrypted_if_start_tls_is_refused() {
     for answer in [
         // Not supported (protocolError), a success of something else, nothing that is LDAP.
         &b"\x30\x0c\x02\x01\x01\x78\x07\x0a\x01\x02\x04\x00\x04\x00"[..],
@@ -185,7 +185,7 @@ fn nested() -> Vec<u8> {
 }
 
 #[test]
-fn a_directory_up_to_no_good_ends_no_more_than_its_own_connection() {
+fn a_malformed_answer_ends_only_its_own_connection() {
     let nested = nested();
     let answers: [(Vec<u8>, &str); 5] = [
         (nested, "too deep"),

@@ -35,7 +35,7 @@ fn groups_of(administrator: &Session, user_id: &Value) -> Vec<String> {
 }
 
 #[test]
-fn they_are_those_that_are_there_and_replaced_at_each_sign_in() {
+fn memberships_are_replaced_at_each_sign_in() {
     let (issuer, server, administrator) = start(&[("PORTICO_OIDC_GROUPS_CLAIM", "groups")]);
     group(&administrator, "Família", &["app-create"]);
     group(&administrator, "editors", &["app-modify-all"]);

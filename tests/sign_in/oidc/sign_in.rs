@@ -95,7 +95,7 @@ fn another_claim_may_hold_the_name() {
 }
 
 #[test]
-fn several_tabs_of_a_browser_may_be_on_the_way_at_once() {
+fn several_tabs_can_sign_in_at_once() {
     let (_issuer, server, _) = start(&[]);
     let browser = Browser::new();
     let one = browser.at_issuer(&format!("{}?returnTo=/one", start_url(&server)), "1");
