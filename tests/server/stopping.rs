@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, decode_stream, raw};
+use portico_tests::{Fixtures, PASSWORD, Portico, administrator, decode_stream, raw};
 use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.

@@ -136,7 +136,7 @@ impl Bench {
             let path = path.clone();
             match row.who {
                 Who::Everyone => Prepared::new(move || post(&self.server.client, &path, &input)),
-                Who::NobodyAfterOnboarding => {
+                Who::Onboarding => {
                     let store = Store::new(self.driver);
                     self.server.storage.exchange(store.storage());
                     let call = Prepared::new(move || post(&self.server.client, &path, &input));
