@@ -25,7 +25,7 @@ impl Role {
     fn refusal(&self, who: &Who) -> Option<u16> {
         let passes = match who {
             Who::Everyone => true,
-            Who::NobodyAfterOnboarding => return Some(403),
+            Who::Onboarding => return Some(403),
             Who::SignedIn | Who::OwnOrAdmin | Who::OwnOnly => self.user.is_some(),
             Who::Holders(permissions) => self.permission.is_some_and(|own| permissions.contains(&own)),
         };
@@ -138,7 +138,7 @@ fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
         let newcomer = world.admin.user_with(&world.name(), "admin");
         let target = world.new_target();
         let expected = match row.who {
-            Who::NobodyAfterOnboarding => 403,
+            Who::Onboarding => 403,
             _ => 200,
         };
         let answer = row.call(&newcomer, &world.input(row, &target));

@@ -96,8 +96,8 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
     let server = Portico::start();
     let account =
         |name: &str| json!({"username": name, "password": "long enough", "email": "a@b", "groupIds": []});
-    let nobody = server.anonymous();
-    nobody
+    let anonymous = server.anonymous();
+    anonymous
         .mutate("user.initUser", &account("ro\u{202e}ot"))
         .assert_bad_field("username");
     let admin = administrator(&server);
@@ -126,7 +126,7 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
         let mut registration = account(&name);
         registration["inviteId"] = "any".into();
         registration["token"] = "any".into();
-        nobody
+        anonymous
             .mutate("user.register", &registration)
             .assert_bad_field("username");
     }

@@ -24,7 +24,7 @@ pub enum Who {
     /// All, signed in or not.
     Everyone,
     /// All until a user exists; after that the answer to every caller is FORBIDDEN.
-    NobodyAfterOnboarding,
+    Onboarding,
     /// Every user who is signed in.
     SignedIn,
     /// The user whom the call is about, and `admin` for any user.
@@ -35,7 +35,7 @@ pub enum Who {
     Holders(&'static [&'static str]),
 }
 
-use Who::{Everyone, Holders, NobodyAfterOnboarding, OwnOnly, OwnOrAdmin, SignedIn};
+use Who::{Everyone, Holders, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
 
 const ADMIN: Who = Holders(&["admin"]);
 
@@ -315,7 +315,7 @@ pub static TABLE: &[Row] = &[
         .weight(40),
     query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}")
         .weight(30),
-    mutation("user.initUser", NobodyAfterOnboarding, account).weight(1),
+    mutation("user.initUser", Onboarding, account).weight(1),
     mutation("user.register", Everyone, registration).weight(10),
     mutation("user.create", ADMIN, member_account).rest("POST", "/api/users").weight(8),
     mutation("user.setProfileImage", OwnOrAdmin, |it| json!({"userId": it.user(), "image": image(it)}))

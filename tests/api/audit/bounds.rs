@@ -176,7 +176,7 @@ fn a_row_cannot_be_changed() {
     administrator_of(&host.client);
     let database = Connection::open(host.folder.path().join("portico.db")).unwrap();
     let error = database
-        .execute("UPDATE audit SET actor_id = 'somebody else'", [])
+        .execute("UPDATE audit SET actor_id = 'another user'", [])
         .unwrap_err();
     assert!(error.to_string().contains("never changed"), "{error}");
 }

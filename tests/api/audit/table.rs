@@ -84,7 +84,7 @@ fn every_mutation_that_succeeds_has_one_row() {
     let bench = Bench::new();
     let anonymous = bench.server.anonymous();
     let mut count = 0;
-    for row in mutations().filter(|row| !matches!(row.who, Who::NobodyAfterOnboarding)) {
+    for row in mutations().filter(|row| !matches!(row.who, Who::Onboarding)) {
         let input = bench.input(row);
         let actor = match row.who {
             Who::Everyone => Actor {
@@ -154,7 +154,7 @@ fn every_procedure_that_refuses_its_caller_has_one_row() {
     let anonymous = bench.server.anonymous();
     for row in TABLE {
         let input = bench.input(row);
-        let nobody = Actor {
+        let anonymous = Actor {
             client: &anonymous,
             id: None,
             authentication: "none",
@@ -164,7 +164,7 @@ fn every_procedure_that_refuses_its_caller_has_one_row() {
             id: Some(&bench.plain.id),
             authentication: "key",
         };
-        for actor in [nobody, plain] {
+        for actor in [anonymous, plain] {
             let (answer, rows) = bench.rows_of(|| row.call(actor.client, &input));
             match answer.status {
                 200 if row.kind == "query" => assert_eq!(rows, [Value::Null; 0], "reading {}", row.name),
@@ -188,7 +188,7 @@ fn every_mutation_that_refuses_its_input_has_one_row() {
             let path = format!("/api/trpc/{}", row.name);
             let (answer, rows) = bench.rows_of(|| actor.client.send_text("POST", &path, body));
             let expected = match row.who {
-                Who::NobodyAfterOnboarding => "FORBIDDEN",
+                Who::Onboarding => "FORBIDDEN",
                 _ => "BAD_REQUEST",
             };
             bench.assert_row(row, &actor, &answer, &rows, expected);

@@ -49,7 +49,7 @@ fn every_documented_refusal_can_be_produced() {
             404,
             json!({"userId": MISSING, "image": null}),
         ),
-        ("user.editProfile", 404, json!({"id": MISSING, "name": "nobody"})),
+        ("user.editProfile", 404, json!({"id": MISSING, "name": "mallory"})),
         ("user.editProfile", 409, json!({"id": user, "name": "root"})),
         (
             "user.changePassword",

@@ -147,7 +147,7 @@ async fn describe_tells_kinds_and_lists_implied_permissions() {
         let access = &described.access;
         let is_same = match (&row.who, access) {
             (Who::Everyone, Access::Public)
-            | (Who::NobodyAfterOnboarding, Access::Onboarding)
+            | (Who::Onboarding, Access::Onboarding)
             | (Who::SignedIn, Access::Protected) => true,
             (Who::OwnOrAdmin, Access::OwnUserOr(permissions)) => permissions == &["admin"],
             (Who::Holders(holders), Access::OneOf(permissions)) => {
@@ -246,7 +246,7 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
     let caller = Val::Variant(
         "user".into(),
         Some(Box::new(Val::Record(vec![
-            ("id".into(), text("somebody")),
+            ("id".into(), text("a user")),
             ("permissions".into(), Val::List(vec![text("admin")])),
         ]))),
     );

@@ -39,8 +39,8 @@ fn in_rust_the_component_inside_is_the_file_that_ships() {
 fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = Dashboard::start(&mut example(&data));
-    let nobody = Anonymous::at(dashboard.url().trim_start_matches("http://"));
-    let send = |path: &str| nobody.try_send("GET", path, &[], None).expect("an answer");
+    let anonymous = Anonymous::at(dashboard.url().trim_start_matches("http://"));
+    let send = |path: &str| anonymous.try_send("GET", path, &[], None).expect("an answer");
     // axum's own answer, without what Portico puts around its routes.
     for path in ["/nothing", "/portico/nothing", "/portico/api/auth/session"] {
         let answer = send(path);
@@ -64,11 +64,11 @@ fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
 fn in_rust_cross_site_requests_change_nothing() {
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = Dashboard::start(&mut example(&data));
-    let nobody = Anonymous::at(dashboard.url().trim_start_matches("http://"));
+    let anonymous = Anonymous::at(dashboard.url().trim_start_matches("http://"));
     let json = ("content-type", "application/json");
     let account = br#"{"username": "ada", "password": "correct horse"}"#;
     let send = |path: &str, headers: &[(&str, &str)], body: &[u8]| {
-        nobody
+        anonymous
             .try_send("POST", path, headers, Some(body))
             .expect("an answer")
     };

@@ -225,13 +225,13 @@ impl Generator {
 
     /// Mostly a caller with access, else any caller.
     fn caller(&mut self, procedure: &str) -> Caller {
-        let anybody = self.rng.u8(..7) == 0;
+        let is_any = self.rng.u8(..7) == 0;
         // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
-        if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
+        if procedure == "state.apply" && !is_any && self.rng.u8(..4) != 0 {
             return Caller::Operator;
         }
-        // Who has sessions can list them, and who has listed some can end one: most others have none.
-        if procedure.starts_with("session.") && !anybody {
+        // Only users with sessions can list some, and only those who have listed some can end one.
+        if procedure.starts_with("session.") && !is_any {
             let sessions = match procedure {
                 "session.getAll" => &self.world.sessions,
                 _ => &self.world.listed_sessions,
@@ -246,20 +246,20 @@ impl Generator {
             }
         }
         match self.access.get(procedure) {
-            Some(Access::OneOf(permissions)) if !anybody => {
+            Some(Access::OneOf(permissions)) if !is_any => {
                 let permission = self.rng.choice(permissions).cloned().unwrap_or_default();
                 self.holder(permission)
             }
-            Some(Access::OwnUserOr(_)) if !anybody => match self.rng.bool() {
+            Some(Access::OwnUserOr(_)) if !is_any => match self.rng.bool() {
                 true => self.holder("admin".into()),
                 false => self.vouched(Vec::new()),
             },
-            Some(Access::Protected) if !anybody => match self.rng.u8(..3) {
+            Some(Access::Protected) if !is_any => match self.rng.u8(..3) {
                 0 => Caller::Operator,
                 1 => self.vouched(Vec::new()),
                 _ => self.shows(),
             },
-            _ => self.anybody(),
+            _ => self.any_caller(),
         }
     }
 
@@ -275,7 +275,7 @@ impl Generator {
         }
     }
 
-    fn anybody(&mut self) -> Caller {
+    fn any_caller(&mut self) -> Caller {
         match self.rng.u8(..8) {
             0 | 1 => Caller::Anonymous,
             2 => Caller::Operator,

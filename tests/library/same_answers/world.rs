@@ -333,7 +333,7 @@ impl World {
             "app" => &mut self.apps,
             "searchEngine" => &mut self.engines,
             "board" => &mut self.boards,
-            other => panic!("{other} is a kind that nobody knows"),
+            other => panic!("unknown kind {other}"),
         }
     }
 }

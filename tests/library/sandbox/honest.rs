@@ -36,7 +36,7 @@ async fn all_of_100_000_apps_are_answered() {
                     app: App {
                         id: format!("id {name}"),
                         name,
-                        description: Some("A service that somebody runs in a cupboard".into()),
+                        description: Some("A service that a family runs in a cupboard".into()),
                         icon_url: "https://icons.example/svg/service.svg".into(),
                         href: Some("https://service.example/".into()),
                         ping_url: None,

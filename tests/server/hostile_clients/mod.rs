@@ -115,9 +115,9 @@ fn the_answers_of_a_batch_are_bounded_together() {
 fn a_session_does_not_outlive_the_change_of_the_password_that_it_began_with() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let user = admin.user("somebody");
-    let credentials = json!({"username": "somebody", "password": PASSWORD});
-    let nobody = server.anonymous();
+    let user = admin.user("alice");
+    let credentials = json!({"username": "alice", "password": PASSWORD});
+    let anonymous = server.anonymous();
     let began = AtomicUsize::new(0);
     let tokens = thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
@@ -125,7 +125,7 @@ fn a_session_does_not_outlive_the_change_of_the_password_that_it_began_with() {
                 scope.spawn(|| {
                     let mut tokens = Vec::new();
                     loop {
-                        let answer = nobody.post("/api/auth/sign-in", &credentials);
+                        let answer = anonymous.post("/api/auth/sign-in", &credentials);
                         if answer.status == 401 {
                             return tokens;
                         }
@@ -162,7 +162,7 @@ fn a_user_who_is_deleted_while_they_act_is_refused_from_then_on() {
     let admin = administrator(&server);
     let mut successes = 0;
     for round in 0..5 {
-        let name = format!("somebody-{round}");
+        let name = format!("user-{round}");
         let user = admin.user_with(&name, "admin");
         let credentials = json!({"username": name, "password": PASSWORD});
         let anonymous = server.anonymous();

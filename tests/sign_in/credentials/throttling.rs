@@ -79,7 +79,7 @@ fn an_account_waits_longer_with_every_failure_and_opens_when_it_said() {
         host.throttle_clock.advance(1);
     }
     // Another name has its own count.
-    host.sign_in_from("198.51.100.1", "nobody", PASSWORD)
+    host.sign_in_from("198.51.100.1", "mallory", PASSWORD)
         .assert_status(401);
     host.sign_in_from("198.51.100.2", "root", PASSWORD)
         .assert_status(200);
@@ -176,8 +176,8 @@ fn a_batch_of_registrations_is_as_many_tries() {
 fn creating_the_first_administrator_is_limited_too() {
     let host = Host::throttled();
     for number in 0..10 {
-        let nobody = json!({"username": format!("name-{number}"), "password": PASSWORD});
-        host.client.post("/api/auth/sign-in", &nobody).assert_status(401);
+        let unknown = json!({"username": format!("name-{number}"), "password": PASSWORD});
+        host.client.post("/api/auth/sign-in", &unknown).assert_status(401);
     }
     let account = json!({"username": "root", "password": PASSWORD});
     let answer = host.client.mutate("user.initUser", &account);

@@ -28,14 +28,14 @@ fn every_reason_is_answered_the_same_byte_for_byte_and_not_at_once() {
     let long = "x".repeat(300);
     let longer = "x".repeat(100_000);
     for (username, password) in [
-        ("nobody", PASSWORD),
+        ("mallory", PASSWORD),
         ("", PASSWORD),
         ("ada", ""),
         ("ada", "\0"),
         ("ada", &format!("{PASSWORD}\0")),
         ("ada", &format!("{PASSWORD} ")),
         ("ada", &longer),
-        ("nobody", ""),
+        ("mallory", ""),
         // Two entries, one without a name, one without a password.
         ("twin", PASSWORD),
         ("nameless@example.com", PASSWORD),

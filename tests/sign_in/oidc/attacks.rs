@@ -64,7 +64,7 @@ fn coming_back_is_good_once_and_only_in_the_browser_that_began() {
     browser.forget_cookies();
     browser.set_cookie("portico_oidc", &cookie);
     assert_out(&browser, &browser.get(&callback));
-    assert_eq!(issuer.asked("/token"), 1, "nobody asks a second time");
+    assert_eq!(issuer.asked("/token"), 1, "the issuer is asked once");
 }
 
 #[test]

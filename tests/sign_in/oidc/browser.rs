@@ -169,7 +169,7 @@ impl Browser {
             };
             page = self.post(&url, &form);
         }
-        panic!("the issuer sends nobody back: {page:?}");
+        panic!("the issuer does not redirect back: {page:?}");
     }
 }
 
