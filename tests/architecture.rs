@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use portico_tests::repository;
+
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates of the page's table, and which of ours each may know.
@@ -56,13 +58,9 @@ fn in_the_manifest(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
 #[test]
 fn crates_know_what_the_page_says() {
-    let root = root();
+    let root = repository();
     let page = on_the_page(root);
     assert!(page.len() >= 5, "the page's table was not found: {page:?}");
     for (name, (folder, known)) in &page {
@@ -77,7 +75,7 @@ fn crates_know_what_the_page_says() {
 
 #[test]
 fn every_crate_of_the_host_is_on_the_page() {
-    let root = root();
+    let root = repository();
     let page = on_the_page(root);
     let described: BTreeSet<_> = page.values().map(|(folder, _)| root.join(folder)).collect();
     for entry in fs::read_dir(root.join("host")).unwrap() {
@@ -94,7 +92,7 @@ fn every_crate_of_the_host_is_on_the_page() {
 
 #[test]
 fn the_documented_dependencies_have_no_cycle() {
-    let arrows: Arrows = on_the_page(root())
+    let arrows: Arrows = on_the_page(repository())
         .into_iter()
         .map(|(name, (_, known))| (name, known))
         .collect();
@@ -132,10 +130,10 @@ fn every_path_that_the_docs_name_exists() {
         "tests",
         "wit",
     ];
-    let pages = fs::read_dir(root().join("docs")).unwrap();
+    let pages = fs::read_dir(repository().join("docs")).unwrap();
     let pages = pages.map(|page| page.unwrap().path());
     let mut count = 0;
-    for page in pages.chain([root().join("README.md")]) {
+    for page in pages.chain([repository().join("README.md")]) {
         if page.extension().is_none_or(|extension| extension != "md") {
             continue;
         }
@@ -147,7 +145,7 @@ fn every_path_that_the_docs_name_exists() {
                 .chars()
                 .all(|character| character.is_ascii_alphanumeric() || "/._-".contains(character));
             if is_plain && (folders.contains(&first) || text.ends_with(".rs")) {
-                assert!(root().join(&text).exists(), "{}: {text}", page.display());
+                assert!(repository().join(&text).exists(), "{}: {text}", page.display());
                 count += 1;
             }
         }
@@ -177,10 +175,10 @@ fn functions(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_test_that_the_page_on_security_names_exists() {
     let mut known = BTreeSet::new();
     for folder in ["component", "host", "storage-kit", "tests"] {
-        functions(&root().join(folder), &mut known);
+        functions(&repository().join(folder), &mut known);
     }
     let mut count = 0;
-    for text in quoted(&root().join("docs/security.md")) {
+    for text in quoted(&repository().join("docs/security.md")) {
         let name = text.rsplit("::").next().unwrap_or_default();
         let is_name = name.chars().all(|character| {
             character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_'
