@@ -16,6 +16,7 @@ pub mod procedures;
 mod process;
 mod random;
 pub mod raw;
+mod seed;
 mod service;
 mod stream;
 mod world;

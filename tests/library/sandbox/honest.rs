@@ -1,33 +1,14 @@
 //! The default limits let every answer of the component that ships through.
 
-use std::sync::Arc;
-
 use portico_model::App;
-use portico_service::identity::Identity;
-use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, Storage, StoredApp};
-use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator, new_user};
+use portico_storage::StoredApp;
+use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
 
-/// A service whose database has this in it besides an administrator.
-async fn seeded<F>(seed: impl FnOnce(Arc<SqliteStorage>) -> F) -> (Portico, portico_tests::Session)
-where
-    F: Future<Output = ()>,
-{
+#[test]
+fn all_of_100_000_apps_are_answered() {
     let mut server = Portico::start();
     let admin = administrator(&server);
-    assert!(server.stop().status.success());
-    let database = server.data().join("portico.db");
-    assert!(database.exists());
-    seed(Arc::new(SqliteStorage::open(&database).unwrap())).await;
-    server.start_again();
-    (server, admin)
-}
-
-#[tokio::test]
-async fn all_of_100_000_apps_are_answered() {
-    let (_server, admin) = seeded(async |storage| {
-        let context = Identity::operator().context("seed");
-        let mut transaction = storage.begin(Access::Write, &context).await.unwrap();
+    server.seed(async |transaction| {
         for hundred in 0..100 {
             let app = |number: usize| {
                 let name = format!("app {:06}", hundred * 1000 + number);
@@ -46,9 +27,7 @@ async fn all_of_100_000_apps_are_answered() {
             let apps: Vec<_> = (0..1000).map(app).collect();
             transaction.insert_apps(&apps).await.unwrap();
         }
-        transaction.commit().await.unwrap();
-    })
-    .await;
+    });
     let names = admin.app_names();
     assert_eq!(names.len(), 100_000);
     assert!(
@@ -59,23 +38,11 @@ async fn all_of_100_000_apps_are_answered() {
     );
 }
 
-#[tokio::test]
-async fn all_of_200_users_with_the_largest_images_are_answered() {
-    // The signature of a PNG, then as much as fits: base64 comes in fours.
-    let image = format!("data:image/png;base64,iVBORw0KGgoA{}", "A".repeat(349_964));
-    assert_eq!(image.len(), 349_998);
-    let (server, admin) = seeded(async |storage| {
-        let context = Identity::operator().context("seed");
-        let mut transaction = storage.begin(Access::Write, &context).await.unwrap();
-        for number in 0..200 {
-            let name = format!("user {number:03}");
-            let mut user = new_user(&format!("id {name}"), &name);
-            user.user.image = Some(image.clone());
-            transaction.insert_user(&user).await.unwrap();
-        }
-        transaction.commit().await.unwrap();
-    })
-    .await;
+#[test]
+fn all_of_200_users_with_the_largest_images_are_answered() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let image = server.seed_largest_users();
     // The image is one that the component takes itself.
     admin
         .mutate(
