@@ -10,6 +10,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
+use miniz_oxide::inflate::decompress_to_vec;
 
 use crate::{fallback::unknown_path, file::File, openapi, state::Shared};
 
@@ -46,21 +47,23 @@ pub(crate) async fn part(Path(name): Path<String>, headers: HeaderMap) -> Respon
     const SCRIPT: &str = "text/javascript; charset=utf-8";
     const STYLE: &str = "text/css; charset=utf-8";
     static PARTS: LazyLock<[(&str, File); 3]> = LazyLock::new(|| {
-        macro_rules! asset {
-            ($path:literal) => {
-                &include_bytes!(concat!("../assets/", $path))[..]
+        /// A file that `build.rs` has compressed.
+        macro_rules! inflated {
+            ($name:literal) => {
+                decompress_to_vec(include_bytes!(concat!(env!("OUT_DIR"), "/", $name)))
+                    .expect("build.rs has compressed it")
             };
         }
         [
-            ("start.js", File::new(SCRIPT, asset!("docs/start.js"))),
+            (
+                "start.js",
+                File::new(SCRIPT, &include_bytes!("../assets/docs/start.js")[..]),
+            ),
             (
                 "swagger-ui-bundle.js",
-                File::new(SCRIPT, asset!("swagger-ui/swagger-ui-bundle.js")),
+                File::new(SCRIPT, inflated!("swagger-ui-bundle.js")),
             ),
-            (
-                "swagger-ui.css",
-                File::new(STYLE, asset!("swagger-ui/swagger-ui.css")),
-            ),
+            ("swagger-ui.css", File::new(STYLE, inflated!("swagger-ui.css"))),
         ]
     });
     match PARTS.iter().find(|(part, _)| *part == name) {
