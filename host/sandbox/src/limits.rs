@@ -140,6 +140,7 @@ pub(crate) enum Stop {
     LongRefusal,
     LongMessage,
     SecondTransaction,
+    OtherContext,
 }
 
 impl Stop {
@@ -154,6 +155,7 @@ impl Stop {
             Self::LongRefusal => "the component's refusal is too long",
             Self::LongMessage => "the component's message for the log is too long",
             Self::SecondTransaction => "the component began a transaction while it held another",
+            Self::OtherContext => "the component began a transaction with the context of another call",
         }
     }
 }

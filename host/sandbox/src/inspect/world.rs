@@ -11,9 +11,11 @@ use wit_parser::{
 use super::types;
 
 /// The contract. A test checks that these are all files of `wit/`.
-const WIT: [(&str, &str); 9] = [
+const WIT: [(&str, &str); 11] = [
     ("apps.wit", include_str!("../../../../wit/apps.wit")),
-    ("host.wit", include_str!("../../../../wit/host.wit")),
+    ("icons.wit", include_str!("../../../../wit/icons.wit")),
+    ("log.wit", include_str!("../../../../wit/log.wit")),
+    ("names.wit", include_str!("../../../../wit/names.wit")),
     ("procedures.wit", include_str!("../../../../wit/procedures.wit")),
     ("sign-in.wit", include_str!("../../../../wit/sign-in.wit")),
     ("state.wit", include_str!("../../../../wit/state.wit")),
@@ -39,7 +41,7 @@ const NAMED: usize = 3;
 /// An interface of a component, beside this host's.
 #[derive(Debug, Serialize)]
 pub struct Interface {
-    /// With package and version, such as `portico:dashboard/apps@0.2.0`.
+    /// With package and version, such as `portico:dashboard/apps@1.0.0`.
     pub name: String,
     /// How many functions it has.
     pub functions: usize,
@@ -194,8 +196,8 @@ impl Item<'_> {
         Some(&self.resolve.packages[self.interface()?.package?].name)
     }
 
-    /// Whether this is the same, in a compatible version: a component that imports 0.2.2 may get 0.2.0
-    /// here, but not 0.3.0.
+    /// Whether this is the same, in a compatible version: a component that imports 1.0.2 may get 1.0.0
+    /// here, but not 2.0.0.
     fn is(&self, other: &Item) -> bool {
         self.resolve.name_canonicalized_world_key(self.key)
             == other.resolve.name_canonicalized_world_key(other.key)
@@ -408,7 +410,7 @@ mod tests {
 
     #[test]
     fn what_either_side_lacks_is_described() {
-        let word = "does not offer portico:dashboard/sign-in@0.2.0, which this host calls";
+        let word = "does not offer portico:dashboard/sign-in@1.0.0, which this host calls";
         assert_problem("export sign-in;", "", word);
         assert_problem(
             "write: func(",
@@ -422,14 +424,14 @@ mod tests {
         );
         let more = "interface log { more: func();";
         assert_problem("interface log {", more, "`more`: this host does not offer it");
-        let version = "portico:dashboard@0.3.0";
-        assert_problem("portico:dashboard@0.2.0", version, version);
+        let version = "portico:dashboard@2.0.0";
+        assert_problem("portico:dashboard@1.0.0", version, version);
     }
 
     #[test]
     fn compatible_differences_are_no_problem() {
         for (old, new) in [
-            ("portico:dashboard@0.2.0", "portico:dashboard@0.2.4"),
+            ("portico:dashboard@1.0.0", "portico:dashboard@1.0.4"),
             ("import icons;", ""),
             ("keys: func(names:", "keys: func(words:"),
             ("interface names {", "interface names { more: func();"),

@@ -47,8 +47,11 @@ impl Call {
     }
 
     /// The caller, as the component sees them.
-    pub fn caller(&self) -> &Caller {
-        &self.identity.caller
+    pub fn caller(&self) -> Caller {
+        Caller {
+            user: self.identity.caller.clone(),
+            context: self.request_id.clone(),
+        }
     }
 
     /// The context in which its transactions run.
@@ -99,7 +102,7 @@ pub(crate) struct Created {
 pub(crate) struct Search {
     pub query: String,
     #[serde(default)]
-    pub limit: Option<i32>,
+    pub limit: Option<u32>,
 }
 
 /// Takes at most this many bytes.

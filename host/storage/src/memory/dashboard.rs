@@ -61,12 +61,6 @@ impl DashboardTransaction for MemoryTransaction {
         }))
     }
 
-    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
-        let versions = &self.state.password_versions;
-        let version = versions.get(user_id).copied().unwrap_or_default();
-        Ok(self.state.users.contains_key(user_id).then_some(version))
-    }
-
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
         self.insert(&key.id, |state| {
             check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
