@@ -291,7 +291,7 @@ async fn a_component_that_does_not_fit_is_refused_in_words() {
 
     let plugin = plugin().await;
     let error = plugin.exchange(&COMPONENT[..1000]).await.err().unwrap();
-    assert!(format!("{error:#}").contains("ends in the middle"), "{error:#}");
+    assert!(format!("{error:#}").contains("is truncated"), "{error:#}");
     administrator(&plugin).await;
 }
 

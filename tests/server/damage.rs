@@ -79,7 +79,7 @@ fn a_database_that_is_no_good_is_refused_and_left_alone() {
     fs::write(&file, &garbage).expect("spoil its beginning");
     assert_refused(&data, &["not a database", RESTORE]);
     fs::write(&file, "").expect("empty it");
-    assert_refused(&data, &["empty", RESTORE, "begin anew"]);
+    assert_refused(&data, &["empty", RESTORE, "start over"]);
 
     // `PRAGMA user_version` is at offset 60, `application_id` at 68.
     let mut newer = good.clone();
@@ -93,7 +93,7 @@ fn a_database_that_is_no_good_is_refused_and_left_alone() {
 
     fs::remove_file(&file).expect("remove it");
     fs::write(data.join("portico.db-wal"), "changes").expect("leave its log");
-    assert_refused(&data, &["is gone", RESTORE, "begin anew"]);
+    assert_refused(&data, &["is gone", RESTORE, "start over"]);
     fs::remove_file(data.join("portico.db-wal")).expect("remove its log");
 
     // With the good file back it starts: the refusals were about the damage.

@@ -79,7 +79,7 @@ impl State {
             return;
         }
         let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
-        if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
+        if open.any(|OpenTransaction(transaction)| !transaction.is_waiting_for_write_lock()) {
             self.budget.writing = Writing::Since(Instant::now());
         }
     }

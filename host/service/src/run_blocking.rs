@@ -48,7 +48,7 @@ where
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let thread = thread::Builder::new().name("portico-hash".into());
-    run_blocking(permit, running, thread, priority::give_way).await
+    run_blocking(permit, running, thread, priority::lower_priority).await
 }
 
 /// Runs a call that may take seconds.

@@ -134,7 +134,7 @@ impl Service {
     pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
         let this = self.clone();
         // Compiling takes seconds of processor time.
-        let sandbox = spawn_blocking(move || this.sandbox.another(&component)).await??;
+        let sandbox = spawn_blocking(move || this.sandbox.sibling(&component)).await??;
         let table = table_of(&sandbox).await?;
         self.table.check_same(&table)?;
         Ok(Arc::new(Self {

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use rusqlite::Connection;
 
+use super::blocking::FEW;
 use super::transaction::{SqliteTransaction, State};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::{App, Provider, Timestamp, User, UserSummary};
@@ -10,10 +11,6 @@ use portico_storage::driver::failed_before;
 use portico_storage::{
     Account, AccountKey, AppFilter, NewUser, Result, StoredApp, Transaction, UserChange, UserFilter,
 };
-
-/// How many records are read or written on the thread that asks. With more, waking another thread costs
-/// less than the work.
-pub(super) const FEW: usize = 16;
 
 #[async_trait]
 impl Transaction for SqliteTransaction {
@@ -39,7 +36,7 @@ impl Transaction for SqliteTransaction {
         Ok(())
     }
 
-    fn waits_for_turn(&self) -> bool {
+    fn is_waiting_for_write_lock(&self) -> bool {
         matches!(self.state, State::Blind { .. })
     }
 
@@ -108,7 +105,7 @@ impl Transaction for SqliteTransaction {
 
     async fn delete_user(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_blocking(move |db| users::delete(db, &id)).await
+        self.write_alone(move |db| users::delete(db, &id)).await
     }
 
     async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
@@ -118,7 +115,7 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
-        let new_group_id = self.ids.next();
+        let new_group_id = self.resources.ids.next();
         self.write(|db| groups::grant_admin(db, id, &new_group_id)).await
     }
 
@@ -127,11 +124,11 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.read(|db| invites::is_good(db, id, token, now)).await
+        self.read(|db| invites::is_valid(db, id, token, now)).await
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        self.write(|db| Ok(invites::is_good(db, id, token, now)? && invites::delete(db, id)?))
+        self.write(|db| Ok(invites::is_valid(db, id, token, now)? && invites::delete(db, id)?))
             .await
     }
 
@@ -181,7 +178,7 @@ impl Transaction for SqliteTransaction {
             self.write_blind(apps.len(), apps, insert).await?;
         } else {
             let apps = apps.to_owned();
-            self.write_blocking(move |db| insert(db, &apps)).await?;
+            self.write_sized(apps.len(), move |db| insert(db, &apps)).await?;
         }
         apps.iter().for_each(|app| self.trail.created(&app.app.id));
         Ok(())
@@ -193,6 +190,6 @@ impl Transaction for SqliteTransaction {
 
     async fn delete_app(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_blocking(move |db| apps::delete(db, &id)).await
+        self.write_alone(move |db| apps::delete(db, &id)).await
     }
 }

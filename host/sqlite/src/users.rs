@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{all, exists, first, run};
-use super::values::{Moment, Word};
+use super::values::{EnumText, TimestampMillis, optional_timestamp};
 use portico_model::{Provider, User, UserSummary};
 use portico_storage::{Account, AccountKey, NewUser, UserChange, UserFilter};
 
@@ -21,9 +21,9 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
+            email_verified: optional_timestamp(row, 3)?,
             image: row.get(4)?,
-            provider: row.get::<_, Word<_>>(5)?.0,
+            provider: row.get::<_, EnumText<_>>(5)?.0,
             home_board_id: row.get(6)?,
             mobile_home_board_id: row.get(7)?,
             first_day_of_week: row.get(8)?,
@@ -34,27 +34,32 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     })
 }
 
+const LIST: &str = "
+    SELECT id, name, email, email_verified, image FROM user
+    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND ?3 IS NULL
+    ORDER BY name_key, id LIMIT ?4";
+
+/// The same with an email. A statement of its own, so that SQLite uses the index on email.
+const LIST_BY_EMAIL: &str = "
+    SELECT id, name, email, email_verified, image FROM user
+    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND email = ?3
+    ORDER BY name_key, id LIMIT ?4";
+
 pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    // In a form that lets SQLite use the index on email if one is given.
-    let by_email = match filter.email {
-        Some(_) => "email = ?3",
-        None => "?3 IS NULL",
+    let sql = match filter.email {
+        Some(_) => LIST_BY_EMAIL,
+        None => LIST,
     };
-    let sql = format!(
-        "SELECT id, name, email, email_verified, image FROM user
-        WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND {by_email}
-        ORDER BY name_key, id LIMIT ?4"
-    );
     let contains = filter.name_contains.as_deref().unwrap_or_default();
     // To SQLite, -1 is no limit.
     let limit = filter.limit.map_or(-1, i64::from);
-    let values = params![filter.provider.map(Word), contains, filter.email, limit];
-    all(db, &sql, values, |row| {
+    let values = params![filter.provider.map(EnumText), contains, filter.email, limit];
+    all(db, sql, values, |row| {
         Ok(UserSummary {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
-            email_verified: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
+            email_verified: optional_timestamp(row, 3)?,
             image: row.get(4)?,
         })
     })
@@ -69,14 +74,14 @@ pub(super) fn find_account(db: &Connection, key: &AccountKey) -> Result<Option<A
         AccountKey::Name((provider, name_key)) => {
             let sql = "
                 SELECT id, name, provider, password_hash FROM user WHERE provider = ?1 AND name_key = ?2";
-            first(db, sql, params![Word(*provider), name_key], account)
+            first(db, sql, params![EnumText(*provider), name_key], account)
         }
         AccountKey::Subject((provider, subject)) => {
             let sql = "
                 SELECT id, name, user.provider, password_hash
                 FROM identity JOIN user ON user.id = identity.user_id
                 WHERE identity.provider = ?1 AND subject = ?2";
-            first(db, sql, params![Word(*provider), subject], account)
+            first(db, sql, params![EnumText(*provider), subject], account)
         }
     }
 }
@@ -85,7 +90,7 @@ fn account(row: &Row<'_>) -> Result<Account> {
     Ok(Account {
         id: row.get(0)?,
         name: row.get(1)?,
-        provider: row.get::<_, Word<_>>(2)?.0,
+        provider: row.get::<_, EnumText<_>>(2)?.0,
         password_hash: row.get(3)?,
     })
 }
@@ -99,13 +104,13 @@ pub(super) fn insert(db: &Connection, new: &NewUser) -> Result<()> {
     let user = &new.user;
     let values = params![
         user.id,
-        Word(user.provider),
+        EnumText(user.provider),
         user.name,
         new.name_key,
         user.email,
-        user.email_verified.map(Moment),
+        user.email_verified.map(TimestampMillis),
         new.password_hash,
-        Word(new.color_scheme),
+        EnumText(new.color_scheme),
         user.home_board_id,
         user.mobile_home_board_id,
         user.first_day_of_week,
@@ -124,7 +129,7 @@ pub(super) fn insert_identity(
     subject: &str,
 ) -> Result<()> {
     let sql = "INSERT INTO identity (provider, subject, user_id) VALUES (?1, ?2, ?3)";
-    run(db, sql, params![Word(provider), subject, user_id]).map(drop)
+    run(db, sql, params![EnumText(provider), subject, user_id]).map(drop)
 }
 
 pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<bool> {
@@ -132,7 +137,7 @@ pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<b
         UserChange::Profile(profile) => {
             let sql = "
                 UPDATE user SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
-            let verified = profile.email_verified.map(Moment);
+            let verified = profile.email_verified.map(TimestampMillis);
             run(
                 db,
                 sql,
@@ -160,7 +165,7 @@ pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<b
         UserChange::ColorScheme(color_scheme) => run(
             db,
             "UPDATE user SET color_scheme = ?2 WHERE id = ?1",
-            params![id, Word(*color_scheme)],
+            params![id, EnumText(*color_scheme)],
         ),
         UserChange::PingIconsEnabled(enabled) => run(
             db,
@@ -201,4 +206,31 @@ pub(super) fn password_version(db: &Connection, id: &str) -> Result<Option<u32>>
 /// The schema's cascades take the rest with it.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM user WHERE id = ?1", [id])? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::{create, open_file};
+
+    #[test]
+    fn a_user_is_found_by_email_through_the_index() {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("portico.db");
+        create(&path).unwrap();
+        let db = open_file(&path).unwrap();
+        let plan = |sql: &str| -> String {
+            let sql = format!("EXPLAIN QUERY PLAN {sql}");
+            let plan = db.query_row(&sql, [None::<i64>; 4], |row| row.get("detail"));
+            plan.unwrap()
+        };
+        let by_email = plan(LIST_BY_EMAIL);
+        assert!(
+            by_email.starts_with("SEARCH user USING INDEX user_by_email"),
+            "{by_email}"
+        );
+        assert_eq!(plan(LIST), "SCAN user USING INDEX user_by_name");
+    }
 }
