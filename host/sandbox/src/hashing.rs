@@ -47,7 +47,8 @@ impl Hashing {
     /// A place for a call that holds a permit to hash, and the component to run there.
     pub fn enter(&self) -> Result<(OwnedSemaphorePermit, Arc<Prepared>), Error> {
         let place = self.places.clone().try_acquire_owned();
-        let without_permit = |error| anyhow::Error::new(error).context("a call hashes without a hashing permit");
+        let without_permit =
+            |error| anyhow::Error::new(error).context("a call hashes without a hashing permit");
         let place = place.map_err(|error| Error::internal(without_permit(error)))?;
         Ok((place, self.prepared()))
     }

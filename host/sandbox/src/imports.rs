@@ -84,7 +84,10 @@ macro_rules! ask_until_the_end {
 }
 
 /// Waits until the call has to end. Then it drops the wait, by which storage ends the statement.
-async fn until<T>((end, reason): (Instant, AbortReason), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
+async fn until<T>(
+    (end, reason): (Instant, AbortReason),
+    wait: impl Future<Output = T>,
+) -> wasmtime::Result<T> {
     timeout_at(end.into(), wait).await.map_err(|_| reason.into())
 }
 

@@ -19,7 +19,7 @@ use crate::{
         exports::portico::dashboard::{apps, users},
     },
     exports::{ExportIndices, Exports},
-    limits::{Budget, AbortReason, trapped},
+    limits::{AbortReason, Budget, trapped},
     memory::Share,
     prepared::Prepared,
     state::State,

@@ -19,7 +19,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::limits::{Limits, AbortReason};
+use crate::limits::{AbortReason, Limits};
 
 /// The shares of all instances of a sandbox.
 pub(crate) struct Memory {
@@ -193,7 +193,10 @@ mod tests {
         for other in &mut others {
             other.fit(3 * MIB, false).await.unwrap();
         }
-        assert_eq!(memory.share().fit(3 * MIB, false).await, Err(AbortReason::NoMemoryLeft));
+        assert_eq!(
+            memory.share().fit(3 * MIB, false).await,
+            Err(AbortReason::NoMemoryLeft)
+        );
     }
 
     #[tokio::test]
@@ -232,7 +235,10 @@ mod tests {
 
     #[tokio::test]
     async fn no_call_gets_more_than_the_limit_of_one_instance() {
-        assert_eq!(memory().share().fit(256 * MIB + 1, true).await, Err(AbortReason::Memory));
+        assert_eq!(
+            memory().share().fit(256 * MIB + 1, true).await,
+            Err(AbortReason::Memory)
+        );
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use rusqlite::types::{FromSqlError, Value};
 use rusqlite::{Connection, Result, Row, params, params_from_iter};
 
 use super::query::{all, first, run};
-use super::values::{TimestampMillis, EnumText};
+use super::values::{EnumText, TimestampMillis};
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
 
 pub(super) fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {

@@ -152,7 +152,12 @@ pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Sessio
 
 pub(super) fn touch_session(db: &Connection, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
     let sql = "UPDATE session SET last_used_at = ?2, expires_at = ?3 WHERE id = ?1";
-    run(db, sql, params![id, TimestampMillis(now), TimestampMillis(expires_at)]).map(drop)
+    run(
+        db,
+        sql,
+        params![id, TimestampMillis(now), TimestampMillis(expires_at)],
+    )
+    .map(drop)
 }
 
 pub(super) fn delete_session(db: &Connection, id: &str) -> Result<bool> {
@@ -182,5 +187,10 @@ pub(super) fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
 }
 
 pub(super) fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
-    run(db, "DELETE FROM session WHERE expires_at <= ?1", [TimestampMillis(now)]).map(drop)
+    run(
+        db,
+        "DELETE FROM session WHERE expires_at <= ?1",
+        [TimestampMillis(now)],
+    )
+    .map(drop)
 }

@@ -65,10 +65,7 @@ fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Resul
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(migration)?;
         let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;
-        ensure!(
-            !dangling,
-            "a record refers to a missing record: restore a backup"
-        );
+        ensure!(!dangling, "a record refers to a missing record: restore a backup");
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
         transaction.commit()?;
     }
