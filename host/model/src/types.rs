@@ -14,6 +14,9 @@ use crate::time::{self, Timestamp};
 /// Identifies a record.
 pub type Id = String;
 
+/// The host's own note about a call.
+pub type Context = String;
+
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(enum))]
 #[serde(rename_all = "lowercase")]
