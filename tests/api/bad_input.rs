@@ -317,7 +317,7 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
     call.args(["call", "app.create", app, "--data"])
         .arg(server.data());
     let text = run(&mut call, "").failed();
-    assert!(text.contains("name is there more than once"), "{text}");
+    assert!(text.contains("name appears more than once"), "{text}");
 }
 
 #[test]

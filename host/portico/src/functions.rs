@@ -5,15 +5,14 @@ use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
-    ProfileChange, Provider, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
-    error::Error,
+    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary, error::Error,
 };
 use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
 use portico_service::{
     identity::Identity,
     request_id::new_request_id,
-    service::{Service, hash, report},
-    throttle::ThrottledAccount,
+    service::{Service, report},
+    sign_in::{Claim, verify},
 };
 
 /// The users. Every function takes the caller first, and checks access itself.
@@ -136,42 +135,21 @@ impl SignIn {
         address: Option<IpAddr>,
     ) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
-        let checked = self.check(username.to_owned(), password.to_owned(), address, &request_id);
+        let claim = Claim {
+            username: username.to_owned(),
+            password: password.to_owned(),
+            address,
+            request_id: request_id.clone(),
+        };
+        let checked = async {
+            let (user, (), attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
+            attempt.settle(&Ok(()));
+            Ok(user)
+        };
         self.0
             .in_time(checked)
             .await
             .map_err(|error| report(error, "sign-in.password", &request_id))
-    }
-
-    async fn check(
-        &self,
-        username: String,
-        password: String,
-        address: Option<IpAddr>,
-        request_id: &str,
-    ) -> Result<SignedIn, Error> {
-        let service = self.0.clone();
-        let context = Identity::anonymous().context(request_id);
-        let name_key = service.sandbox.name_key(context.clone(), username.trim()).await?;
-        let attempt = service.throttle.begin(
-            Some(ThrottledAccount::new(Provider::Credentials, &name_key)),
-            address,
-        )?;
-        let checked = async {
-            let turn = service.turn_to_hash(address).await?;
-            let service = service.clone();
-            let checking = async move {
-                let mut instance = service.sandbox.enter_to_hash(context).await?;
-                let (plugin, store) = instance.parts()?;
-                let sign_in = plugin.portico_dashboard_sign_in();
-                let answer = sign_in.call_password(store, &username, &password).await;
-                instance.answer(answer)
-            };
-            hash(turn, checking).await
-        };
-        let checked = checked.await;
-        attempt.settle(&checked);
-        checked
     }
 
     /// Finds the user whom an external identity provider has authenticated, and updates name, email and

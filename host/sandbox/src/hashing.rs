@@ -4,7 +4,7 @@
 //! Invariants:
 //! - Each call has a fresh instance, whose memory is as the component's file says. Only the memory behind
 //!   it stays with its place in the pool, and is cleared.
-//! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`turn_to_hash`),
+//! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`acquire_hash_permit`),
 //!   so a place is always free: a call that finds none is an internal error.
 //! - The pool is made when the first call hashes, and dropped when none has hashed for a while.
 

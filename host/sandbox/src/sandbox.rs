@@ -176,7 +176,7 @@ impl Sandbox {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
-                context.snapshot.let_go();
+                context.snapshot.release();
                 let waited = timeout(self.limits.wait, self.permits.clone().acquire_owned()).await;
                 let too_many = "Too many calls at once; try again in a moment";
                 let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;

@@ -98,7 +98,7 @@ impl ResourceLimiterAsync for State {
         // the memory.
         self.check_writing();
         if !self.share.fits(desired) {
-            self.context.snapshot.let_go();
+            self.context.snapshot.release();
         }
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;

@@ -171,7 +171,7 @@ impl SqliteStorage {
                 SqliteTransaction::reading(reader, resources)
             }
             Access::Write => {
-                context.snapshot.let_go();
+                context.snapshot.release();
                 SqliteTransaction::writing(self.writer.clone(), context, resources)
             }
         }))

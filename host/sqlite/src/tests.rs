@@ -307,8 +307,8 @@ async fn the_read_transaction_that_a_request_keeps_is_used_by_no_other() {
     let another = Snapshot::default();
     assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
     assert_eq!(count(&store.reader().await), 1);
-    // After let_go the request sees the newest state.
-    snapshot.share().let_go();
+    // After release the request sees the newest state.
+    snapshot.share().release();
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
 }
 

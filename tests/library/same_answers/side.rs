@@ -160,7 +160,7 @@ impl Side {
         };
         let headers = bearer(text);
         let (storage, now) = (&*self.service.storage, self.clock.now());
-        let shown = identity::shown(&headers, PLAIN_COOKIE);
+        let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
         let nobody = Identity::anonymous().context(id);
         let known = identity::authenticate(storage, shown, &headers, &nobody, now).await;
         let Ok((identity, Some(used))) = known else {
@@ -189,7 +189,7 @@ impl Side {
             Caller::Shows(text) => {
                 let headers = bearer(text);
                 let (storage, now) = (&*self.service.storage, self.clock.now());
-                let shown = identity::shown(&headers, PLAIN_COOKIE);
+                let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
                 let nobody = Identity::anonymous().context(id);
                 let known = identity::authenticate(storage, shown, &headers, &nobody, now).await?;
                 Ok(known.0)

@@ -72,7 +72,7 @@ fn every_reason_is_answered_the_same_byte_for_byte_and_not_at_once() {
     }
     let log = assert_logged(|| server.log(), "has no uid");
     assert!(
-        log.contains("more than one entry fits the name") && log.contains("uid=twin,ou=others"),
+        log.contains("more than one entry matches the name") && log.contains("uid=twin,ou=others"),
         "{log}"
     );
     session(&server, "ada", PASSWORD);
@@ -155,7 +155,7 @@ fn a_directory_that_does_not_take_the_service_is_told_to_the_log_alone() {
         known.text().contains("The directory cannot be reached"),
         "{known}"
     );
-    let problem = "does not take ldap-bind-dn and its password: result 49";
+    let problem = "rejects ldap-bind-dn and its password: result 49";
     let log = assert_logged(|| server.log(), problem);
     assert!(!log.contains("canary-not"), "{log}");
     server.sign_in("root", LOCAL_PASSWORD);

@@ -5,7 +5,10 @@ use portico_sandbox::{Permit, SignedIn};
 use portico_storage::{Access, CallContext, nested::Enclosing};
 use tracing::warn;
 
-use super::{groups, vouched::External};
+use super::{
+    groups,
+    vouched::{External, unusable_account},
+};
 use crate::{
     identity::Identity,
     resources::Resources,
@@ -102,8 +105,6 @@ impl SignIn<'_> {
             request = self.request_id,
             "a provider's user cannot sign in: {rules}"
         );
-        let message =
-            "The provider's account does not fit here; ask an administrator, who finds the reason in the log";
-        Error::new(Code::Forbidden, message)
+        unusable_account()
     }
 }

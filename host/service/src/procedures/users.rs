@@ -12,10 +12,8 @@ use super::{
     row::{Row, described},
 };
 use crate::shape::{
-    Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-    Shape::{
-        self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
-    },
+    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+    Shape::{self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Record, Text},
     optional, required,
 };
 
@@ -100,7 +98,6 @@ struct ForUser {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Selectable {
-    #[serde(default)]
     exclude_external_providers: Option<bool>,
 }
 
@@ -279,6 +276,7 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
+    .sets_password()
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changeHomeBoards",
@@ -306,7 +304,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeColorScheme",
-        Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
+        Record(&[required("colorScheme", COLOR_SCHEME)]),
         Nothing,
         component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
             input.color_scheme)),

@@ -119,6 +119,8 @@ pub const NAMED: Shape = Shape::Named(
 pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
 /// Who vouches for a user.
 pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
+/// The dashboard's colours.
+pub const COLOR_SCHEME: Shape = Shape::Choice(&["light", "dark", "auto"]);
 /// A date or null.
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
 /// `{query, limit?}`.

@@ -2,10 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{
-    Id, TextChange,
-    error::{Code, Error},
-};
+use portico_model::{Id, TextChange, error::Error};
+use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
     ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Shares,
     nested::Enclosing,
@@ -20,7 +18,10 @@ use super::{
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
 };
-use crate::procedures::call::{Call, Output, json};
+use crate::{
+    identity::{self, Identity},
+    procedures::call::{Call, Output, json},
+};
 
 /// `state.apply`
 pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
@@ -97,24 +98,27 @@ async fn make_plan(
     Ok((snapshot, plan))
 }
 
-/// Refuses a caller who lost the permission `admin` while passwords were hashed, which may have taken seconds.
+/// Refuses a caller who lost the permission `admin`, the key or the session while passwords were hashed, which may
+/// have taken seconds.
 async fn require_still_permitted(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
 ) -> Result<(), Error> {
-    let Some(user_id) = call.identity.user_id() else {
-        return Ok(());
+    let now = call.resources.clock.now();
+    let present = match identity::renew_within(transaction, &call.identity, now).await? {
+        Some(renewed) => renewed,
+        // The command line or the dashboard around vouches for the caller.
+        None => {
+            let Some(user_id) = call.identity.user_id() else {
+                return Ok(());
+            };
+            let user = transaction.get_session_user(user_id).await?;
+            let user = user.ok_or_else(Error::unauthorized)?;
+            let authentication = call.identity.authentication.clone();
+            Identity::user(user.id, user.permissions, authentication)
+        }
     };
-    let user = transaction.get_session_user(user_id).await?;
-    let user = user.ok_or_else(Error::unauthorized)?;
-    if user.permissions.iter().any(|held| held == ADMIN) {
-        Ok(())
-    } else {
-        Err(Error::new(
-            Code::Forbidden,
-            format!("This needs the permission {ADMIN}"),
-        ))
-    }
+    present.check(&sandbox::Access::OneOf(vec![ADMIN.into()]), Kind::Mutation)
 }
 
 /// Applies the document inside one transaction.

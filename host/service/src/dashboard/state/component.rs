@@ -107,7 +107,7 @@ impl<'a> Component<'a> {
     /// Waits for a permit to hash for each password, so that other calls come between two of one document.
     pub async fn hash_password(&mut self, password: &str) -> Result<String, Error> {
         let resources = &self.call.resources;
-        let _permit_to_hash = resources.turn_to_hash(self.call.identity.address).await?;
+        let _permit_to_hash = resources.acquire_hash_permit(self.call.identity.address).await?;
         let mut instance = resources.sandbox.enter_to_hash(self.call.context()).await?;
         let (plugin, store) = instance.parts()?;
         let state = plugin.portico_dashboard_state();

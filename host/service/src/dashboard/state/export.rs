@@ -32,7 +32,7 @@ pub(super) const STATE: Shape = Named(
 const GROUP: Shape = Named(
     "StateGroup",
     &Record(&[
-        required("name", Text).about("The group's name, which no other has."),
+        required("name", Text).about("The group's name, unique."),
         required("permissions", List(&Text)).about("What its members may do."),
     ]),
 );
@@ -50,8 +50,8 @@ const USER: Shape = Named(
 const SEARCH_ENGINE: Shape = Named(
     "StateSearchEngine",
     &Record(&[
-        required("name", Text).about("Its name, which no other has."),
-        required("short", Text).about("What people type to choose it, which no other has."),
+        required("name", Text).about("Its name, unique."),
+        required("short", Text).about("What people type to choose it, unique."),
         required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
         required("iconUrl", Text).about("Where its icon is."),
         required("description", NULLABLE_TEXT).about("What it is."),
@@ -60,10 +60,10 @@ const SEARCH_ENGINE: Shape = Named(
 const BOARD: Shape = Named(
     "StateBoard",
     &Record(&[
-        required("name", Text).about("The board's name, which no other has."),
+        required("name", Text).about("The board's name, unique."),
         required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
         required("creator", Nullable(&USER_NAME)).about("Who made it; null once they are gone."),
-        required("items", List(&ITEM)).about("What stands on it, in this order."),
+        required("items", List(&ITEM)).about("Its items, in this order."),
         required("sharedWith", SHARED_WITH).about("Who else may view it."),
     ]),
 );
