@@ -84,7 +84,7 @@ impl SignIn<'_> {
         let answer =
             plugin
                 .portico_dashboard_sign_in()
-                .call_external(store, &external.identity, external.linking);
+                .call_external(store, self.request_id, &external.identity, external.linking);
         let answer = answer.await;
         instance.answer(answer).map_err(|error| self.refused(error))
     }

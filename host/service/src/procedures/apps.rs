@@ -82,8 +82,8 @@ impl From<App> for Created {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    page: i32,
-    page_size: i32,
+    page: u32,
+    page_size: u32,
     search: Option<String>,
 }
 

@@ -101,6 +101,13 @@ impl Check {
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
+        if let Shape::Bounded(_, bound) = shape
+            && let Some(whole) = value.as_number().and_then(whole)
+            && let Some(rule) = bound.broken_by(whole)
+        {
+            self.refuse(format!("must be a whole number {rule}, got {whole:.0}"));
+            return;
+        }
         let shape = shape.plain();
         match (shape, &mut *value) {
             (Shape::Text, Value::String(_))
