@@ -140,7 +140,7 @@ fn a_file_that_is_no_component_is_refused_with_what_it_is() {
 }
 
 #[test]
-fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
+fn a_component_with_unknown_imports_is_told_what_the_host_offers() {
     let program = component(
         r#"(component
             (import "wasi:cli/environment@0.2.6" (instance
@@ -169,7 +169,7 @@ fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
 }
 
 #[test]
-fn a_component_of_another_version_of_the_contract_hears_both() {
+fn a_component_of_another_version_is_told_both_versions() {
     renamed("@0.2.0", "@0.3.0").refused_for(&[
         "portico:dashboard@0.3.0",
         "supports portico:dashboard@0.2.0",

@@ -161,8 +161,8 @@ impl Side {
         let headers = bearer(text);
         let (storage, now) = (&*self.service.storage, self.clock.now());
         let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
-        let nobody = Identity::anonymous().context(id);
-        let known = identity::authenticate(storage, shown, &headers, &nobody, now).await;
+        let context = Identity::anonymous().context(id);
+        let known = identity::authenticate(storage, shown, &headers, &context, now).await;
         let Ok((identity, Some(used))) = known else {
             return Ok(());
         };
@@ -190,8 +190,8 @@ impl Side {
                 let headers = bearer(text);
                 let (storage, now) = (&*self.service.storage, self.clock.now());
                 let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
-                let nobody = Identity::anonymous().context(id);
-                let known = identity::authenticate(storage, shown, &headers, &nobody, now).await?;
+                let context = Identity::anonymous().context(id);
+                let known = identity::authenticate(storage, shown, &headers, &context, now).await?;
                 Ok(known.0)
             }
         }

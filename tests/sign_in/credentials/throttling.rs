@@ -81,7 +81,7 @@ fn an_account_waits_longer_with_every_failure_and_opens_when_it_said() {
         host.throttle_clock.advance(1);
     }
     // Another name has its own count.
-    host.sign_in_from("198.51.100.1", "nobody", PASSWORD)
+    host.sign_in_from("198.51.100.1", "mallory", PASSWORD)
         .assert_status(401);
     host.sign_in_from("198.51.100.2", "root", PASSWORD)
         .assert_status(200);
@@ -115,7 +115,7 @@ fn strangers_close_an_account_for_strangers_only() {
 }
 
 #[test]
-fn an_address_has_ten_tries_at_whatever() {
+fn an_address_has_ten_attempts_across_all_limited_calls() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let from = |address: &str, number: usize| {
@@ -175,11 +175,11 @@ fn a_batch_of_registrations_is_as_many_tries() {
 }
 
 #[test]
-fn the_first_administrator_is_limited_alike() {
+fn creating_the_first_administrator_is_limited_too() {
     let host = Host::throttled();
     for number in 0..10 {
-        let nobody = json!({"username": format!("name-{number}"), "password": PASSWORD});
-        host.client.post("/api/auth/sign-in", &nobody).assert_status(401);
+        let unknown = json!({"username": format!("name-{number}"), "password": PASSWORD});
+        host.client.post("/api/auth/sign-in", &unknown).assert_status(401);
     }
     let account = json!({"username": "root", "password": PASSWORD});
     let answer = host.client.mutate("user.initUser", &account);
