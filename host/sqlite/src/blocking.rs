@@ -4,36 +4,15 @@
 //! If a call ends while such a statement runs, its transaction stays without a connection: it has failed,
 //! and what it did is rolled back.
 
-use std::time::Duration;
-
 use rusqlite::Connection;
 
 use super::transaction::{SqliteTransaction, State};
-use portico_storage::driver::{WAIT_TIMEOUT, failed_before, only_reads};
+use portico_storage::driver::{failed_before, only_reads};
 use portico_storage::{Result, SharedSnapshot};
 
 /// How many records are read or written on the thread that asks. With more, waking another thread costs
 /// less than the work.
 pub(super) const FEW: usize = 16;
-
-/// How long one statement on the pool may take. Most calls, and so their statements, end before.
-#[derive(Clone, Copy)]
-pub(super) struct StatementLimits {
-    /// In a read transaction.
-    pub read: Duration,
-    /// In a write transaction, also if it only reads.
-    pub write: Duration,
-}
-
-impl Default for StatementLimits {
-    fn default() -> Self {
-        Self {
-            read: Duration::from_secs(30),
-            // Half of the time that other writers wait, so that they still get the permit.
-            write: WAIT_TIMEOUT / 2,
-        }
-    }
-}
 
 impl SqliteTransaction {
     /// Runs statements that read and may take long.

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use portico_storage::driver::WAIT_TIMEOUT;
+
 /// Steps of a statement between two calls of the handler: about a tenth of a millisecond.
 const STEPS: c_int = 4_000;
 
@@ -45,6 +47,25 @@ fn must_end() -> bool {
             .as_ref()
             .is_some_and(|Running { token, deadline }| token.is_cancelled() || Instant::now() >= *deadline)
     })
+}
+
+/// How long one statement on the pool may take. Most calls, and so their statements, end before.
+#[derive(Clone, Copy)]
+pub(super) struct StatementLimits {
+    /// In a read transaction.
+    pub read: Duration,
+    /// In a write transaction, also if it only reads.
+    pub write: Duration,
+}
+
+impl Default for StatementLimits {
+    fn default() -> Self {
+        Self {
+            read: Duration::from_secs(30),
+            // Half of the time that other writers wait, so that they still get the permit.
+            write: WAIT_TIMEOUT / 2,
+        }
+    }
 }
 
 /// Ends the statements of one task.

@@ -65,9 +65,9 @@ use portico_storage::{
 pub use backup::{Contents, Step, backup, belongs_to};
 pub use restore::{Restored, restore};
 
-use blocking::StatementLimits;
 use database::{create, open_file, verify};
 use health::Health;
+use interrupts::StatementLimits;
 use pool::Pool;
 use readers::{MAX_SCANS, Readers};
 use transaction::{Resources, SqliteTransaction};

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::apps::FirstHits;
 use super::batch::BlindWrite;
-use super::blocking::StatementLimits;
+use super::interrupts::StatementLimits;
 use super::pool::Pool;
 use super::readers::Reader;
 use super::views::View;

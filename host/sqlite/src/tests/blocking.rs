@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::super::SqliteStorage;
-use super::super::blocking::StatementLimits;
+use super::super::interrupts::StatementLimits;
 use super::super::query::{first, run};
 use super::super::readers::{MAX_SCANS, ReadGuard};
 use super::super::transaction::SqliteTransaction;

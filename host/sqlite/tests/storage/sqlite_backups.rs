@@ -109,7 +109,7 @@ async fn a_copy_replaces_no_file_without_overwrite() {
     refused(back_up(&path, folder.path()), &["is a folder"]);
     refused(
         back_up(&path, &folder.path().join("no/copy.db")),
-        &["no folder", "make it first"],
+        &["does not exist", "create it"],
     );
     for name in ["portico.db", "portico.db-wal", "lock"] {
         let own = backup(&path, &home.path().join(name), true, &mut |_| true);
