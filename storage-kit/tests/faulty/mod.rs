@@ -228,7 +228,7 @@ impl FaultyTransaction {
         self.ask().await
     }
 
-    /// Refuses an id that no UUID is.
+    /// Refuses an id that is not a UUID.
     fn check_id(&mut self, id: &str) -> Result<()> {
         if self.is(Fault::UuidColumns) && !is_uuid(id) {
             self.refused = true;
