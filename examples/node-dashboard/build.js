@@ -1,14 +1,16 @@
 // Translates the component into JavaScript and core modules that Node can run, together with the types
-// of the contract. Everything in ./generated comes from that one file.
+// of the contract, and copies the inputs of the procedures. Everything in ./generated comes from those two
+// files.
 //
-//     node build.js [FILE]      (../../dist/portico.wasm)
+//     node build.js [COMPONENT [PROCEDURES]]      (../../dist/portico.wasm ../../contract/procedures.json)
 
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
 const file = process.argv[2] ?? join(import.meta.dirname, "../../dist/portico.wasm");
+const procedures = process.argv[3] ?? join(import.meta.dirname, "../../contract/procedures.json");
 const out = join(import.meta.dirname, "generated");
 
 // Before Node 24, `WebAssembly.promising` is missing. jco's code tries to use it a dozen times for each
@@ -36,5 +38,6 @@ for (const [name, content] of Object.entries(files)) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, name === "portico.js" ? PROMISING + Buffer.from(content) : content);
 }
+await copyFile(procedures, join(out, "procedures.json"));
 await writeFile(join(out, "component.sha256"), createHash("sha256").update(component).digest("hex"));
 console.log(`${Object.keys(files).length} files in ${out}`);

@@ -8,8 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createTables, Database, hash } from "./src/database.js";
-import { colorScheme, Refusal, Transaction } from "./src/portico/storage.js";
-import { begin, passwordsSet } from "./src/sessions.js";
+import { colorScheme } from "./src/portico/records.js";
+import { Refusal } from "./src/portico/refusals.js";
+import { Transaction } from "./src/portico/storage.js";
+import { begin } from "./src/sessions.js";
 
 const folder = mkdtempSync(join(tmpdir(), "node-dashboard-"));
 const file = join(folder, "dashboard.db");
@@ -24,10 +26,13 @@ const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCas
 
 /** The u64 fields of the contract, which are BigInt in JavaScript. */
 const U64 = new Set(["emailVerified", "now"]);
-/** The order of parameters, for functions with several of them. */
-const ORDER = ["id", "user-id", "group-id", "board-id", "provider", "subject", "change", "token", "now", "old", "new"];
+/** The parameters that come first, and those that come last; the others are between them. */
+const FIRST = ["id", "ids", "user-id", "filter"];
+const LAST = ["now", "new", "with-images"];
+/** @param {string} name of a parameter */
+const place = (name) => Number(LAST.includes(name)) - Number(FIRST.includes(name));
 /** The fields and parameters that are variants. */
-const VARIANTS = new Set(["key", "change"]);
+const VARIANTS = new Set(["key", "viewer"]);
 
 /**
  * Converts a value from the kit's form to jco's.
@@ -56,6 +61,9 @@ function toKit(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [kebab(key), toKit(item)]));
 }
 
+/** A variant as the kit reads it. @param {any} value @returns {any} */
+const variant = ({ tag, val = null }) => ({ [tag]: typeof val?.tag === "string" ? variant(val) : val });
+
 /** @type {Map<string, Transaction>} */
 const transactions = new Map();
 
@@ -76,7 +84,7 @@ function inTransaction(name, call, parameters) {
     transactions.delete(name);
     return call === "commit" ? Transaction.commit(transaction) : transaction[Symbol.dispose]();
   }
-  const inOrder = Object.entries(parameters).sort(([one], [other]) => ORDER.indexOf(one) - ORDER.indexOf(other));
+  const inOrder = Object.entries(parameters).sort(([one], [other]) => place(one) - place(other));
   const values = inOrder.map(([key, value]) => fromKit(value, camel(key)));
   return /** @type {any} */ (transaction)[camel(call)](...values);
 }
@@ -92,7 +100,7 @@ const numberOf = (table, uid) => db.first(`SELECT number FROM ${table} WHERE uid
 /** @param {string} sql @param {string} id */
 const uids = (sql, id) => db.all(sql, id).map((row) => row.uid);
 
-/** How many passwords had been set when a sign-in began. @type {Map<string, number>} */
+/** The version of the user's password when a sign-in began. @type {Map<string, bigint>} */
 const signIns = new Map();
 
 /** What is outside the contract. @type {Record<string, (parameters: any) => unknown>} */
@@ -176,8 +184,9 @@ const own = {
   },
   "get-sessions": ({ user }) => uids("SELECT logins.uid FROM logins JOIN accounts ON number = account WHERE accounts.uid = ? ORDER BY logins.uid", user),
 
-  "begin-sign-in": ({ id }) => void signIns.set(id, passwordsSet(database)),
-  "end-sign-in": ({ id, user }) => begin(database, user, id, signIns.get(id) ?? 0),
+  "begin-sign-in": ({ id, user }) =>
+    void signIns.set(id, BigInt(db.first("SELECT secret_version FROM accounts WHERE uid = ?", user)?.secret_version ?? 0)),
+  "end-sign-in": ({ id, user }) => begin(database, user, id, signIns.get(id) ?? 0n),
 
   "get-color-scheme": ({ user }) => {
     const row = db.first("SELECT theme FROM accounts WHERE uid = ?", user);
@@ -193,8 +202,7 @@ function answer({ transaction, call, arguments: parameters }) {
     return { ok: toKit(own[call](parameters)) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { tag, val = null } = /** @type {{ tag: string, val?: string }} */ (error.payload);
-    return { error: { [tag]: val } };
+    return { error: variant(error.payload) };
   }
 }
 

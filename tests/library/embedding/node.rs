@@ -24,9 +24,9 @@ fn example() -> PathBuf {
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
-    if built.is_none_or(|built| {
-        Some(built) < changed(component()) || Some(built) < changed(folder.join("build.js"))
-    }) {
+    let procedures = repository().join("contract/procedures.json");
+    let sources = [component(), procedures, folder.join("build.js")];
+    if built.is_none_or(|built| sources.map(changed).into_iter().any(|source| Some(built) < source)) {
         node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
     }
     folder
@@ -78,6 +78,7 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
         Command::new("node")
             .arg("build.js")
             .arg(hostile)
+            .arg(repository().join("contract/procedures.json"))
             .current_dir(&folder),
     );
     let dashboard = start(folder.path(), &data);
