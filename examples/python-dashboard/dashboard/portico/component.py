@@ -84,7 +84,10 @@ def bad_input(issues: list[tuple[list[str | int], str]]) -> Refused:
     """A refusal in the component's place: an input has other types than its procedure. Each issue is a path and a
     message."""
     broken = [
-        Record(path=[Variant("field" if isinstance(step, str) else "index", step) for step in path], message=message)
+        Record(
+            path=[Variant("field" if isinstance(step, str) else "index", step) for step in path],
+            message=message,
+        )
         for path, message in issues
     ]
     return Refused(Record(code=Variant("bad-request"), message="The input breaks rules", issues=broken))
@@ -182,9 +185,7 @@ class Component:
                 return value
         return answer
 
-    def _run_fresh(
-        self, invocation: Invocation, user: Record | None, context: str, seconds: float
-    ) -> Any:
+    def _run_fresh(self, invocation: Invocation, user: Record | None, context: str, seconds: float) -> Any:
         """Calls the function in a fresh instance."""
         export = self._compiled.export(invocation.interface, invocation.function)
         with Store(self._compiled.engine) as store:

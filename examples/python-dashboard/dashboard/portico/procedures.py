@@ -181,7 +181,9 @@ class Procedure:
             input = check(issues, self.input, Absent if input is None else input, [])
             if issues:
                 raise bad_input(issues)
-        return Invocation(self.interface, self.function, tuple(value_of(item, input) for item in self.parameters))
+        return Invocation(
+            self.interface, self.function, tuple(value_of(item, input) for item in self.parameters)
+        )
 
     def answer(self, output: Any) -> Any:
         """What a client gets."""

@@ -171,7 +171,12 @@ MATCHING = """
 
 def filtered(filter: Record) -> tuple[Value, ...]:
     """The values of a user filter."""
-    return (filter.provider and REALMS[filter.provider], filter.name_contains or "", filter.email, filter.disabled)
+    return (
+        filter.provider and REALMS[filter.provider],
+        filter.name_contains or "",
+        filter.email,
+        filter.disabled,
+    )
 
 
 def limit_and_offset(slice: Record) -> tuple[int, int]:
