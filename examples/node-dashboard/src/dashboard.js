@@ -35,7 +35,7 @@ class Refused extends Error {
 export function dashboard(file) {
   createTables(file);
   const database = new Database(file);
-  const hashing = new Hashing(file);
+  const hashing = new Hashing(new URL("portico/worker.js", import.meta.url), { file });
   const component = new Component({ database, ...surroundings });
   const sessions = new Sessions(database, hashing);
   const db = database.writer;

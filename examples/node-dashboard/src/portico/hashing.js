@@ -25,11 +25,16 @@ export class Hashing {
   #timer;
   /** @type {Worker | undefined} */
   #worker;
-  #file;
+  #script;
+  #data;
 
-  /** @param {string} file the database */
-  constructor(file) {
-    this.#file = file;
+  /**
+   * @param {URL} script what the worker runs
+   * @param {object} [data] what the worker gets
+   */
+  constructor(script, data) {
+    this.#script = script;
+    this.#data = data;
   }
 
   /**
@@ -60,7 +65,7 @@ export class Hashing {
   }
 
   #start() {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: { file: this.#file } });
+    const worker = new Worker(this.#script, { workerData: this.#data });
     worker.on("message", ({ ok, refusal, failure }) => {
       this.#done((job) => {
         if (refusal) job.reject(new Refused(refusal));
