@@ -120,7 +120,7 @@ export async function serve({ name, db, hash, open, commit, rollback, beginSessi
 
   /** What is outside the contract. @type {Record<string, (parameters: any) => unknown>} */
   const own = {
-    hello: () => ({ name }),
+    hello: () => ({ name, "apps-by-board": false }),
 
     "put-group": async ({ id, name, permissions, members }) => {
       await run("INSERT INTO teams (uid, name) VALUES (?, ?) ON CONFLICT (uid) DO UPDATE SET name = excluded.name", id, name);

@@ -99,8 +99,8 @@ class Own:
     """Operations outside the contract. Groups are teams here, and boards are panels."""
 
     @staticmethod
-    def hello(on: Bridge) -> dict[str, str]:
-        return {"name": "python-dashboard"}
+    def hello(on: Bridge) -> dict[str, Any]:
+        return {"name": "python-dashboard", "apps-by-board": False}
 
     @staticmethod
     def put_group(on: Bridge, id: str, name: str, permissions: list[str], members: list[str]) -> None:

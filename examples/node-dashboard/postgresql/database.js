@@ -99,8 +99,13 @@ export class Database extends Connection {
     super(readers);
     this.#readers = readers;
     this.#writers = new pg.Pool({ max: WRITERS, ...SETTINGS });
-    // The server ended an idle connection: the pool opens another one.
-    for (const pool of [readers, this.#writers]) pool.on("error", (error) => console.error(`PostgreSQL: ${error.message}`));
+    // The server ended a connection, an idle one or one that works: its statement fails, the pool opens another
+    // connection, and the process must not end.
+    const report = (/** @type {Error} */ error) => console.error(`PostgreSQL: ${error.message}`);
+    for (const pool of [readers, this.#writers]) {
+      pool.on("error", report);
+      pool.on("connect", (client) => client.on("error", () => {}));
+    }
   }
 
   /** Creates missing tables of the dashboard. */

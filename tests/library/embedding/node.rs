@@ -18,18 +18,29 @@ const ADAPTER: &str = "node_dashboard.mjs";
 
 /// The example, installed and built from the component that ships.
 #[track_caller]
-fn example() -> PathBuf {
+pub fn example() -> PathBuf {
     let folder = node::installed(Path::new("examples/node-dashboard"));
-    let turn = File::open(folder.join("build.js")).expect("its build");
+    built(&folder);
+    folder
+}
+
+/// Builds an installed example unless it is built from the component that ships.
+#[track_caller]
+pub fn built(folder: &Path) {
+    let build = repository().join("examples/node-dashboard/build.js");
+    let turn = File::open(folder.join("package.json")).expect("its scripts");
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
-    let procedures = repository().join("contract/procedures.json");
-    let sources = [component(), procedures, folder.join("build.js")];
-    if built.is_none_or(|built| sources.map(changed).into_iter().any(|source| Some(built) < source)) {
-        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
+    let sources = [component(), repository().join("contract/procedures.json"), build];
+    if built.is_none_or(|built| {
+        sources
+            .map(changed)
+            .into_iter()
+            .any(|source| Some(built) < source)
+    }) {
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(folder));
     }
-    folder
 }
 
 /// Starts the dashboard in this folder.
