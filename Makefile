@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all soak bench bench-check record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ bench-check: build wrk ## the same in two minutes; fails if a target is missed b
 
 record-contract: component ## record the contract and the component of this version
 	cargo run --quiet --package portico-contract -- record
+
+contract-package: ## write the contract as one file for other tools, dist/portico-dashboard.wasm
+	cargo run --quiet --package portico-contract -- package
 
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs

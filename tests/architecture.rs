@@ -1,10 +1,13 @@
-//! The crates know what docs/architecture.md says they know, and nothing else.
+//! The docs agree with the repository: the crates know what docs/architecture.md says they know, and what the
+//! docs name is there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
 };
+
+use portico_tests::repository;
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
@@ -57,7 +60,7 @@ fn in_the_manifest(folder: &Path) -> BTreeSet<String> {
 
 #[test]
 fn crates_know_what_the_page_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = repository();
     let page = on_the_page(root);
     assert!(page.len() >= 5, "the page's table was not found: {page:?}");
     for (name, (folder, known)) in &page {
@@ -72,7 +75,7 @@ fn crates_know_what_the_page_says() {
 
 #[test]
 fn every_crate_of_the_host_is_on_the_page() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = repository();
     let page = on_the_page(root);
     let described: BTreeSet<_> = page.values().map(|(folder, _)| root.join(folder)).collect();
     for entry in fs::read_dir(root.join("host")).unwrap() {
@@ -88,9 +91,8 @@ fn every_crate_of_the_host_is_on_the_page() {
 }
 
 #[test]
-fn no_crate_on_the_page_knows_itself_by_a_detour() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let arrows: Arrows = on_the_page(root)
+fn the_documented_dependencies_have_no_cycle() {
+    let arrows: Arrows = on_the_page(repository())
         .into_iter()
         .map(|(name, (_, known))| (name, known))
         .collect();
@@ -105,4 +107,86 @@ fn no_crate_on_the_page_knows_itself_by_a_detour() {
             }
         }
     }
+}
+
+/// The texts in backticks of a page, without blocks of code.
+fn quoted(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap();
+    let prose: Vec<_> = text.split("```").step_by(2).collect();
+    let quoted = prose.iter().flat_map(|prose| prose.split('`').skip(1).step_by(2));
+    quoted.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_path_that_the_docs_name_exists() {
+    let folders = [
+        ".cargo",
+        "component",
+        "contract",
+        "docs",
+        "examples",
+        "host",
+        "storage-kit",
+        "tests",
+        "wit",
+    ];
+    let pages = fs::read_dir(repository().join("docs")).unwrap();
+    let pages = pages.map(|page| page.unwrap().path());
+    let mut count = 0;
+    for page in pages.chain([repository().join("README.md")]) {
+        if page.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        for text in quoted(&page) {
+            let Some((first, _)) = text.split_once('/') else {
+                continue;
+            };
+            let is_plain = text
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "/._-".contains(character));
+            if is_plain && (folders.contains(&first) || text.ends_with(".rs")) {
+                assert!(repository().join(&text).exists(), "{}: {text}", page.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "{count} paths");
+}
+
+/// The names of all functions in the Rust files of this folder.
+fn functions(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !["target", "node_modules"].contains(&name.as_str()) {
+            functions(&path, found);
+        } else if name.ends_with(".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let names = text.split("fn ").skip(1).map(|rest| {
+                let is_part = |character: &char| character.is_alphanumeric() || *character == '_';
+                rest.chars().take_while(is_part).collect()
+            });
+            found.extend(names.collect::<Vec<String>>());
+        }
+    }
+}
+
+#[test]
+fn every_test_that_the_page_on_security_names_exists() {
+    let mut known = BTreeSet::new();
+    for folder in ["component", "host", "storage-kit", "tests"] {
+        functions(&repository().join(folder), &mut known);
+    }
+    let mut count = 0;
+    for text in quoted(&repository().join("docs/security.md")) {
+        let name = text.rsplit("::").next().unwrap_or_default();
+        let is_name = name.chars().all(|character| {
+            character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_'
+        });
+        if is_name && name.matches('_').count() >= 3 {
+            assert!(known.contains(name), "docs/security.md: {text}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} names");
 }

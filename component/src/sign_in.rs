@@ -30,11 +30,12 @@ impl contract::Guest for Plugin {
     }
 }
 
-/// Whatever is wrong, the answer and the work are the same.
+/// Every failure has the same answer and takes the same work.
 fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn, Error> {
     // A name or a password that is too long for any user is neither looked up nor hashed, so that long
     // inputs cost nothing. A dashboard may hold names that are too short for new users.
-    let name = text::line(&names::key(username.trim()), 1..=USERNAME_MAX).ok();
+    let name = names::key_to_find(username.trim(), USERNAME_MAX)
+        .and_then(|key| text::line(&key, 1..=USERNAME_MAX).ok());
     let password = text::length(password, 0..=PASSWORD_MAX)
         .is_ok()
         .then_some(password);

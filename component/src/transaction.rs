@@ -61,7 +61,7 @@ pub fn too_large(error: StorageError, way_out: &str) -> Failure {
     }
 }
 
-/// The last try's result, whatever it is.
+/// Tries again while storage answers `retry`; the result of the last try may be `retry` too.
 fn retrying<T>(attempt: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
     for _ in 0..RETRIES {
         match attempt() {

@@ -1,10 +1,6 @@
 //! Finds the component that the host carries inside, and builds it if it is not there yet.
 
-use std::{
-    env, fs,
-    path::Path,
-    process::Command,
-};
+use std::{env, fs, path::Path, process::Command};
 
 use sha2::{Digest as _, Sha256};
 

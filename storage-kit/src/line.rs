@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::protocol::{Answer, Broken, Request, Target};
 
 /// How long a call may take that waits for no other transaction.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends requests, and keeps the answers until they are asked for.
 pub(crate) struct Line<'a> {
@@ -69,8 +69,8 @@ impl<'a> Line<'a> {
         arguments: &Value,
     ) -> Result<Answer, Broken> {
         let id = self.send(transaction, call, arguments)?;
-        let answer = self.answer(id, PATIENCE)?;
-        let seconds = PATIENCE.as_secs();
+        let answer = self.answer(id, WAIT_TIMEOUT)?;
+        let seconds = WAIT_TIMEOUT.as_secs();
         answer.ok_or_else(|| Broken(format!("`{call}` was not answered within {seconds} seconds")))
     }
 

@@ -61,7 +61,7 @@ fn run_cases(filter: Option<&str>, no_skips: bool, command: &[String]) -> anyhow
     }
     let (program, arguments) = command
         .split_first()
-        .ok_or_else(|| anyhow::anyhow!("which program?"))?;
+        .ok_or_else(|| anyhow::anyhow!("name the program to test"))?;
     let mut child = Child::start(Command::new(program).args(arguments))?;
     let mut number = 0;
     let begins = |case: &Case| {

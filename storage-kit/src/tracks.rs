@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cases::Expectation;
-use crate::line::{Line, PATIENCE};
+use crate::line::{Line, WAIT_TIMEOUT};
 use crate::protocol::{Answer, Broken};
 use crate::report::Failure;
 
@@ -23,8 +23,8 @@ const WAITS: Duration = Duration::from_millis(100);
 /// When several answers are awaited: how long for each, in turn.
 const SLICE: Duration = Duration::from_millis(5);
 
-/// How often a transaction is tried, as the component does.
-const ATTEMPTS: usize = 5;
+/// How often a transaction is tried: once, and again five times, as the component does.
+const ATTEMPTS: usize = 6;
 
 /// Why a case ends early.
 pub(crate) enum Stop {
@@ -126,7 +126,7 @@ impl Tracks {
     fn settle(&mut self, line: &mut Line) -> Result<(), Stop> {
         while !self.0.iter().any(|track| track.state == State::Open) {
             if self.0.iter().any(Track::is_waiting) {
-                self.hear_any(line)?;
+                self.receive_any(line)?;
             } else if let Some(index) = self.0.iter().position(|track| track.state == State::Refused) {
                 self.0[index].state = State::Open;
                 self.advance(line, index)?;
@@ -138,11 +138,11 @@ impl Tracks {
     }
 
     /// Waits until a waiting transaction gets its answer.
-    fn hear_any(&mut self, line: &mut Line) -> Result<(), Stop> {
-        let end = Instant::now() + PATIENCE;
+    fn receive_any(&mut self, line: &mut Line) -> Result<(), Stop> {
+        let end = Instant::now() + WAIT_TIMEOUT;
         while Instant::now() < end {
             for index in 0..self.0.len() {
-                if self.0[index].is_waiting() && self.hear(line, index, SLICE)? {
+                if self.0[index].is_waiting() && self.receive(line, index, SLICE)? {
                     return Ok(());
                 }
             }
@@ -156,7 +156,7 @@ impl Tracks {
     /// Sends the next calls of this track, as long as they are answered.
     fn advance(&mut self, line: &mut Line, index: usize) -> Result<(), Stop> {
         if self.0[index].is_waiting() {
-            return self.hear(line, index, Duration::ZERO).map(drop);
+            return self.receive(line, index, Duration::ZERO).map(drop);
         }
         if self.0[index].state == State::Refused || self.0[index].done == self.0[index].calls.len() {
             return Ok(());
@@ -167,7 +167,7 @@ impl Tracks {
         let name = track.name.clone();
         let id = line.send(Some(&name), &call.function, &call.arguments)?;
         track.state = State::Waiting(id);
-        let answered = self.hear(line, index, if others { WAITS } else { PATIENCE })?;
+        let answered = self.receive(line, index, if others { WAITS } else { WAIT_TIMEOUT })?;
         match answered || others {
             true => Ok(()),
             false => Err(call.failed(Some(&name), None)),
@@ -188,7 +188,7 @@ impl Tracks {
     }
 
     /// Waits for the answer to this track's call, and judges it. Answers whether it came.
-    fn hear(&mut self, line: &mut Line, index: usize, within: Duration) -> Result<bool, Stop> {
+    fn receive(&mut self, line: &mut Line, index: usize, within: Duration) -> Result<bool, Stop> {
         let State::Waiting(id) = self.0[index].state else {
             return Ok(false);
         };
@@ -204,7 +204,7 @@ impl Tracks {
         for track in rest.iter().filter(|track| track.state == State::Open) {
             line.drop_transaction(&track.name)?;
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_TIMEOUT;
         while !waiting.is_empty() && Instant::now() < end {
             let mut still = Vec::new();
             for track in waiting {

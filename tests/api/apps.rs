@@ -1,4 +1,4 @@
-//! Apps, as the specification's sections 2.2 and 4.2 have them.
+//! Apps, as `wit/apps.wit` describes them.
 
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, Portico, Session, administrator};
 use serde_json::{Value, json};

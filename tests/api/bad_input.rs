@@ -9,7 +9,7 @@ use portico_tests::{
 use serde_json::json;
 
 #[test]
-fn a_limit_of_two_and_a_half_is_no_limit() {
+fn a_fractional_limit_is_refused() {
     let server = Portico::start();
     let admin = administrator(&server);
     let input = json!({"query": "", "limit": 2.5});
@@ -25,7 +25,7 @@ fn a_limit_of_two_and_a_half_is_no_limit() {
 }
 
 #[test]
-fn a_week_does_not_begin_in_the_middle_of_a_day() {
+fn a_fractional_first_day_of_week_is_refused() {
     let server = Portico::start();
     let admin = administrator(&server);
     let input = json!({"id": admin.user_id, "firstDayOfWeek": 2.5});
@@ -36,7 +36,7 @@ fn a_week_does_not_begin_in_the_middle_of_a_day() {
 }
 
 #[test]
-fn a_number_written_as_a_text_is_no_number_in_a_body() {
+fn a_numeric_string_is_not_accepted_as_a_number() {
     let server = Portico::start();
     let admin = administrator(&server);
     let input = json!({"query": "", "limit": "5"});
@@ -50,7 +50,7 @@ fn a_number_written_as_a_text_is_no_number_in_a_body() {
 }
 
 #[test]
-fn a_nul_is_no_part_of_a_name() {
+fn a_name_with_a_nul_is_refused() {
     let server = Portico::start();
     let admin = administrator(&server);
     let app = json!({"name": "a\u{0}b", "iconUrl": "/icon.svg"});
@@ -71,7 +71,7 @@ fn a_nul_is_no_part_of_a_name() {
 }
 
 #[test]
-fn a_tab_does_not_hide_a_script() {
+fn a_script_url_hidden_by_a_tab_is_refused() {
     let server = Portico::start();
     let admin = administrator(&server);
     for href in [
@@ -96,8 +96,8 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
     let server = Portico::start();
     let account =
         |name: &str| json!({"username": name, "password": "long enough", "email": "a@b", "groupIds": []});
-    let nobody = server.anonymous();
-    nobody
+    let anonymous = server.anonymous();
+    anonymous
         .mutate("user.initUser", &account("ro\u{202e}ot"))
         .assert_bad_field("username");
     let admin = administrator(&server);
@@ -126,7 +126,7 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
         let mut registration = account(&name);
         registration["inviteId"] = "any".into();
         registration["token"] = "any".into();
-        nobody
+        anonymous
             .mutate("user.register", &registration)
             .assert_bad_field("username");
     }
@@ -138,7 +138,7 @@ fn a_new_username_shows_all_that_it_holds_and_an_app_may_hold_joiners() {
 }
 
 #[test]
-fn an_icon_is_no_script_and_no_page() {
+fn script_and_html_urls_are_refused_as_icons() {
     let server = Portico::start();
     let admin = administrator(&server);
     let id = admin.app("An app");
@@ -317,7 +317,7 @@ fn a_key_that_is_there_twice_is_refused_by_its_name() {
     call.args(["call", "app.create", app, "--data"])
         .arg(server.data());
     let text = run(&mut call, "").failed();
-    assert!(text.contains("name is there more than once"), "{text}");
+    assert!(text.contains("name appears more than once"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 use portico_tests::{Fixtures, Portico, administrator, node};
 
 #[test]
-fn the_unmodified_trpc_client_is_content() {
+fn the_unmodified_trpc_client_works() {
     let folder = node::client("trpc");
 
     let server = Portico::start();

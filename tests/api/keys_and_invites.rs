@@ -6,7 +6,7 @@ use portico_tests::{Client, Fixtures, Invite, MISSING, NO_INPUT, PASSWORD, Porti
 use serde_json::{Value, json};
 
 #[test]
-fn a_key_is_shown_once_opens_as_its_user_and_dies_when_revoked() {
+fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     let server = Portico::start();
     let admin = administrator(&server);
     let created = admin.output_of("apiKeys.create", &json!({"name": "for scripts"}));
@@ -46,7 +46,7 @@ fn a_key_is_shown_once_opens_as_its_user_and_dies_when_revoked() {
 }
 
 #[test]
-fn only_the_exact_key_opens_and_a_bad_one_counts_as_none() {
+fn a_bad_key_makes_the_caller_anonymous() {
     let server = Portico::start();
     let admin = administrator(&server);
     let app = admin.app("public by id");

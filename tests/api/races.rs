@@ -116,7 +116,7 @@ fn of_fifty_users_of_one_name_one_is_created() {
 }
 
 #[test]
-fn a_crowd_is_served_to_the_last_one() {
+fn all_of_200_concurrent_changes_are_made() {
     let server = Portico::start();
     let admin = administrator(&server);
     let crowd: Vec<_> = (0..4 * MANY)

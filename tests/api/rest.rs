@@ -1,4 +1,4 @@
-//! The REST endpoints of the specification's section 4.3: shapes, statuses, and the edges of HTTP.
+//! The REST endpoints: shapes, statuses, and the edges of HTTP.
 
 use std::{io::Write as _, thread::sleep, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 fn a_search_whose_body_comes_late_finds_what_was_created_meanwhile() {
     let server = Portico::start();
     let admin = administrator(&server);
-    let bearer = format!("Bearer {}", admin.token);
+    let bearer = admin.bearer().authorization();
     let headers = [("authorization", bearer.as_str())];
     let body = r#"{"query": "alice"}"#;
     let mut stream = raw::send_head(&server.address(), "/api/users/search", &headers, body);
@@ -152,7 +152,7 @@ fn apps_are_managed_by_rest() {
 }
 
 #[test]
-fn numbers_and_booleans_of_a_query_string_are_written_one_way() {
+fn numbers_and_booleans_in_a_query_string_have_one_form() {
     let server = Portico::start();
     let admin = administrator(&server);
     admin.app("a b+c&d");
@@ -220,7 +220,7 @@ fn numbers_and_booleans_of_a_query_string_are_written_one_way() {
 }
 
 #[test]
-fn a_body_is_json_and_its_types_are_not_bent() {
+fn a_body_must_be_json_and_its_types_are_not_coerced() {
     let server = Portico::start();
     let admin = administrator(&server);
     let app = r#"{"name": "An app", "iconUrl": "/icon.svg"}"#;
@@ -411,7 +411,7 @@ fn requests_have_limits() {
 }
 
 #[test]
-fn health_tells_life_and_readiness_to_anyone() {
+fn anyone_can_read_liveness_and_readiness() {
     let server = Portico::start();
     for path in ["/api/health/live", "/api/health/ready"] {
         server.anonymous().get(path).assert_status(200);

@@ -94,7 +94,7 @@ fn each_kind_of_error_has_its_number() {
 }
 
 #[test]
-fn queries_are_got_and_mutations_are_posted() {
+fn queries_use_get_and_mutations_use_post() {
     let (server, admin) = start();
     let wrong = |method: &str, procedure: &str, allow: &str| {
         let kind = [("content-type", "application/json")];

@@ -1,4 +1,4 @@
-//! Accounts: making, listing and deleting them, as the specification's sections 2.1 and 4.1 have it.
+//! Accounts: making, listing and deleting them, as `wit/users.wit` describes it.
 
 use std::collections::BTreeSet;
 

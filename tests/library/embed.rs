@@ -79,16 +79,16 @@ fn refused<T>(answer: Result<T, Error>) -> Code {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_users_calls_its_own() {
+async fn every_typed_function_of_users_calls_its_procedure() {
     let plugin = plugin().await;
-    let (users, nobody, ada) = (
+    let (users, anonymous, ada) = (
         plugin.users(),
         Identity::anonymous(),
         administrator(&plugin).await,
     );
     let id = || ada.user_id().unwrap().to_owned();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Eve")).await),
+        refused(users.init_user(&anonymous, account("Eve")).await),
         Code::Forbidden
     );
     let registration = Registration {
@@ -97,7 +97,7 @@ async fn every_function_of_users_calls_its_own() {
         token: "none".into(),
     };
     assert_eq!(
-        refused(users.register(&nobody, registration).await),
+        refused(users.register(&anonymous, registration).await),
         Code::BadRequest
     );
     let ben = users.create(&ada, account("Ben"), Vec::new()).await.unwrap();
@@ -164,11 +164,11 @@ async fn every_function_of_users_calls_its_own() {
     assert_eq!(users.search(&ada, "BE".into(), None).await.unwrap()[0].id, ben);
     users.delete(&ada, ben).await.unwrap();
     assert_eq!(refused(users.delete(&ada, id()).await), Code::Conflict);
-    assert_eq!(refused(users.get_all(&nobody).await), Code::Unauthorized);
+    assert_eq!(refused(users.get_all(&anonymous).await), Code::Unauthorized);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_function_of_apps_calls_its_own() {
+async fn every_typed_function_of_apps_calls_its_procedure() {
     let plugin = plugin().await;
     let (apps, ada) = (plugin.apps(), administrator(&plugin).await);
     let first = apps.create(&ada, input("First")).await.unwrap();
@@ -202,15 +202,18 @@ async fn every_function_of_apps_calls_its_own() {
         (names(page.items), page.total_count),
         (vec!["Third".to_owned()], 2)
     );
-    let nobody = Identity::anonymous();
-    assert_eq!(apps.by_id(&nobody, first.id.clone()).await.unwrap().name, "Third");
+    let anonymous = Identity::anonymous();
+    assert_eq!(
+        apps.by_id(&anonymous, first.id.clone()).await.unwrap().name,
+        "Third"
+    );
     let ids = vec![first.id.clone(), second.id, first.id.clone()];
     assert_eq!(
-        names(apps.by_ids(&nobody, ids).await.unwrap()),
+        names(apps.by_ids(&anonymous, ids).await.unwrap()),
         ["Third", "Second"]
     );
     apps.delete(&ada, first.id.clone()).await.unwrap();
-    assert_eq!(refused(apps.by_id(&nobody, first.id).await), Code::NotFound);
+    assert_eq!(refused(apps.by_id(&anonymous, first.id).await), Code::NotFound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,11 +244,11 @@ async fn the_limits_are_the_dashboards_to_set() {
         memory: 16 << 20,
         ..Limits::default()
     };
-    let nobody = Identity::anonymous();
+    let anonymous = Identity::anonymous();
     // Hashing a password needs more.
     let users = builder().limits(limits).build().await.unwrap().users();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Ada")).await),
+        refused(users.init_user(&anonymous, account("Ada")).await),
         Code::InternalServerError
     );
 
@@ -256,7 +259,7 @@ async fn the_limits_are_the_dashboards_to_set() {
         .unwrap();
     let users = hurried.users();
     assert_eq!(
-        refused(users.init_user(&nobody, account("Ada")).await),
+        refused(users.init_user(&anonymous, account("Ada")).await),
         Code::Timeout
     );
 }
@@ -291,7 +294,7 @@ async fn a_component_that_does_not_fit_is_refused_in_words() {
 
     let plugin = plugin().await;
     let error = plugin.exchange(&COMPONENT[..1000]).await.err().unwrap();
-    assert!(format!("{error:#}").contains("ends in the middle"), "{error:#}");
+    assert!(format!("{error:#}").contains("is truncated"), "{error:#}");
     administrator(&plugin).await;
 }
 

@@ -328,11 +328,11 @@ fn texts_of_a_document_never_reach_the_terminal_as_commands() {
     home.write("odd.yaml", "apps:\n  - {\"a\\e[31m\": 1, \"a\\e[31m\": 2}");
     let twice = home.apply(&["odd.yaml"]).failed();
     assert_says(&twice, &["stands twice", "\\u{1b}[31m"]);
-    let nobody = home
+    let unknown_user = home
         .portico("data", &["call", "app.all", "--user", odd], "")
         .failed();
     let missing = home.portico("data", &["call", odd], "").failed();
-    for text in [&twice, &nobody, &missing] {
+    for text in [&twice, &unknown_user, &missing] {
         assert!(is_plain(text), "{text}");
     }
 }

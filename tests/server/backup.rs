@@ -142,7 +142,7 @@ fn backup_and_restore_say_what_is_in_their_way() {
     portico(&["backup", copy], &server.data()).succeeded();
     let again = portico(&["backup", copy], &server.data()).failed();
     assert!(
-        again.contains("is there already") && again.contains("--force"),
+        again.contains("already exists") && again.contains("--force"),
         "{again}"
     );
     admin.app("later");
@@ -152,10 +152,10 @@ fn backup_and_restore_say_what_is_in_their_way() {
     let (link, pipe) = (path("link.db"), path("pipe"));
     std::os::unix::fs::symlink("copy.db", &link).expect("a link");
     let said = portico(&["backup", text(&link), "--force"], &server.data()).failed();
-    assert!(said.contains("no regular file"), "{said}");
+    assert!(said.contains("not a regular file"), "{said}");
     assert!(link.is_symlink());
     run(Command::new("mkfifo").arg(&pipe), "").succeeded();
-    refused(&["restore", text(&pipe)], "new", &["no regular file"]);
+    refused(&["restore", text(&pipe)], "new", &["not a regular file"]);
 
     // A running host keeps its data.
     let said = portico(&["restore", copy, "--force"], &server.data()).failed();
@@ -166,7 +166,7 @@ fn backup_and_restore_say_what_is_in_their_way() {
     server.stop().succeeded();
     let said = portico(&["restore", copy], &server.data()).failed();
     assert!(
-        said.contains("there is a database") && said.contains("--force"),
+        said.contains("a database already exists") && said.contains("--force"),
         "{said}"
     );
     let said = portico(&["restore", copy, "--force"], &server.data()).succeeded();

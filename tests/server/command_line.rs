@@ -128,8 +128,8 @@ fn procedures_run_on_the_data_directory_as_operator_or_as_a_user() {
     .failed();
     assert!(text.contains("FORBIDDEN"), "{text}");
     call(&data, &["user.getAll", "--user", "root"], "").succeeded();
-    let text = call(&data, &["app.all", "--user", "nobody"], "").failed();
-    assert!(text.contains("nobody"), "the unknown user is named:\n{text}");
+    let text = call(&data, &["app.all", "--user", "mallory"], "").failed();
+    assert!(text.contains("mallory"), "the unknown user is named:\n{text}");
 
     let text = call(&data, &["app.create", r#"{"name": "", "iconUrl": "/i.svg"}"#], "").failed();
     assert!(
@@ -324,9 +324,9 @@ fn a_lost_password_is_recovered_on_the_data_directory() {
     server.stop().succeeded();
     let data = server.data().to_str().expect("a text").to_owned();
     let text = portico(&["recover", "ROOT", "--data", &data], "").succeeded();
-    let missing = portico(&["recover", "nobody", "--data", &data], "").failed();
+    let missing = portico(&["recover", "mallory", "--data", &data], "").failed();
     assert!(
-        missing.contains("nobody"),
+        missing.contains("mallory"),
         "the unknown user is named:\n{missing}"
     );
 

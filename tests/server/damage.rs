@@ -3,10 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use portico_tests::{Builder, Client, Fixtures, Portico, administrator, command, run};
-use serde_json::json;
 
 const PAGE: usize = 4096;
 const RESTORE: &str = "portico restore BACKUP --force";
@@ -14,10 +12,7 @@ const RESTORE: &str = "portico restore BACKUP --force";
 /// A closed service with a database of some dozens of pages.
 fn some_data(server: &mut Portico) {
     let admin = administrator(server);
-    let apps: Vec<_> = (0..500)
-        .map(|number| json!({"name": format!("app {number}"), "iconUrl": "/i.svg"}))
-        .collect();
-    admin.output_of("app.createMany", &json!(apps));
+    admin.apps(500, "/i.svg");
     assert!(server.stop().status.success());
 }
 
@@ -79,7 +74,7 @@ fn a_database_that_is_no_good_is_refused_and_left_alone() {
     fs::write(&file, &garbage).expect("spoil its beginning");
     assert_refused(&data, &["not a database", RESTORE]);
     fs::write(&file, "").expect("empty it");
-    assert_refused(&data, &["empty", RESTORE, "begin anew"]);
+    assert_refused(&data, &["empty", RESTORE, "start over"]);
 
     // `PRAGMA user_version` is at offset 60, `application_id` at 68.
     let mut newer = good.clone();
@@ -93,7 +88,7 @@ fn a_database_that_is_no_good_is_refused_and_left_alone() {
 
     fs::remove_file(&file).expect("remove it");
     fs::write(data.join("portico.db-wal"), "changes").expect("leave its log");
-    assert_refused(&data, &["is gone", RESTORE, "begin anew"]);
+    assert_refused(&data, &["is gone", RESTORE, "start over"]);
     fs::remove_file(data.join("portico.db-wal")).expect("remove its log");
 
     // With the good file back it starts: the refusals were about the damage.
@@ -146,15 +141,7 @@ fn damage_that_comes_to_light_while_running_is_said() {
     let mut server = Builder::default().environment("PORTICO_LOG", "debug").start();
     some_data(&mut server);
     server.start_again();
-    let start = Instant::now();
-    while !server.log().contains("the database is sound") {
-        assert!(
-            start.elapsed() < Duration::from_secs(30),
-            "it was not checked:\n{}",
-            server.log()
-        );
-        std::thread::yield_now();
-    }
+    server.wait_for_log(0, "the database is sound");
     let file = server.data().join("portico.db");
     let pages = fs::metadata(&file).expect("the database").len() as usize / PAGE;
     // Not the pages of the users: the service must not count as ready because those can be read.

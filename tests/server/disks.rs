@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, Portico, administrator, can_mount, command, mount_namespace, raw, run,
-    set_limit, under_limit,
+    Answer, Builder, Client, Fixtures, Key, Portico, administrator, can_mount, command, mount_namespace, raw,
+    run, set_limit, under_limit,
 };
 use serde_json::json;
 
@@ -63,6 +63,43 @@ fn fill(folder: &Path) -> PathBuf {
     ballast
 }
 
+fn ready(server: &Portico) -> Answer {
+    server
+        .anonymous()
+        .send_allowing_5xx("GET", "/api/health/ready", None)
+}
+
+/// Creates apps until one is refused because there is no room, and checks that reading goes on; gives the
+/// names of the apps, and the refusal.
+#[track_caller]
+fn use_all_room(server: &Portico, admin: &Key) -> (Vec<String>, Answer) {
+    let mut names = Vec::new();
+    let refused = loop {
+        let name = format!("app {:03}", names.len());
+        let answer = create_app(admin, &name);
+        if answer.status != 200 {
+            break answer;
+        }
+        names.push(name);
+        assert!(names.len() < 500, "there is no limit");
+    };
+    refused.assert_unavailable();
+    // What had been answered is there; reading goes on, signing in (which writes) does not.
+    assert_eq!(admin.app_names(), names);
+    ready(server).assert_unavailable();
+    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
+    (names, refused)
+}
+
+/// Checks that changes are made again, now that there is room.
+#[track_caller]
+fn use_new_room(server: &Portico, admin: &Key, mut names: Vec<String>) {
+    ready(server).assert_status(200);
+    create_app(admin, "later").assert_status(200);
+    names.push("later".to_owned());
+    assert_eq!(admin.app_names(), names);
+}
+
 #[test]
 fn a_disk_that_fills_up_stops_changes_until_there_is_room() {
     if !can_mount() {
@@ -70,41 +107,18 @@ fn a_disk_that_fills_up_stops_changes_until_there_is_room() {
     }
     let mut server = Builder::default().in_namespace(&small_disk("4m")).start();
     let admin = administrator(&server).bearer();
-    let ready = || {
-        server
-            .anonymous()
-            .send_allowing_5xx("GET", "/api/health/ready", None)
-    };
     // The disk as it is seen in there.
     let data = PathBuf::from(format!(
         "/proc/{}/root{}",
         server.process_id(),
         server.data().display()
     ));
-    ready().assert_status(200);
+    ready(&server).assert_status(200);
 
     let ballast = fill(&data);
-    let mut names = Vec::new();
-    let refused = loop {
-        let name = format!("app {:03}", names.len());
-        let answer = create_app(&admin, &name);
-        if answer.status != 200 {
-            break answer;
-        }
-        names.push(name);
-        assert!(names.len() < 500, "the disk is not full");
-    };
-    refused.assert_unavailable();
-    // What had been answered is there; reading goes on, signing in (which writes) does not.
-    assert_eq!(admin.app_names(), names);
-    ready().assert_unavailable();
-    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
-
+    let (names, refused) = use_all_room(&server, &admin);
     fs::remove_file(ballast).expect("free some space");
-    ready().assert_status(200);
-    create_app(&admin, "later").assert_status(200);
-    names.push("later".to_owned());
-    assert_eq!(admin.app_names(), names);
+    use_new_room(&server, &admin, names);
     let database = rusqlite::Connection::open(data.join("portico.db")).expect("the database");
     let sound: String = database
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
@@ -127,36 +141,14 @@ fn a_disk_that_fills_up_stops_changes_until_there_is_room() {
 fn a_limit_on_the_size_of_files_stops_changes_until_it_is_raised() {
     let mut server = Portico::start();
     let admin = administrator(&server).bearer();
-    let ready = || {
-        server
-            .anonymous()
-            .send_allowing_5xx("GET", "/api/health/ready", None)
-    };
     let size = |name: &str| fs::metadata(server.data().join(name)).expect("a file").len();
     // Room for a few apps in the log.
     let limit = size("portico.db").max(size("portico.db-wal")) + 200_000;
     set_limit(server.process_id(), &format!("--fsize={limit}:"));
-    let mut names = Vec::new();
-    let refused = loop {
-        let name = format!("app {:03}", names.len());
-        let answer = create_app(&admin, &name);
-        if answer.status != 200 {
-            break answer;
-        }
-        names.push(name);
-        assert!(names.len() < 500, "there is no limit");
-    };
-    refused.assert_unavailable();
+    let (names, _) = use_all_room(&server, &admin);
     assert!(!names.is_empty());
-    assert_eq!(admin.app_names(), names);
-    ready().assert_unavailable();
-    assert_eq!(server.anonymous().get("/api/health/live").status, 200);
-
     set_limit(server.process_id(), "--fsize=unlimited:");
-    ready().assert_status(200);
-    create_app(&admin, "later").assert_status(200);
-    names.push("later".to_owned());
-    assert_eq!(admin.app_names(), names);
+    use_new_room(&server, &admin, names);
     let stopped = server.stop();
     let log = stopped.text();
     assert!(stopped.status.success(), "{log}");

@@ -127,8 +127,8 @@ fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
 fn a_file_that_is_no_component_is_refused_with_what_it_is() {
     let module = wat::parse_str("(module (func (export \"run\")))").expect("a module");
     file(&module).refused_for(&["core module", "wasm-tools component new"]);
-    file(&COMPONENT[..COMPONENT.len() / 2]).refused_for(&["ends in the middle", "copy it again"]);
-    file(&COMPONENT[..6]).refused_for(&["ends before it has begun"]);
+    file(&COMPONENT[..COMPONENT.len() / 2]).refused_for(&["is truncated", "copy it again"]);
+    file(&COMPONENT[..6]).refused_for(&["is truncated"]);
     file(b"").refused_for(&["empty"]);
     file(b"(component)").refused_for(&["text form", "wasm-tools parse"]);
     file(b"PK\x03\x04 something else").refused_for(&["not WebAssembly"]);
@@ -140,7 +140,7 @@ fn a_file_that_is_no_component_is_refused_with_what_it_is() {
 }
 
 #[test]
-fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
+fn a_component_with_unknown_imports_is_told_what_the_host_offers() {
     let program = component(
         r#"(component
             (import "wasi:cli/environment@0.2.6" (instance
@@ -169,17 +169,17 @@ fn a_component_that_wants_more_than_there_is_hears_what_there_is() {
 }
 
 #[test]
-fn a_component_of_another_version_of_the_contract_hears_both() {
+fn a_component_of_another_version_is_told_both_versions() {
     renamed("@0.2.0", "@0.3.0").refused_for(&[
         "portico:dashboard@0.3.0",
-        "speaks portico:dashboard@0.2.0",
+        "supports portico:dashboard@0.2.0",
         "storage",
         "apps",
     ]);
     renamed("@0.2.0", "@0.1.9").refused_for(&[
         "made for portico:dashboard@0.1.9",
-        "speaks portico:dashboard@0.2.0",
-        "run the portico that speaks the other, or build the component with the wit/ of this one",
+        "supports portico:dashboard@0.2.0",
+        "run a portico that supports the other version, or build the component with the wit/ of this one",
     ]);
 }
 

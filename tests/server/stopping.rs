@@ -2,10 +2,9 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, decode_stream, raw};
+use portico_tests::{Fixtures, PASSWORD, Portico, administrator, decode_stream, raw};
 use serde_json::json;
 
 /// Sends a request whose body the service is waiting for, so that it is accepted for sure.
@@ -30,14 +29,7 @@ fn told_to_stop_it_finishes_what_it_accepted() {
         let mut stream = accepted_request(&server, &body);
         // A connection that asks for nothing does not keep it from stopping.
         let idle = raw::connect(&server.address());
-        let id = server.process_id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([signal, &id])
-                .status()
-                .expect("the command kill")
-                .success()
-        );
+        server.signal(signal);
         wait_until_closed(&server.address());
         stream.write_all(body.as_bytes()).expect("send the body");
         raw::read_answer(&mut stream, body.as_bytes()).assert_status(200);
@@ -54,7 +46,7 @@ fn told_to_stop_it_finishes_what_it_accepted() {
 fn told_to_stop_it_finishes_the_changes_of_a_stream() {
     let mut server = Portico::start();
     let admin = administrator(&server);
-    let authorization = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    let authorization = admin.key_of(&admin.user_id).authorization();
     let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
     database.execute_batch("BEGIN IMMEDIATE").expect("the lock");
     let body = json!({"0": {"name": "Late", "iconUrl": "/icon.svg"}}).to_string();
@@ -84,10 +76,8 @@ fn told_to_stop_it_finishes_the_changes_of_a_stream() {
 fn clients_that_do_not_read_do_not_keep_it_from_stopping() {
     let mut server = Portico::start();
     let admin = administrator(&server);
-    let app = |number| json!({"name": format!("App {number}"), "iconUrl": "x".repeat(60_000)});
-    let apps: Vec<_> = (0..250).map(app).collect();
-    admin.mutate("app.createMany", &json!(apps)).assert_status(200);
-    let authorization = format!("Bearer {}", admin.key_of(&admin.user_id).key);
+    admin.apps(250, &"x".repeat(60_000));
+    let authorization = admin.key_of(&admin.user_id).authorization();
     let mut silent = Vec::new();
     for path in ["/api/apps", "/api/trpc/app.all,app.all,app.all?batch=1"] {
         let request = raw::head("GET", path, &[("authorization", &authorization)]);

@@ -72,7 +72,7 @@ fn a_failed_sign_in_does_not_tell_why() {
     wrong.assert_refused(401, "UNAUTHORIZED");
     assert!(wrong.header("set-cookie").is_none(), "{wrong}");
     for (username, password) in [
-        ("nobody", PASSWORD),
+        ("mallory", PASSWORD),
         ("r", "x"),
         ("root", ""),
         ("root\u{0}", PASSWORD),
@@ -81,7 +81,7 @@ fn a_failed_sign_in_does_not_tell_why() {
         answer.assert_refused(401, "UNAUTHORIZED");
         assert_eq!(answer.text(), wrong.text(), "the same words for every reason");
     }
-    sign_in("nobody", PASSWORD).assert_refused(401, "UNAUTHORIZED");
+    sign_in("mallory", PASSWORD).assert_refused(401, "UNAUTHORIZED");
     let post = |body: &str| server.anonymous().send_text("POST", "/api/auth/sign-in", body);
     post("{\"username\": \"root\"}").assert_bad_field("password");
     post("{\"username\": 5, \"password\": \"x\"}").assert_bad_field("username");
@@ -206,7 +206,7 @@ fn a_key_wins_over_a_cookie() {
     let server = Portico::start();
     let admin = administrator(&server);
     let alice = admin.user("alice");
-    let key = format!("Bearer {}", alice.key.key);
+    let key = alice.key.authorization();
     let answer = admin.send("GET", "/api/users", &[("authorization", &key)], None);
     answer.assert_refused(403, "FORBIDDEN");
     let answer = admin.send("GET", "/api/users", &[("apikey", &alice.key.key)], None);

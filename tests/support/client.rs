@@ -20,18 +20,9 @@ pub struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(address: &str) -> Self {
-        // One connection for each request: none is left over from a service that was killed.
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(60)))
-            .build()
-            .new_agent();
         Self {
             address: Arc::new(RwLock::new(address.to_owned())),
-            agent,
+            agent: agent(),
         }
     }
 
@@ -43,6 +34,19 @@ impl Endpoint {
     pub fn address(&self) -> String {
         self.address.read().expect("the lock").clone()
     }
+}
+
+/// Sends requests, and follows no redirect.
+pub fn agent() -> ureq::Agent {
+    // One connection for each request: none is left over from a service that was killed.
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None)
+        .max_idle_connections(0)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .new_agent()
 }
 
 /// The path of a query as procedure call.
@@ -293,6 +297,11 @@ impl Key {
         }
     }
 
+    /// The value of the header `Authorization`.
+    pub fn authorization(&self) -> String {
+        format!("Bearer {}", self.key)
+    }
+
     /// The same key in the header `ApiKey`.
     pub fn in_api_key_header(&self) -> Self {
         Self {
@@ -309,7 +318,7 @@ impl Client for Key {
 
     fn credentials(&self) -> Vec<(String, String)> {
         let value = match self.header {
-            "authorization" => format!("Bearer {}", self.key),
+            "authorization" => self.authorization(),
             _ => self.key.clone(),
         };
         vec![(self.header.to_owned(), value)]

@@ -3,6 +3,8 @@
 //! A password costs tens of milliseconds to hash, so users act through API keys, which cost
 //! nothing, and sign in only where a test is about that.
 
+use portico_model::{ColorScheme, Provider};
+use portico_storage::NewUser;
 use serde_json::{Value, json};
 
 use crate::{Anonymous, Client, Endpoint, Key, Portico, Session};
@@ -44,6 +46,29 @@ impl Client for User {
 
     fn credentials(&self) -> Vec<(String, String)> {
         self.key.credentials()
+    }
+}
+
+/// A user with a name of Portico's own and without a password, for storage.
+pub fn new_user(id: &str, name: &str) -> NewUser {
+    NewUser {
+        user: portico_model::User {
+            id: id.into(),
+            name: name.into(),
+            email: None,
+            email_verified: None,
+            image: None,
+            provider: Provider::Credentials,
+            home_board_id: None,
+            mobile_home_board_id: None,
+            first_day_of_week: 1,
+            ping_icons_enabled: false,
+            default_search_engine_id: None,
+            open_search_in_new_tab: true,
+        },
+        name_key: name.into(),
+        color_scheme: ColorScheme::Dark,
+        password_hash: None,
     }
 }
 
@@ -138,6 +163,21 @@ pub trait Fixtures: Client {
             &json!({"name": name, "iconUrl": "/icon.svg"}),
             "appId",
         )
+    }
+
+    /// This many apps with this icon, `App 0` and so on; gives their ids.
+    #[track_caller]
+    fn apps(&self, count: usize, icon: &str) -> Vec<String> {
+        let apps: Vec<_> = (0..count)
+            .map(|number| json!({"name": format!("App {number}"), "iconUrl": icon}))
+            .collect();
+        // A request has room for this many apps with the largest icons.
+        let made = apps.chunks(250).flat_map(|apps| {
+            let made = self.output_of("app.createMany", &json!(apps));
+            made.as_array().expect("apps").clone()
+        });
+        made.map(|app| app["id"].as_str().expect("an id").to_owned())
+            .collect()
     }
 
     /// A board without items.

@@ -16,21 +16,30 @@ pub mod procedures;
 mod process;
 mod random;
 pub mod raw;
+mod seed;
 mod service;
 mod stream;
 mod world;
 
+use std::path::Path;
+
 pub use answer::{Answer, keys};
-pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, trpc_query_path};
+pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, agent, trpc_query_path};
 pub use clock::TestClock;
-pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
+pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of, new_user};
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
-pub use portico::{Builder, Portico, binary, cache, command, data_in};
-pub use process::{Finished, run};
+pub use portico::{Builder, Portico, binary, cache, command, data_in, hostile_component};
+pub use process::{Finished, run, wait_for_text};
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;
 pub use world::{Target, World};
+
+/// The repository's folder.
+pub fn repository() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("the folder above tests")
+}
 
 /// A component with a text in it changed throughout, to one of the same length.
 #[track_caller]

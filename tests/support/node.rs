@@ -7,6 +7,8 @@ use std::{
     time::SystemTime,
 };
 
+use crate::repository;
+
 /// The folder of a client under `tests/clients`, with what its lock file names installed.
 #[track_caller]
 pub fn client(name: &str) -> PathBuf {
@@ -26,11 +28,6 @@ pub fn installed(folder: &Path) -> PathBuf {
         succeed(Command::new("npm").arg("ci").current_dir(&folder));
     }
     folder
-}
-
-fn repository() -> &'static Path {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tests.parent().expect("the folder above tests")
 }
 
 fn changed(file: PathBuf) -> Option<SystemTime> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::process::Process;
-use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit};
+use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit, wait_for_text};
 
 /// Long enough for a first start, which compiles the component while other tests do the same.
 const START: Duration = Duration::from_secs(120);
@@ -35,6 +35,14 @@ pub fn binary() -> PathBuf {
 /// Where the compiled component is kept for all tests, each of which runs in a process of its own.
 pub fn cache() -> PathBuf {
     build_folder().join("portico-test-cache")
+}
+
+/// The component of `tests/hostile`, where `make hostile` leaves it.
+pub fn hostile_component() -> PathBuf {
+    let target = build_folder().parent().expect("target/PROFILE").to_owned();
+    let file = target.join("wasm32-wasip2/component/portico_hostile.wasm");
+    assert!(file.exists(), "build it with `make hostile`: {}", file.display());
+    file
 }
 
 fn build_folder() -> PathBuf {
@@ -213,6 +221,14 @@ impl Portico {
         self.process.text()
     }
 
+    /// Waits until the log contains this text after its first `since` bytes, and gives the line.
+    #[track_caller]
+    pub fn wait_for_log(&self, since: usize, text: &str) -> String {
+        let log = wait_for_text(|| self.log()[since..].to_owned(), text, 1);
+        let line = log.lines().find(|line| line.contains(text));
+        line.expect("the text is in one line").to_owned()
+    }
+
     /// The id of its process.
     pub fn process_id(&self) -> u32 {
         self.process.child.id()
@@ -266,14 +282,19 @@ impl Portico {
         stream
     }
 
+    /// Sends it this signal, such as `-INT`.
+    pub fn signal(&self, signal: &str) {
+        self.process.signal(signal);
+    }
+
     /// Asks it to stop (SIGTERM).
     pub fn terminate(&self) {
-        self.process.signal("-TERM");
+        self.signal("-TERM");
     }
 
     /// Says that what it reads from files has changed (SIGHUP).
     pub fn hang_up(&self) {
-        self.process.signal("-HUP");
+        self.signal("-HUP");
     }
 
     /// Waits until it ended by itself.

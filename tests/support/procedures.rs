@@ -1,13 +1,12 @@
 //! Every procedure: who may call it, and a good input. This is the one place in which tests say so.
 //!
-//! The table is written by hand from sections 4 and 5 of the specification, the row "unspecified
-//! access" of the design and the list of the dashboard side. Nothing generates it and nothing here is
-//! read from the service: that is its worth. A test in `tests/api/access.rs` compares it with the
+//! The table is written by hand. Nothing generates it, and nothing in it is read from the service, so it can
+//! disagree with the service. A test in `tests/api/access.rs` compares it with the
 //! service's own table, so a procedure without a row fails.
 
 use serde_json::{Value, json};
 
-use crate::{NO_INPUT, PASSWORD};
+use crate::{Answer, Client, NO_INPUT, PASSWORD, escape, trpc_query_path};
 
 /// Every permission that a group may hold.
 pub const PERMISSIONS: [&str; 7] = [
@@ -25,7 +24,7 @@ pub enum Who {
     /// All, signed in or not.
     Everyone,
     /// All until a user exists; after that the answer to every caller is FORBIDDEN.
-    NobodyAfterOnboarding,
+    Onboarding,
     /// Every user who is signed in.
     SignedIn,
     /// The user whom the call is about, and `admin` for any user.
@@ -36,7 +35,7 @@ pub enum Who {
     Holders(&'static [&'static str]),
 }
 
-use Who::{Everyone, Holders, NobodyAfterOnboarding, OwnOnly, OwnOrAdmin, SignedIn};
+use Who::{Everyone, Holders, Onboarding, OwnOnly, OwnOrAdmin, SignedIn};
 
 const ADMIN: Who = Holders(&["admin"]);
 
@@ -81,6 +80,20 @@ pub trait Records {
     fn reader(&mut self) -> String;
 }
 
+/// Which record a successful mutation is about, and how many it creates.
+#[derive(Clone, Copy)]
+pub enum About {
+    /// The record whose id is `id` in the output or else in the input, or else the input's `userId`,
+    /// `groupId` and so on after the area. It is created if the name says so.
+    Rule,
+    /// The first of the records in the output, all of which are created.
+    First,
+    /// The caller.
+    Caller,
+    /// No record: what the report in the output counts, for the input of this registry.
+    Report,
+}
+
 /// One procedure. A caller who passes the access check gets a 200 for the input.
 pub struct Row {
     /// As clients call it.
@@ -91,6 +104,11 @@ pub struct Row {
     pub rest: Option<(&'static str, &'static str)>,
     /// Who may call it.
     pub who: Who,
+    /// Which record it is about.
+    pub about: About,
+    /// How often a random sequence calls it, in relation to the others. A call that hashes a password costs
+    /// a hundred times as much as another one, and is made just often enough.
+    pub weight: u32,
     input: Input,
 }
 
@@ -102,9 +120,95 @@ impl Row {
         self
     }
 
+    const fn about(mut self, about: About) -> Self {
+        self.about = about;
+        self
+    }
+
+    const fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// The part of its name before the dot.
+    pub fn area(&self) -> &'static str {
+        self.name.split_once('.').expect("AREA.FUNCTION").0
+    }
+
     /// A good input that refers to these records; [`NO_INPUT`] for a procedure that takes none.
     pub fn input(&self, records: &mut dyn Records) -> Value {
         (self.input)(records)
+    }
+
+    /// Calls it as a procedure.
+    #[track_caller]
+    pub fn call(&self, client: &dyn Client, input: &Value) -> Answer {
+        match self.kind {
+            "query" => client.send("GET", &trpc_query_path(self.name, input), &[], None),
+            _ => client.send_json("POST", &format!("/api/trpc/{}", self.name), input),
+        }
+    }
+
+    /// Calls it at its REST route.
+    #[track_caller]
+    pub fn call_rest(&self, client: &dyn Client, input: &Value) -> Answer {
+        let (method, template) = self.rest.expect("a route");
+        let mut input = input.clone();
+        let mut path = template.to_owned();
+        if let (Some(start), Some(end)) = (template.find('{'), template.find('}')) {
+            // The route's name for the id is not always the procedure's.
+            let name = &template[start + 1..end];
+            let keys = input.as_object_mut().expect("an object");
+            let id = keys.remove(name).or_else(|| keys.remove("id")).expect("the id");
+            path = format!("{}{}", &template[..start], escape(id.as_str().expect("a text")));
+        }
+        match (method, &input) {
+            ("GET" | "DELETE", Value::Object(keys)) if !keys.is_empty() => {
+                let pairs = keys.iter().map(|(key, value)| match value {
+                    Value::String(text) => format!("{key}={}", escape(text)),
+                    other => format!("{key}={other}"),
+                });
+                let path = format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"));
+                client.send(method, &path, &[], None)
+            }
+            ("GET" | "DELETE", _) => client.send(method, &path, &[], None),
+            _ => client.send_json(method, &path, &input),
+        }
+    }
+
+    /// The record that a successful call by this caller is about, as the audit log names it.
+    #[track_caller]
+    pub fn target(&self, input: &Value, output: &Value, caller: &str) -> Value {
+        match self.about {
+            About::Rule => {
+                let area = self.area();
+                let key = format!("{}Id", area.strip_suffix('s').unwrap_or(area));
+                let places = [output.get("id"), input.get("id"), input.get(key)];
+                match places.into_iter().flatten().next() {
+                    Some(id) => id.clone(),
+                    None => panic!("add .about() to the row of {}", self.name),
+                }
+            }
+            About::First => output[0]["id"].clone(),
+            About::Caller => caller.into(),
+            About::Report => COUNTS.into(),
+        }
+    }
+
+    /// How many records a successful call creates.
+    #[track_caller]
+    pub fn created(&self, output: &Value) -> usize {
+        match self.about {
+            About::First => output.as_array().expect("records").len(),
+            About::Report => output["created"].as_array().expect("records").len(),
+            About::Rule | About::Caller => self.creates().into(),
+        }
+    }
+
+    /// Whether it creates one record.
+    pub fn creates(&self) -> bool {
+        let is_account = ["user.register", "user.initUser"].contains(&self.name);
+        matches!(self.about, About::Rule) && (is_account || self.name.contains(".create"))
     }
 }
 
@@ -121,6 +225,8 @@ const fn query(name: &'static str, who: Who, input: Input) -> Row {
         kind: "query",
         rest: None,
         who,
+        about: About::Rule,
+        weight: 20,
         input,
     }
 }
@@ -131,6 +237,8 @@ const fn mutation(name: &'static str, who: Who, input: Input) -> Row {
         kind: "mutation",
         rest: None,
         who,
+        about: About::Rule,
+        weight: 20,
         input,
     }
 }
@@ -163,10 +271,17 @@ fn image(records: &mut dyn Records) -> Option<&'static str> {
         .then_some("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAIBAABBAQAOw==")
 }
 
-fn search_engine(name: &str) -> Value {
-    let short: String = name.chars().rev().take(8).collect();
-    json!({"name": name, "short": short, "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"})
+/// A short of a search engine: the end of a name, reversed. Names are numbered at their ends.
+pub(crate) fn short(name: &str) -> String {
+    name.chars().rev().take(8).collect()
 }
+
+fn search_engine(name: &str) -> Value {
+    json!({"name": name, "short": short(name), "urlTemplate": "https://search.example.com/?q=%s", "iconUrl": "/icon.svg"})
+}
+
+/// What `state.apply` counts for [`document`].
+const COUNTS: &str = "created 5, changed 1, removed 0";
 
 /// Creates one record of each kind, and gives the user another email and a group.
 fn document(records: &mut dyn Records) -> Value {
@@ -191,87 +306,92 @@ fn document(records: &mut dyn Records) -> Value {
 
 /// The table. `user.delete` is the last row, because a caller may delete itself with it.
 #[rustfmt::skip]
-pub static TABLE: [Row; 52] = [
-    // Section 4.1
+pub static TABLE: &[Row] = &[
+    // wit/users.wit
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
         .rest("GET", "/api/users/selectable"),
-    query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search"),
-    query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}"),
-    mutation("user.initUser", NobodyAfterOnboarding, account),
-    mutation("user.register", Everyone, registration),
-    mutation("user.create", ADMIN, member_account).rest("POST", "/api/users"),
+    query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search")
+        .weight(40),
+    query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}")
+        .weight(30),
+    mutation("user.initUser", Onboarding, account).weight(1),
+    mutation("user.register", Everyone, registration).weight(10),
+    mutation("user.create", ADMIN, member_account).rest("POST", "/api/users").weight(8),
     mutation("user.setProfileImage", OwnOrAdmin, |it| json!({"userId": it.user(), "image": image(it)}))
         .rest("PUT", "/api/users/profileImage"),
     mutation("user.editProfile", OwnOrAdmin, |it|
         json!({"id": it.user(), "name": it.user_name(), "email": format!("{}@example.com", it.name())}))
-        .rest("PUT", "/api/users/profile"),
+        .rest("PUT", "/api/users/profile").weight(30),
     mutation("user.changePassword", OwnOrAdmin,
-        |it| json!({"userId": it.user(), "previousPassword": PASSWORD, "password": PASSWORD})),
+        |it| json!({"userId": it.user(), "previousPassword": PASSWORD, "password": PASSWORD})).weight(8),
     mutation("user.changeHomeBoards", OwnOrAdmin,
         |it| {
             let (board, is_home) = (it.board(), it.flag());
             json!({"userId": it.user(), "homeBoardId": is_home.then_some(&board), "mobileHomeBoardId": board})
-        }),
+        }).weight(30),
     mutation("user.changeSearchPreferences", OwnOrAdmin,
         |it| json!({"userId": it.user(), "defaultSearchEngineId": null, "openInNewTab": it.flag()})),
     mutation("user.changeColorScheme", SignedIn, |it|
-        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})),
+        json!({"colorScheme": if it.flag() { "auto" } else { "light" }})).about(About::Caller).weight(15),
     mutation("user.changePingIconsEnabled", OwnOrAdmin, |it|
-        json!({"id": it.user(), "pingIconsEnabled": it.flag()})),
+        json!({"id": it.user(), "pingIconsEnabled": it.flag()})).weight(15),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
-        json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})),
-    // Section 4.2
+        json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
+    // wit/apps.wit
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))
-        .rest("GET", "/api/apps/paginated"),
-    query("app.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/apps/search"),
-    query("app.selectable", SignedIn, none).rest("GET", "/api/apps/selectable"),
+        .rest("GET", "/api/apps/paginated").weight(40),
+    query("app.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/apps/search")
+        .weight(40),
+    query("app.selectable", SignedIn, none).rest("GET", "/api/apps/selectable").weight(10),
     query("app.byId", Everyone, |it| json!({"id": it.app()})).rest("GET", "/api/apps/{appId}"),
-    query("app.byIds", Everyone, |it| json!([it.app()])),
+    query("app.byIds", Everyone, |it| json!([it.app()])).weight(25),
     mutation("app.create", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
-        |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps"),
+        |_| json!({"name": "An app", "iconUrl": "/icon.svg"})).rest("POST", "/api/apps").weight(50),
     mutation("app.createMany", Holders(&["app-create", "app-modify-all", "app-full-all", "admin"]),
-        |_| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])),
+        |_| json!([{"name": "An app", "iconUrl": "/icon.svg"}, {"name": "Another app"}])).about(About::First),
     mutation("app.update", Holders(&["app-modify-all", "app-full-all", "admin"]),
-        |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}"),
+        |it| json!({"id": it.app(), "name": it.name()})).rest("PATCH", "/api/apps/{appId}").weight(40),
     mutation("app.delete", Holders(&["app-full-all", "admin"]), |it| json!({"id": it.spare_app()}))
-        .rest("DELETE", "/api/apps/{appId}"),
+        .rest("DELETE", "/api/apps/{appId}").weight(35),
     // The dashboard side: admin only unless said.
-    query("apiKeys.getAll", ADMIN, none),
-    mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})),
-    mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})),
-    query("session.getAll", SignedIn, none),
-    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})),
-    query("invite.getAll", ADMIN, none).rest("GET", "/api/invites"),
+    query("apiKeys.getAll", ADMIN, none).weight(10),
+    mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})).weight(25),
+    mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
+    query("session.getAll", SignedIn, none).weight(25),
+    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(25),
+    query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
     mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
-        .rest("POST", "/api/invites"),
+        .rest("POST", "/api/invites").weight(25),
     mutation("invite.deleteInvite", ADMIN, |it| json!({"id": it.spare_invite()}))
-        .rest("DELETE", "/api/invites/{id}"),
+        .rest("DELETE", "/api/invites/{id}").weight(8),
     query("group.getAll", ADMIN, none),
     mutation("group.createGroup", ADMIN, |it| json!({"name": it.name()})),
-    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})),
+    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})).weight(10),
     mutation("group.savePermissions", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})),
+        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})).weight(25),
     mutation("group.addMember", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "userId": it.user()})),
+        |it| json!({"groupId": it.spare_group(), "userId": it.user()})).weight(35),
     mutation("group.removeMember", ADMIN, |it| {
         let (group, user) = it.membership();
         json!({"groupId": group, "userId": user})
     }),
-    query("board.getAll", ADMIN, none),
-    query("board.byId", Everyone, |it| json!({"id": it.board()})),
+    query("board.getAll", ADMIN, none).weight(10),
+    query("board.byId", Everyone, |it| json!({"id": it.board()})).weight(30),
     mutation("board.create", ADMIN, |it|
-        json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]})),
+        json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
+        .weight(22),
     mutation("board.share", ADMIN, |it|
-        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})),
-    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})),
-    query("searchEngine.getAll", ADMIN, none),
+        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})).weight(40),
+    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).weight(9),
+    query("searchEngine.getAll", ADMIN, none).weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),
-    mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})),
-    query("onboard.currentStep", Everyone, none),
-    mutation("state.apply", ADMIN, document),
-    query("state.export", ADMIN, none),
+    mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
+    query("onboard.currentStep", Everyone, none).weight(5),
+    mutation("state.apply", ADMIN, document).about(About::Report).weight(12),
+    query("state.export", ADMIN, none).weight(6),
     query("audit.getPaginated", ADMIN, |it| json!({"page": 1, "pageSize": 5, "actorId": it.reader()})),
-    mutation("user.delete", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("DELETE", "/api/users/{userId}"),
+    mutation("user.delete", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("DELETE", "/api/users/{userId}")
+        .weight(12),
 ];

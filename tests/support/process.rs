@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Long enough for a command that compiles the component while other tests do the same.
+/// Long enough for everything that compiles the component while other tests do the same.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How a process ended, and what it wrote from start to end.
@@ -59,6 +59,24 @@ pub fn run(command: &mut Command, input: &str) -> Finished {
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     process.wait(PATIENCE)
+}
+
+/// Waits until a log contains this text this many times, and gives the log. What a process writes is read a
+/// little later.
+#[track_caller]
+pub fn wait_for_text(log: impl Fn() -> String, text: &str, times: usize) -> String {
+    let began = Instant::now();
+    loop {
+        let log = log();
+        if log.matches(text).count() >= times {
+            return log;
+        }
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{text:?} is not in the log {times} times:\n{log}"
+        );
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// A child process whose output is collected.

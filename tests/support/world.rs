@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 
-use crate::procedures::{Records, Row};
+use crate::procedures::{Records, Row, short};
 use crate::{Anonymous, Client, Fixtures, MISSING, PASSWORD, Session, User};
 
 /// The user whom a call is about.
@@ -145,8 +145,7 @@ impl Records for About<'_> {
 
     fn spare_search_engine(&mut self) -> String {
         let name = self.world.name();
-        let short: String = name.chars().rev().take(8).collect();
-        self.world.admin.search_engine(&name, &short)
+        self.world.admin.search_engine(&name, &short(&name))
     }
 
     fn spare_key(&mut self) -> String {

@@ -43,7 +43,7 @@ impl Bcrypt {
     }
 
     /// Whether this is its password.
-    pub fn fits(&self, password: &str) -> bool {
+    pub fn verify(&self, password: &str) -> bool {
         let mut key = [0; MAX_BYTES];
         let length = password.len().min(MAX_BYTES);
         key[..length].copy_from_slice(&password.as_bytes()[..length]);
@@ -65,8 +65,8 @@ fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
 mod tests {
     use super::*;
 
-    fn fits(password: &str, hash: &str) -> bool {
-        Bcrypt::parse(hash).is_some_and(|hash| hash.fits(password))
+    fn verifies(password: &str, hash: &str) -> bool {
+        Bcrypt::parse(hash).is_some_and(|hash| hash.verify(password))
     }
 
     #[test]
@@ -89,8 +89,8 @@ mod tests {
         ] {
             for prefix in ["$2a$", "$2b$", "$2y$"] {
                 let hash = hash.replace("$2a$", prefix);
-                assert!(fits(password, &hash), "{password}");
-                assert!(!fits(&format!("{password}x"), &hash), "{password}");
+                assert!(verifies(password, &hash), "{password}");
+                assert!(!verifies(&format!("{password}x"), &hash), "{password}");
             }
         }
     }
@@ -100,9 +100,9 @@ mod tests {
         // From the tests of crypt_blowfish: 72 bytes, then more.
         let hash = "$2a$05$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui";
         let password = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-        assert!(fits(password, hash));
-        assert!(fits(&format!("{password}chars after 72 are ignored"), hash));
-        assert!(!fits(&password[..71], hash));
+        assert!(verifies(password, hash));
+        assert!(verifies(&format!("{password}chars after 72 are ignored"), hash));
+        assert!(!verifies(&password[..71], hash));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn hash(password: &str) -> String {
 /// Whether this is the password of the hash. Without a hash the answer is no, after the same work.
 pub fn verify(password: &str, hash: Option<&str>) -> bool {
     if let Some(bcrypt) = hash.and_then(Bcrypt::parse) {
-        return bcrypt.fits(password);
+        return bcrypt.verify(password);
     }
     let parsed = hash.and_then(|hash| PasswordHash::new(hash).ok());
     let no_password = || PasswordHash::new(NO_PASSWORD).expect("the constant is a hash");

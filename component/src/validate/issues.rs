@@ -46,21 +46,21 @@ impl Issues {
 
 /// Takes the value of the only field that has a rule.
 pub fn field<T>(name: &str, checked: Checked<T>) -> Result<T, Error> {
-    checked.map_err(|message| {
-        error::bad_request(Vec::from([Issue {
-            path: [PathSegment::Field(name.to_string())].into(),
-            message,
-        }]))
-    })
+    at(|| [PathSegment::Field(name.to_string())].into(), checked)
 }
 
 /// Takes the value of an input without fields.
 pub fn whole<T>(checked: Checked<T>) -> Result<T, Error> {
+    at(Vec::new, checked)
+}
+
+fn at<T>(path: impl FnOnce() -> Vec<PathSegment>, checked: Checked<T>) -> Result<T, Error> {
     checked.map_err(|message| {
-        error::bad_request(Vec::from([Issue {
-            path: Vec::new(),
+        let issue = Issue {
+            path: path(),
             message,
-        }]))
+        };
+        error::bad_request([issue].into())
     })
 }
 

@@ -13,7 +13,12 @@ pub const MAX: usize = 255;
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
 /// characters after that. Names that are older than the rule of [`visible`] stay.
 pub fn username(value: &str) -> Checked<String> {
-    text::line(&names::key(value.trim()), 3..=MAX)
+    let value = value.trim();
+    match names::key_to_find(value, MAX) {
+        Some(key) => text::line(&key, 3..=MAX),
+        // Its key is more than four times too long, so the value itself is too long as well.
+        None => text::line(value, 3..=MAX),
+    }
 }
 
 /// The username of a new user.
@@ -97,6 +102,14 @@ mod tests {
         assert!(username(&"ä".repeat(255)).is_ok());
         assert!(username(&"ä".repeat(256)).is_err());
         assert!(username(&"İ".repeat(128)).is_err());
+    }
+
+    #[test]
+    fn of_one_that_is_much_too_long_no_key_is_computed() {
+        // The key has two characters for each of these.
+        let message = |characters: usize| format!("must have at most 255 characters, got {characters}");
+        assert_eq!(username(&"İ".repeat(500)), Err(message(1000)));
+        assert_eq!(username(&"İ".repeat(5000)), Err(message(5000)));
     }
 
     #[test]

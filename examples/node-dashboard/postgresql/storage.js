@@ -178,7 +178,7 @@ export class Transaction {
     return this.#rolledBack;
   }
 
-  /** The component drops the transaction. It does not wait here: whoever ran the call awaits `rollback`. */
+  /** The component drops the transaction. This cannot wait: component.js awaits `rollback` after the call. */
   [Symbol.dispose]() {
     void this.rollback();
   }

@@ -15,7 +15,7 @@ pub(crate) async fn only_post(request: Request) -> Response {
 
 pub(crate) fn wrong_method(request: &Request, allowed: &str) -> Response {
     let message = format!(
-        "{} is not a method of this path; it has {allowed}",
+        "Method {} is not allowed here; allowed: {allowed}",
         request.method()
     );
     let mut response = error::rest(Error::new(Code::MethodNotSupported, message), None);

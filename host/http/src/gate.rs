@@ -103,17 +103,18 @@ impl Gate {
         calls > FEW && connection.outgoing().is_pressed()
     }
 
-    /// Begins a batch of this many calls; a large one waits for a permit while the budget is pressed.
+    /// Begins a batch of this many calls. If it [waits](Self::waits), it does so for a permit.
     pub async fn enter(
         permits: &BatchPermits,
         connection: &Arc<Connection>,
         address: Option<IpAddr>,
         calls: usize,
         streams: bool,
+        waits: bool,
     ) -> Result<Self, Error> {
         let group = (address.map(Source::from), calls > FEW);
         let mut permit = None;
-        if Self::waits(connection, calls) {
+        if waits {
             permit = Some(finishing_permit(permits, connection, group).await?);
         }
         let calls = connection.hold(calls.min(MOST_CALLS) * CALL);
@@ -134,12 +135,12 @@ impl Gate {
     /// Waits until the next calls may be made.
     pub async fn pass(&self, snapshot: &SharedSnapshot) -> Result<Pass, Error> {
         if self.is_ahead_of_client() {
-            snapshot.let_go();
+            snapshot.release();
             self.connection.drained(self.calls.bytes() + WINDOW).await;
         }
         let (mut permit, mut alone) = (None, None);
         if !self.may_go_on() {
-            snapshot.let_go();
+            snapshot.release();
             let mut has_given_up = self.has_given_up.clone().lock_owned().await;
             // Another call of the batch may have obtained the permit, or given up, meanwhile.
             if self.finishing.get().is_none() {
@@ -158,11 +159,11 @@ impl Gate {
                 }
             }
         }
-        let mut reading = pin!(self.permits.reading.take(self.group.0));
+        let mut reading = pin!(self.permits.reading.acquire(self.group.0));
         let reading = match poll!(&mut reading) {
             Poll::Ready(reading) => reading,
             Poll::Pending => {
-                snapshot.let_go();
+                snapshot.release();
                 reading.await
             }
         };
@@ -219,7 +220,7 @@ mod tests {
         streams: bool,
     ) -> (Arc<Gate>, Held) {
         let connection = outgoing.connect();
-        let gate = Gate::enter(permits, &connection, None, 2, streams).await;
+        let gate = Gate::enter(permits, &connection, None, 2, streams, false).await;
         (
             Arc::new(gate.unwrap_or_else(|error| panic!("{}", error.message))),
             connection.hold(bytes),
@@ -283,7 +284,7 @@ mod tests {
         let (small, _held) = batch(&router, LARGE, false).await;
         outgoing.stop();
         assert!(small.pass(&SharedSnapshot::default()).await.is_ok());
-        let many = Gate::enter(&router.0, &outgoing.connect(), None, FEW + 1, false).await;
+        let many = Gate::enter(&router.0, &outgoing.connect(), None, FEW + 1, false, true).await;
         assert!(many.is_ok(), "permits are free");
     }
 
@@ -328,7 +329,11 @@ mod tests {
         let outgoing = &router.1;
         let _others = outgoing.connect().hold(512 << 10);
         let connection = outgoing.connect();
-        let begin = async |calls| Gate::enter(&router.0, &connection, None, calls, false).await.ok();
+        let begin = async |calls| {
+            let waits = Gate::waits(&connection, calls);
+            let gate = Gate::enter(&router.0, &connection, None, calls, false, waits);
+            gate.await.ok()
+        };
         let mut large = Vec::new();
         for _ in 0..FINISHING {
             large.push(begin(FEW + 1).await.expect("a permit"));

@@ -23,7 +23,7 @@ use crate::{
 /// The shape of a positive answer.
 pub(crate) const HEALTH: Shape = Named(
     "Health",
-    &Record(&[required("status", Choice(&["ok"])).about("That all is well.")]),
+    &Record(&[required("status", Choice(&["ok"])).about("Always `ok`.")]),
 );
 
 const OK: &str = r#"{"status":"ok"}"#;

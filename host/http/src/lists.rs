@@ -32,12 +32,6 @@ use crate::outgoing::Outgoing;
 /// Answers that hold a list are large from this size on, in bytes.
 const LARGE_LIST: usize = 4 << 20;
 
-/// The largest app in ASCII, as JSON, in bytes. The bounds of its texts add up to 82,496 characters.
-const LARGEST_APP: usize = 83_000;
-
-/// The largest user in ASCII, as JSON, in bytes. Nearly all of it is the image.
-const LARGEST_USER: usize = 351_000;
-
 /// The records that a search answers at most if its input names no limit.
 const DEFAULT_LIMIT: usize = 10;
 
@@ -80,7 +74,7 @@ impl Lists {
     pub fn new(table: &Table) -> Self {
         let lists = table
             .iter()
-            .filter(|procedure| procedure.output.holds_list() && procedure.just_reads());
+            .filter(|procedure| procedure.output.holds_list() && procedure.is_read_only());
         Self {
             semaphore: FairSemaphore::new(1),
             sizes: lists
@@ -110,7 +104,7 @@ impl Lists {
         if let Some(estimate) = estimate
             && estimate.is_large()
         {
-            snapshot.let_go();
+            snapshot.release();
             let address = identity.address.map(Source::from);
             let user = self.hasher.hash_one((identity.user_id(), address));
             permit = Some(outgoing.permit(&self.semaphore, user).await?);
@@ -136,12 +130,7 @@ impl Lists {
 
 impl Sizes {
     fn of(procedure: &Procedure) -> Self {
-        let largest = if procedure.name.starts_with("app.") {
-            LARGEST_APP
-        } else {
-            LARGEST_USER
-        };
-        Self::new(records(&procedure.input, None).map(|_| largest))
+        Self::new(records(&procedure.input, None).map(|_| procedure.record_size))
     }
 
     fn new(largest_record: Option<usize>) -> Self {
@@ -207,6 +196,8 @@ mod tests {
 
     use super::*;
 
+    /// The largest record of the lists below, in bytes.
+    const LARGEST: usize = 83_000;
     const IDS: Shape = Shape::List(&Shape::Text);
     const PAGE: [Field; 1] = [required("pageSize", Shape::Integer)];
 
@@ -227,14 +218,14 @@ mod tests {
 
     #[test]
     fn a_call_for_few_records_is_never_large_whatever_others_ask_for() {
-        let sizes = Sizes::new(Some(LARGEST_APP));
+        let sizes = Sizes::new(Some(LARGEST));
         let call = |records| Estimate {
             sizes: &sizes,
             records,
         };
         assert!(call(1000).is_large() && !call(50).is_large(), "before any answer");
         for records in [1, 10, 50, 1000] {
-            call(records).learn(records * LARGEST_APP);
+            call(records).learn(records * LARGEST);
         }
         assert!(call(1000).is_large() && call(600).is_large());
         for records in [1, 10, 20, 40, 50] {

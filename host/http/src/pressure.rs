@@ -35,7 +35,7 @@ impl Outgoing {
         semaphore: &Arc<FairSemaphore<K>>,
         source: K,
     ) -> Result<Permit<K>, Error> {
-        let permit = timeout(PERMIT_WAIT, semaphore.take(source));
+        let permit = timeout(PERMIT_WAIT, semaphore.acquire(source));
         self.unless_stopping(permit).await?.map_err(|_| too_many())
     }
 

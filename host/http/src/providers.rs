@@ -16,8 +16,8 @@ use portico_service::{
     external::{Issuer, PATIENCE_SECONDS, Returned, SignIn, sign_in},
     identity::cookie_of,
     shape::{
-        NULLABLE_TEXT,
-        Shape::{self, Boolean, Choice, List, Named, Record, Text},
+        NULLABLE_TEXT, PROVIDER,
+        Shape::{self, Boolean, List, Named, Record, Text},
         optional, required,
     },
 };
@@ -58,7 +58,7 @@ pub(crate) const CALLBACK_INPUT: Shape = Record(&[
 pub(crate) const PROVIDERS: Shape = List(&Named(
     "IdentityProvider",
     &Record(&[
-        required("provider", Choice(&["credentials", "oidc", "ldap"])).about("Which one."),
+        required("provider", PROVIDER).about("Which one."),
         required("label", Text).about("What people call it."),
         required("isOn", Boolean).about("Whether one can sign in with it now."),
         required("startUrl", NULLABLE_TEXT)
@@ -127,10 +127,7 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;
     let identity = identify(http, parts, id).await?;
     let attempt = service.throttle.begin(None, identity.address)?;
-    if !service.has_users(&id.0).await? {
-        let message = "The first user is created by onboarding";
-        return Err(Error::new(Code::Forbidden, message));
-    }
+    service.require_users(&id.0).await?;
     let browser = browser(http, &parts.headers);
     let (secrets, now) = (&service.secrets, service.clock.now());
     let started = oidc
@@ -232,7 +229,10 @@ impl Query {
         let pairs = query_pairs(parts.uri.query())?;
         let mut keys = HashSet::new();
         if !pairs.iter().all(|(key, _)| keys.insert(key)) {
-            return Err(Error::new(Code::BadRequest, "A key of the query is there twice"));
+            return Err(Error::new(
+                Code::BadRequest,
+                "A key of the query appears more than once",
+            ));
         }
         Ok(Self(pairs))
     }

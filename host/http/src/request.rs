@@ -81,8 +81,8 @@ pub(crate) fn snapshot<'a>(
     procedures: impl IntoIterator<Item = &'a Procedure>,
 ) -> Option<Snapshot> {
     let has_body = !matches!(*method, Method::GET | Method::HEAD);
-    let just_reads = !has_body && procedures.into_iter().all(Procedure::just_reads);
-    just_reads.then(Snapshot::default)
+    let is_read_only = !has_body && procedures.into_iter().all(Procedure::is_read_only);
+    is_read_only.then(Snapshot::default)
 }
 
 /// Identifies the sender of a request.
@@ -105,9 +105,9 @@ pub(crate) async fn identify_within(
             .await
             .map(|identity| (identity, None)),
         None => {
-            let shown = identity::shown(headers, http.settings.cookie());
+            let proof = identity::credentials_of(headers, http.settings.cookie());
             let context = Identity::anonymous().context(&id.0).within(snapshot.clone());
-            identity::authenticate(&*http.service.storage, shown, headers, &context, now).await
+            identity::authenticate(&*http.service.storage, proof, headers, &context, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     body::Body,
-    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    extract::{Extension, RawPathParams, Request, State, rejection::RawPathParamsRejection},
     http::Method,
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
@@ -15,6 +15,7 @@ use axum::{
 use portico_model::error::{Code, Error};
 use portico_service::{
     procedures::{Output, Procedure},
+    sender::Sender,
     shape::Shape,
     table::Table,
 };
@@ -33,13 +34,13 @@ use super::{
 
 /// Every path with its methods.
 pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Arc<Http>>)> {
-    let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<str>)>> = BTreeMap::new();
+    let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<Procedure>)>> = BTreeMap::new();
     for procedure in table.iter() {
         if let Some(route) = procedure.route {
             paths
                 .entry(route.path)
                 .or_default()
-                .push((route.method, procedure.name.as_str().into()));
+                .push((route.method, procedure.clone()));
         }
     }
     paths.into_iter().map(|(path, methods)| {
@@ -49,11 +50,12 @@ pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, Metho
         }
         let allowed: Arc<str> = allowed.join(",").into();
         let mut router = MethodRouter::new();
-        for (method, name) in methods {
+        for (method, procedure) in methods {
             let handler = move |State(http): State<Shared>,
+                                Extension(id): Extension<RequestId>,
                                 parameters: Result<RawPathParams, RawPathParamsRejection>,
                                 request: Request| async move {
-                answer(&http, &name, parameters, request).await
+                answer(&http, id, &procedure, parameters, request).await
             };
             router = router.merge(on(filter(method), handler));
         }
@@ -77,15 +79,13 @@ fn filter(method: &str) -> MethodFilter {
 
 async fn answer(
     http: &Shared,
-    name: &str,
+    id: RequestId,
+    procedure: &Arc<Procedure>,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
 ) -> Response {
-    let Some(procedure) = http.service.table.find(name) else {
-        return error::rest(Error::not_found("Procedure"), Some(name));
-    };
     let connection = http.connection(request.extensions());
-    match call(http, procedure, parameters, request, &connection).await {
+    match call(http, &id, procedure, parameters, request, &connection).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
         Ok((output, list)) => {
             let size = output.len();
@@ -93,29 +93,28 @@ async fn answer(
             list.end(size);
             json_response(body)
         }
-        Err(error) => error::rest(error, Some(name)),
+        Err(error) => error::rest(error, Some(&procedure.name)),
     }
 }
 
 async fn call<'a>(
     http: &'a Shared,
-    procedure: &'a Arc<Procedure>,
+    id: &RequestId,
+    procedure: &Arc<Procedure>,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
     connection: &Connection,
 ) -> Result<(Output, List<'a>), Error> {
     let (parts, body) = request.into_parts();
-    let id = parts
-        .extensions
-        .get::<RequestId>()
-        .cloned()
-        .unwrap_or_else(|| RequestId("-".into()));
     let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
-    let identity = Arc::new(identify_within(&shared, http, &parts, &id).await?);
-    shared.keep_no_more();
+    let identity = Arc::new(identify_within(&shared, http, &parts, id).await?);
+    shared.close();
     // Authorise before reading the body.
-    let authorised = http.service.authorise(procedure, &identity, &id.0).await?;
+    let authorised = http
+        .service
+        .authorise(procedure, &Sender::new(identity.clone()), &id.0)
+        .await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))

@@ -96,14 +96,14 @@ impl Error {
 
     /// The input breaks these rules.
     pub fn invalid(issues: Vec<Issue>) -> Self {
-        const NAMED: usize = 3;
+        const SHOWN_ISSUES: usize = 3;
         let mut message = String::from("Input validation failed");
-        for (index, issue) in issues.iter().take(NAMED).enumerate() {
+        for (index, issue) in issues.iter().take(SHOWN_ISSUES).enumerate() {
             message.push_str(if index == 0 { ": " } else { "; " });
             message.push_str(&issue_text(issue));
         }
-        if issues.len() > NAMED {
-            message.push_str(&format!("; and {} more", issues.len() - NAMED));
+        if issues.len() > SHOWN_ISSUES {
+            message.push_str(&format!("; and {} more", issues.len() - SHOWN_ISSUES));
         }
         Self {
             issues,

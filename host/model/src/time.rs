@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use serde::{Serializer, ser::Error};
+use serde::{Deserialize, Deserializer, Serializer, de, ser::Error as _};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -73,6 +73,21 @@ pub fn serialize_option<S: Serializer>(
         Some(timestamp) => serialize(timestamp, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+/// Deserializes a moment that [`parse`] reads.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    moment(&String::deserialize(deserializer)?)
+}
+
+/// Deserializes an optional moment; null is none. The field needs `#[serde(default)]`.
+pub fn deserialize_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.as_deref().map(moment).transpose()
+}
+
+fn moment<E: de::Error>(text: &str) -> Result<Timestamp, E> {
+    parse(text).ok_or_else(|| E::custom("not a date with time"))
 }
 
 #[cfg(test)]

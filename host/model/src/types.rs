@@ -14,6 +14,9 @@ use crate::time::{self, Timestamp};
 /// Identifies a record.
 pub type Id = String;
 
+/// The host's own note about a call.
+pub type Context = String;
+
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(enum))]
 #[serde(rename_all = "lowercase")]
@@ -150,7 +153,6 @@ pub struct UserMatch {
 pub struct NewAccount {
     pub username: String,
     pub password: String,
-    #[serde(default)]
     pub email: Option<String>,
 }
 
@@ -201,7 +203,6 @@ pub struct PasswordChange {
     #[cfg_attr(feature = "component", component(name = "user-id"))]
     pub user_id: String,
     #[cfg_attr(feature = "component", component(name = "previous-password"))]
-    #[serde(default)]
     pub previous_password: Option<String>,
     pub password: String,
 }
@@ -247,12 +248,9 @@ pub struct AppInput {
     pub name: String,
     #[cfg_attr(feature = "component", component(name = "icon-url"))]
     pub icon_url: String,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub href: Option<String>,
     #[cfg_attr(feature = "component", component(name = "ping-url"))]
-    #[serde(default)]
     pub ping_url: Option<String>,
 }
 
@@ -262,14 +260,10 @@ pub struct AppInput {
 pub struct AppDraft {
     pub name: String,
     #[cfg_attr(feature = "component", component(name = "icon-url"))]
-    #[serde(default)]
     pub icon_url: Option<String>,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default)]
     pub href: Option<String>,
     #[cfg_attr(feature = "component", component(name = "ping-url"))]
-    #[serde(default)]
     pub ping_url: Option<String>,
 }
 
@@ -278,10 +272,8 @@ pub struct AppDraft {
 #[serde(rename_all = "camelCase")]
 pub struct AppChange {
     pub id: String,
-    #[serde(default)]
     pub name: Option<String>,
     #[cfg_attr(feature = "component", component(name = "icon-url"))]
-    #[serde(default)]
     pub icon_url: Option<String>,
     #[serde(default)]
     pub description: TextChange,

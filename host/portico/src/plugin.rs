@@ -24,7 +24,7 @@ use portico_service::{
     throttle::Throttle,
 };
 use portico_storage::{
-    Storage,
+    Storage, WithoutDashboard,
     secrets::{Random, Secrets, SystemRandom},
 };
 
@@ -185,7 +185,7 @@ impl PluginBuilder {
             .throttle
             .unwrap_or_else(|| Throttle::new(Arc::new(MonotonicClock::default())));
         let parts = ServiceParts {
-            storage: self.storage,
+            storage: Arc::new(WithoutDashboard(self.storage)),
             sandbox,
             clock: self.clock,
             secrets: Secrets::new(self.random),

@@ -10,18 +10,21 @@
 
 use std::{
     fs::{self, DirBuilder, Metadata},
-    io::{self, Write as _},
+    io::{self, ErrorKind, Write as _},
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use anyhow::Context as _;
-use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
 use tracing::{debug, info, warn};
 use wasmtime::{Engine, component::Component};
 
-use crate::component::{COMPONENT_HASH, is_inside};
+use crate::{
+    component::{COMPONENT_HASH, is_inside},
+    inspect::sha256,
+};
 
 /// How many files are kept, those of earlier components and of other versions included.
 const MOST_KEPT: usize = 8;
@@ -33,25 +36,26 @@ pub(crate) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> 
     let Some(folder) = folder else {
         return compile(engine, component);
     };
-    // By its real path: a link on the way could be changed after this check.
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .and_then(|()| folder.canonicalize())
-        .and_then(|folder| Ok((fs::symlink_metadata(&folder)?, folder)))
-        .with_context(|| format!("cannot use {} to keep the compiled component", folder.display()))
-        .and_then(|(metadata, folder)| match is_ours(&metadata) {
-            true => from_folder(engine, component, &folder),
-            false => {
-                warn!(
-                    "others may write to {}, so the compiled component is not kept there and each start takes \
-                     longer: let it belong to the user that portico runs as, with mode 0700",
-                    folder.display()
-                );
-                compile(engine, component)
-            }
-        })
+    let (folder, metadata) = prepare_folder(folder)
+        .with_context(|| format!("cannot use {} to keep the compiled component", folder.display()))?;
+    if is_ours(&metadata) {
+        return from_folder(engine, component, &folder);
+    }
+    warn!(
+        "others may write to {}, so the compiled component is not kept there and each start takes longer: let it \
+         belong to the user that portico runs as, with mode 0700",
+        folder.display()
+    );
+    compile(engine, component)
+}
+
+/// Creates the folder if necessary. By its real path: a link on the way could be changed after the check
+/// of its metadata.
+fn prepare_folder(folder: &Path) -> io::Result<(PathBuf, Metadata)> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let folder = folder.canonicalize()?;
+    let metadata = fs::symlink_metadata(&folder)?;
+    Ok((folder, metadata))
 }
 
 /// The same component for another engine with the same settings.
@@ -66,7 +70,7 @@ fn compile(engine: &Engine, component: &[u8]) -> anyhow::Result<Component> {
     info!("compiling the component, which takes up to a few seconds");
     Component::new(engine, component)
         .map_err(anyhow::Error::from)
-        .context("it cannot be compiled: is the file whole?")
+        .context("it cannot be compiled: is the file complete, and does `wasm-tools validate` accept it?")
 }
 
 fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Result<Component> {
@@ -79,6 +83,9 @@ fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Resu
     if let Err(error) = keep(&component, &file, folder) {
         warn!(%error, file = %file.display(), "the compiled component is not kept: the next start takes longer");
     }
+    if let Err(error) = forget_old(folder) {
+        warn!(%error, folder = %folder.display(), "old compiled components cannot be removed");
+    }
     Ok(component)
 }
 
@@ -86,14 +93,9 @@ fn name_of(component: &[u8]) -> String {
     let hash = if is_inside(component) {
         COMPONENT_HASH.into()
     } else {
-        hash(component)
+        sha256(component)
     };
     format!("{hash}.{EXTENSION}")
-}
-
-fn hash(component: &[u8]) -> String {
-    let hash = Sha256::digest(component);
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Component> {
@@ -116,29 +118,45 @@ fn is_ours(metadata: &Metadata) -> bool {
 
 fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
     let bytes = component.serialize()?;
-    // Readable by its owner only, and removed unless it gets its name.
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    let mut new = temporary(folder)?;
     new.write_all(&bytes)?;
     // The contents must be durable before the name, even if the machine stops in between.
     new.as_file().sync_all()?;
     new.persist(file)?;
-    Ok(forget_old(folder)?)
+    Ok(())
 }
 
-/// Removes the oldest files beyond [`MOST_KEPT`].
+/// A file that only its owner may read. It is removed unless it gets its name. If the process is killed
+/// before, the extension lets [`forget_old`] remove it.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let suffix = format!(".{EXTENSION}");
+    tempfile::Builder::new().suffix(&suffix).tempfile_in(folder)
+}
+
+/// Removes the oldest files beyond [`MOST_KEPT`]. Another process may remove them at the same time.
 fn forget_old(folder: &Path) -> io::Result<()> {
     let mut kept: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == EXTENSION) {
-            kept.push((fs::metadata(&path)?.modified()?, path));
+        if path.extension().is_some_and(|extension| extension == EXTENSION)
+            && let Some(metadata) = unless_gone(fs::symlink_metadata(&path))?
+        {
+            kept.push((metadata.modified()?, path));
         }
     }
     kept.sort_unstable_by(|one, other| other.cmp(one));
     for (_, path) in kept.into_iter().skip(MOST_KEPT) {
-        fs::remove_file(path)?;
+        unless_gone(fs::remove_file(path))?;
     }
     Ok(())
+}
+
+/// The result, or none if there is no such file.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 #[cfg(test)]
@@ -242,5 +260,39 @@ mod tests {
             load(&engine, &component, Some(folder.path())).unwrap();
         }
         assert_eq!(kept(folder.path()).len(), MOST_KEPT);
+    }
+
+    /// A process that is killed while it writes leaves its file under a temporary name.
+    #[test]
+    fn what_killed_processes_left_is_removed_as_well() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..MOST_KEPT + 3 {
+            temporary(folder.path()).unwrap().keep().unwrap();
+        }
+        load(&engine, EMPTY, Some(folder.path())).unwrap();
+        assert_eq!(kept(folder.path()).len(), MOST_KEPT);
+    }
+
+    #[test]
+    fn a_component_is_kept_even_if_old_ones_cannot_be_removed() {
+        let engine = Engine::default();
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..=MOST_KEPT {
+            // Folders, which cannot be removed as files are.
+            fs::create_dir(folder.path().join(format!("{number}.{EXTENSION}"))).unwrap();
+        }
+        let file = folder.path().join(name_of(EMPTY));
+        keep(&compile(&engine, EMPTY).unwrap(), &file, folder.path()).unwrap();
+        assert!(forget_old(folder.path()).is_err());
+        from_file(&engine, &file).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_another_process_has_removed_is_no_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        assert!(unless_gone(fs::symlink_metadata(&gone)).unwrap().is_none());
+        assert!(unless_gone(fs::remove_file(&gone)).unwrap().is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! Invariants:
 //! - Each call has a fresh instance, whose memory is as the component's file says. Only the memory behind
 //!   it stays with its place in the pool, and is cleared.
-//! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`turn_to_hash`),
+//! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`acquire_hash_permit`),
 //!   so a place is always free: a call that finds none is an internal error.
 //! - The pool is made when the first call hashes, and dropped when none has hashed for a while.
 
@@ -47,7 +47,8 @@ impl Hashing {
     /// A place for a call that holds a permit to hash, and the component to run there.
     pub fn enter(&self) -> Result<(OwnedSemaphorePermit, Arc<Prepared>), Error> {
         let place = self.places.clone().try_acquire_owned();
-        let without_permit = |error| anyhow::Error::new(error).context("a call hashes without a permit to");
+        let without_permit =
+            |error| anyhow::Error::new(error).context("a call hashes without a hashing permit");
         let place = place.map_err(|error| Error::internal(without_permit(error)))?;
         Ok((place, self.prepared()))
     }
@@ -70,7 +71,7 @@ impl Hashing {
             Err(error) => {
                 warn!(
                     error = format!("{error:#}"),
-                    "no room of their own for calls that hash; they take longer"
+                    "cannot set up the hashing pool; calls that hash use the ordinary one"
                 );
                 self.ordinary.clone()
             }

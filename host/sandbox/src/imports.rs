@@ -14,7 +14,7 @@ use crate::{
         portico::dashboard::{icons, log, storage},
         wasi::{clocks::wall_clock, random::random},
     },
-    limits::{Stop, Writing},
+    limits::{AbortReason, Writing},
     state::State,
     transaction::OpenTransaction,
 };
@@ -59,7 +59,7 @@ impl State {
             f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
         };
         if let Some(wait) = self.budget.collisions.next_wait(share) {
-            self.context.snapshot.let_go();
+            self.context.snapshot.release();
             // Boxed to keep the common future small.
             Box::pin(sleep(wait)).await;
         }
@@ -84,15 +84,18 @@ macro_rules! ask_until_the_end {
 }
 
 /// Waits until the call has to end. Then it drops the wait, by which storage ends the statement.
-async fn until<T>((end, stop): (Instant, Stop), wait: impl Future<Output = T>) -> wasmtime::Result<T> {
-    timeout_at(end.into(), wait).await.map_err(|_| stop.into())
+async fn until<T>(
+    (end, reason): (Instant, AbortReason),
+    wait: impl Future<Output = T>,
+) -> wasmtime::Result<T> {
+    timeout_at(end.into(), wait).await.map_err(|_| reason.into())
 }
 
 impl storage::Host for State {
     async fn begin(&mut self, access: Access, context: String) -> Answer<Handle> {
-        ensure!(context == self.context.request_id, Stop::OtherContext);
+        ensure!(context == self.context.request_id, AbortReason::OtherContext);
         // It could wait for itself, or take connections that others wait for.
-        ensure!(self.table.is_empty(), Stop::SecondTransaction);
+        ensure!(self.table.is_empty(), AbortReason::SecondTransaction);
         self.wait_after_collision().await;
         let transaction = self.storage.begin(access.into(), &self.context).await;
         let transaction = match self.convert(transaction)? {
@@ -281,7 +284,7 @@ impl storage::HostTransaction for State {
 
 impl icons::Host for State {
     async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
-        self.context.snapshot.let_go();
+        self.context.snapshot.release();
         Ok(self.imports.icons.find(&names).await)
     }
 
@@ -292,14 +295,14 @@ impl icons::Host for State {
 
 impl log::Host for State {
     async fn write(&mut self, level: log::Level, mut message: String) -> wasmtime::Result<()> {
-        ensure!(message.len() <= self.limits.record, Stop::LongMessage);
+        ensure!(message.len() <= self.limits.record, AbortReason::LongMessage);
         let Some(left) = self.budget.log_messages.checked_sub(1) else {
             return Ok(());
         };
         self.budget.log_messages = left;
         let request = &self.context.request_id;
         if left == 0 {
-            warn!(target: "portico::component", %request, "no more messages of this call than this one");
+            warn!(target: "portico::component", %request, "this call reached its limit of log messages; the rest is dropped");
         }
         message.truncate(message.floor_char_boundary(self.limits.log_message));
         match level {

@@ -19,14 +19,14 @@ use crate::{
         exports::portico::dashboard::{apps, users},
     },
     exports::{ExportIndices, Exports},
-    limits::{Budget, Stop, trapped},
+    limits::{AbortReason, Budget, trapped},
     memory::Share,
     prepared::Prepared,
     state::State,
     warm::{Warm, WarmInstances},
 };
 
-/// The right to run one call at a time, with the memory that the calls which had it came to need.
+/// The right to run one call at a time. It keeps the largest share of memory that one of its calls needed.
 pub struct Permit {
     pub(crate) permit: OwnedSemaphorePermit,
     pub(crate) share: Share,
@@ -175,7 +175,7 @@ impl Instance {
         let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
         let share = match self.keep {
             Some((user, instances)) if is_clean => {
-                let share = state.share.another();
+                let share = state.share.sibling();
                 instances.keep(Warm {
                     user,
                     store: self.store,
@@ -196,7 +196,7 @@ impl Instance {
         if let Err(refusal) = &answer
             && length(refusal) > self.store.data().limits.record
         {
-            return Err(trapped(Stop::LongRefusal.into()));
+            return Err(trapped(AbortReason::LongRefusal.into()));
         }
         self.ended_well = true;
         answer.map_err(|refusal| {

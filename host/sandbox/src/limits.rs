@@ -130,7 +130,7 @@ impl Limits {
 
 /// Why the host ended a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum AbortReason {
     Time,
     Duration,
     WriteTime,
@@ -143,7 +143,7 @@ pub(crate) enum Stop {
     OtherContext,
 }
 
-impl Stop {
+impl AbortReason {
     fn message(self) -> &'static str {
         match self {
             Self::Time => "The call took more processor time than it may have",
@@ -160,21 +160,21 @@ impl Stop {
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for AbortReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.message())
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for AbortReason {}
 
 /// The error of a call that the host or a trap ended.
 pub(crate) fn trapped(error: wasmtime::Error) -> Error {
-    match error.downcast_ref::<Stop>() {
-        Some(stop @ (Stop::Time | Stop::Duration | Stop::WriteTime)) => {
-            Error::new(Code::Timeout, stop.message())
+    match error.downcast_ref::<AbortReason>() {
+        Some(reason @ (AbortReason::Time | AbortReason::Duration | AbortReason::WriteTime)) => {
+            Error::new(Code::Timeout, reason.message())
         }
-        Some(stop @ Stop::NoMemoryLeft) => Error::new(Code::ServiceUnavailable, stop.message()),
+        Some(reason @ AbortReason::NoMemoryLeft) => Error::new(Code::ServiceUnavailable, reason.message()),
         _ => Error::internal(anyhow::Error::from(error).context("the component failed")),
     }
 }
@@ -220,34 +220,34 @@ impl Budget {
     }
 
     /// Counts a tick in which the component ran.
-    pub fn count_tick(&mut self) -> Result<(), Stop> {
-        self.ticks = self.ticks.checked_sub(1).ok_or(Stop::Time)?;
+    pub fn count_tick(&mut self) -> Result<(), AbortReason> {
+        self.ticks = self.ticks.checked_sub(1).ok_or(AbortReason::Time)?;
         self.check_clock()
     }
 
     /// Counts a call of the host.
-    pub fn count_host_call(&mut self) -> Result<(), Stop> {
-        self.host_calls = self.host_calls.checked_sub(1).ok_or(Stop::HostCalls)?;
+    pub fn count_host_call(&mut self) -> Result<(), AbortReason> {
+        self.host_calls = self.host_calls.checked_sub(1).ok_or(AbortReason::HostCalls)?;
         self.check_clock()
     }
 
     /// When the call has to end even if it waits, and for which reason.
-    pub fn end(&self) -> (Instant, Stop) {
+    pub fn end(&self) -> (Instant, AbortReason) {
         let end_of_call = self.began + self.duration;
         match self.writing {
             Writing::Since(since) if since + self.write_time < end_of_call => {
-                (since + self.write_time, Stop::WriteTime)
+                (since + self.write_time, AbortReason::WriteTime)
             }
-            _ => (end_of_call, Stop::Duration),
+            _ => (end_of_call, AbortReason::Duration),
         }
     }
 
-    fn check_clock(&self) -> Result<(), Stop> {
+    fn check_clock(&self) -> Result<(), AbortReason> {
         if self.began.elapsed() > self.duration {
-            return Err(Stop::Duration);
+            return Err(AbortReason::Duration);
         }
         match self.writing {
-            Writing::Since(since) if since.elapsed() > self.write_time => Err(Stop::WriteTime),
+            Writing::Since(since) if since.elapsed() > self.write_time => Err(AbortReason::WriteTime),
             _ => Ok(()),
         }
     }

@@ -9,7 +9,8 @@
 //!   large one. So there is no deadlock.
 //! - A call that hashes does not wait for a medium share: one is set apart for each ([`Limits::hashing`]).
 //! - A call that holds a write transaction, or runs inside one, does not wait at all, because others wait
-//!   for that transaction. A caller that makes several calls keeps the share, so that it has it by then.
+//!   for that transaction. A caller that makes several calls keeps its share, so that a call inside the
+//!   transaction need not ask for a larger one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +19,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::limits::{Limits, Stop};
+use crate::limits::{AbortReason, Limits};
 
 /// The shares of all instances of a sandbox.
 pub(crate) struct Memory {
@@ -72,19 +73,19 @@ impl Memory {
         }
     }
 
-    fn size_for(&self, bytes: usize) -> Result<Size, Stop> {
+    fn size_for(&self, bytes: usize) -> Result<Size, AbortReason> {
         match bytes {
             _ if bytes <= self.limits.small => Ok(Size::Small),
             _ if bytes <= self.limits.medium => Ok(Size::Medium),
             _ if bytes <= self.limits.memory => Ok(Size::Large),
-            _ => Err(Stop::Memory),
+            _ => Err(AbortReason::Memory),
         }
     }
 }
 
 impl Share {
-    /// A new share of the same sandbox, as a call starts with.
-    pub fn another(&self) -> Self {
+    /// Another share of the same sandbox, of the size that a call starts with.
+    pub fn sibling(&self) -> Self {
         Self {
             may_wait: self.may_wait,
             ..self.memory.share()
@@ -102,7 +103,7 @@ impl Share {
     }
 
     /// Makes it large enough for this much memory; waits for a larger share if it may.
-    pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), Stop> {
+    pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), AbortReason> {
         let size = self.memory.size_for(bytes)?;
         if size <= self.size {
             return Ok(());
@@ -122,8 +123,8 @@ impl Share {
         };
         let permit = timeout(patience, shares.clone().acquire_owned()).await;
         let permit = permit
-            .map_err(|_| Stop::NoMemoryLeft)?
-            .map_err(|_| Stop::NoMemoryLeft)?;
+            .map_err(|_| AbortReason::NoMemoryLeft)?
+            .map_err(|_| AbortReason::NoMemoryLeft)?;
         self.size = size;
         self._permit = Some(permit);
         Ok(())
@@ -177,7 +178,7 @@ mod tests {
         let mut first = memory.share();
         first.fit(200 * MIB, true).await.unwrap();
         let mut second = memory.share();
-        assert_eq!(second.fit(33 * MIB, true).await, Err(Stop::NoMemoryLeft));
+        assert_eq!(second.fit(33 * MIB, true).await, Err(AbortReason::NoMemoryLeft));
         let (waited, ()) = tokio::join!(second.fit(33 * MIB, true), async { drop(first) });
         waited.unwrap();
     }
@@ -192,7 +193,10 @@ mod tests {
         for other in &mut others {
             other.fit(3 * MIB, false).await.unwrap();
         }
-        assert_eq!(memory.share().fit(3 * MIB, false).await, Err(Stop::NoMemoryLeft));
+        assert_eq!(
+            memory.share().fit(3 * MIB, false).await,
+            Err(AbortReason::NoMemoryLeft)
+        );
     }
 
     #[tokio::test]
@@ -208,7 +212,7 @@ mod tests {
         share.stop_waiting();
         share.fit(32 * MIB, true).await.unwrap();
         let answer = timeout(Duration::from_millis(5), share.fit(33 * MIB, true)).await;
-        assert_eq!(answer.expect("no wait"), Err(Stop::NoMemoryLeft));
+        assert_eq!(answer.expect("no wait"), Err(AbortReason::NoMemoryLeft));
     }
 
     #[tokio::test]
@@ -224,14 +228,17 @@ mod tests {
         assert_eq!(hashing.transfer(), 64 * MIB);
         let mut large = memory.share();
         large.fit(33 * MIB, true).await.unwrap();
-        assert_eq!(hashing.fit(33 * MIB, true).await, Err(Stop::NoMemoryLeft));
+        assert_eq!(hashing.fit(33 * MIB, true).await, Err(AbortReason::NoMemoryLeft));
         drop(large);
         hashing.fit(33 * MIB, true).await.unwrap();
     }
 
     #[tokio::test]
     async fn no_call_gets_more_than_the_limit_of_one_instance() {
-        assert_eq!(memory().share().fit(256 * MIB + 1, true).await, Err(Stop::Memory));
+        assert_eq!(
+            memory().share().fit(256 * MIB + 1, true).await,
+            Err(AbortReason::Memory)
+        );
     }
 
     #[tokio::test]

@@ -86,6 +86,17 @@ impl Sandbox {
 
     /// Runs a component that is compiled already. Fails if no thread can be started.
     pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
+        let permits = Arc::new(Semaphore::new(component.limits.ordinary_calls() as usize));
+        let memory = Memory::new(&component.limits);
+        Self::assemble(component, Arc::new(imports), permits, memory)
+    }
+
+    fn assemble(
+        component: Compiled,
+        imports: Arc<Imports>,
+        permits: Arc<Semaphore>,
+        memory: Arc<Memory>,
+    ) -> anyhow::Result<Self> {
         let Compiled {
             prepared,
             limits,
@@ -104,10 +115,10 @@ impl Sandbox {
         Ok(Self {
             prepared,
             hashing,
-            imports: Arc::new(imports),
+            imports,
             cache,
-            permits: Arc::new(Semaphore::new(limits.ordinary_calls() as usize)),
-            memory: Memory::new(&limits),
+            permits,
+            memory,
             limits: Arc::new(limits),
             warm,
         })
@@ -115,25 +126,21 @@ impl Sandbox {
 
     /// Another component beside this one, with the same imports and limits. The calls of both share
     /// permits and memory.
-    pub fn another(&self, component: &[u8]) -> anyhow::Result<Self> {
-        let (limits, imports) = ((*self.limits).clone(), (*self.imports).clone());
-        let other = Self::new(component, self.cache.clone(), limits, imports)?;
-        Ok(Self {
-            permits: self.permits.clone(),
-            memory: self.memory.clone(),
-            ..other
-        })
+    pub fn sibling(&self, component: &[u8]) -> anyhow::Result<Self> {
+        let component = Compiled::new(component, self.cache.clone(), (*self.limits).clone())?;
+        let (permits, memory) = (self.permits.clone(), self.memory.clone());
+        Self::assemble(component, self.imports.clone(), permits, memory)
     }
 
     /// A fresh instance for one call; waits for a permit.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.turn(&context).await?;
+        let permit = self.acquire_permit(&context).await?;
         self.enter_within(permit, context, self.imports.storage.clone())
             .await
     }
 
-    /// A fresh instance for one call that hashes a password. Does not wait: the caller sees to it that no
-    /// more than [`Limits::hashing`] of them are there at once. One more is an internal error.
+    /// A fresh instance for one call that hashes a password. Does not wait: the caller has a permit to hash,
+    /// of which there are [`Limits::hashing`]. One call more is an internal error.
     pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter()?;
         let permit = Permit {
@@ -147,7 +154,7 @@ impl Sandbox {
     /// An instance for one call of a signed-in user: the one kept from this user's last call, or a
     /// fresh one, which may be kept for the next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.turn(&context).await?;
+        let permit = self.acquire_permit(&context).await?;
         let Some(warm) = self.warm.take(user) else {
             let storage = self.imports.storage.clone();
             let fresh = self.enter_within(permit, context, storage).await?;
@@ -165,11 +172,11 @@ impl Sandbox {
 
     /// Waits for a permit of a call that does not hash. Take it before you open a transaction around
     /// calls: other calls that hold a permit may wait for that transaction to end.
-    pub async fn turn(&self, context: &CallContext) -> Result<Permit, Error> {
+    pub async fn acquire_permit(&self, context: &CallContext) -> Result<Permit, Error> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
-                context.snapshot.let_go();
+                context.snapshot.release();
                 let waited = timeout(self.limits.wait, self.permits.clone().acquire_owned()).await;
                 let too_many = "Too many calls at once; try again in a moment";
                 let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;

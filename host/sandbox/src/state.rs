@@ -79,7 +79,7 @@ impl State {
             return;
         }
         let mut open = self.table.iter_mut().filter_map(|entry| entry.downcast_ref());
-        if open.any(|OpenTransaction(transaction)| !transaction.waits_for_turn()) {
+        if open.any(|OpenTransaction(transaction)| !transaction.is_waiting_for_write_lock()) {
             self.budget.writing = Writing::Since(Instant::now());
         }
     }
@@ -98,7 +98,7 @@ impl ResourceLimiterAsync for State {
         // the memory.
         self.check_writing();
         if !self.share.fits(desired) {
-            self.context.snapshot.let_go();
+            self.context.snapshot.release();
         }
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;

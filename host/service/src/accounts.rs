@@ -1,7 +1,10 @@
 //! Reads the accounts that sign-in and onboarding ask for.
 
-use portico_model::{Provider, error::Error};
-use portico_storage::{Access, Account, AccountKey, CallContext, SessionUser};
+use portico_model::{
+    Provider,
+    error::{Code, Error},
+};
+use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
 
 use crate::{identity::Identity, resources::Resources};
 
@@ -16,6 +19,13 @@ pub enum ExistingUsers {
     Administrator,
 }
 
+/// Whether any administrator exists.
+pub(crate) async fn admin_exists(transaction: &mut dyn Transaction) -> Result<bool, Error> {
+    // No user has this id, so every administrator counts as another one.
+    let no_user = "";
+    Ok(transaction.has_another_admin(no_user).await?)
+}
+
 impl Resources {
     /// Whether any user exists.
     pub async fn has_users(&self, request_id: &str) -> Result<bool, Error> {
@@ -24,13 +34,20 @@ impl Resources {
         Ok(transaction.has_users().await?)
     }
 
+    /// Refuses a sign-in by an external provider while no user exists.
+    pub async fn require_users(&self, request_id: &str) -> Result<(), Error> {
+        if self.has_users(request_id).await? {
+            return Ok(());
+        }
+        let message = "The first user is created by onboarding";
+        Err(Error::new(Code::Forbidden, message))
+    }
+
     /// Whether any user exists, and whether one of them is an administrator.
     pub async fn existing_users(&self, request_id: &str) -> Result<ExistingUsers, Error> {
         let context = Identity::anonymous().context(request_id);
         let mut transaction = self.storage.begin(Access::Read, &context).await?;
-        // No user has this id, so every administrator counts as another one.
-        let no_user = "";
-        if transaction.another_admin_exists(no_user).await? {
+        if admin_exists(&mut *transaction).await? {
             return Ok(ExistingUsers::Administrator);
         }
         Ok(if transaction.has_users().await? {
@@ -47,9 +64,12 @@ impl Resources {
         name_key: &str,
         context: &CallContext,
     ) -> Result<Option<Account>, Error> {
-        let key = AccountKey::Name((provider, name_key.to_owned()));
-        let mut transaction = self.storage.begin(Access::Read, context).await?;
-        Ok(transaction.find_account(&key).await?)
+        let key = AccountKey::Name(ProviderName {
+            provider,
+            name_key: name_key.to_owned(),
+        });
+        let mut transaction = self.storage.begin(Access::Lookup, context).await?;
+        Ok(transaction.get_account(&key).await?)
     }
 
     /// The user with this name. Where users of several providers have it, the one of `credentials` comes first.

@@ -37,7 +37,7 @@ impl<K: Ord + Copy> FairSemaphore<K> {
     }
 
     /// Waits for a permit. A caller that stops waiting loses its place.
-    pub async fn take(self: &Arc<Self>, source: K) -> Permit<K> {
+    pub async fn acquire(self: &Arc<Self>, source: K) -> Permit<K> {
         let given = {
             let mut state = self.state();
             if state.free > 0 {
@@ -117,13 +117,13 @@ mod tests {
 
     /// Asks for permits for these sources in this order; gives the order in which the sources got them.
     async fn order(semaphore: &Arc<FairSemaphore<char>>, sources: &str) -> String {
-        let only = semaphore.take('-').await;
+        let only = semaphore.acquire('-').await;
         let served = Arc::new(Mutex::new(String::new()));
         let mut tasks = Vec::new();
         for source in sources.chars() {
             let (semaphore, served) = (semaphore.clone(), served.clone());
             tasks.push(tokio::spawn(async move {
-                let _permit = semaphore.take(source).await;
+                let _permit = semaphore.acquire(source).await;
                 served.lock().unwrap().push(source);
                 tokio::task::yield_now().await;
             }));
@@ -146,8 +146,8 @@ mod tests {
     #[tokio::test]
     async fn permits_are_bounded_and_come_back() {
         let semaphore = FairSemaphore::new(2);
-        let (first, second) = (semaphore.take(1).await, semaphore.take(1).await);
-        let mut third = Box::pin(semaphore.take(2));
+        let (first, second) = (semaphore.acquire(1).await, semaphore.acquire(1).await);
+        let mut third = Box::pin(semaphore.acquire(2));
         assert!(futures_util::poll!(&mut third).is_pending());
         drop(first);
         let third = third.await;
@@ -159,10 +159,10 @@ mod tests {
     #[tokio::test]
     async fn a_waiter_that_leaves_delays_no_other() {
         let semaphore = FairSemaphore::new(1);
-        let first = semaphore.take(1).await;
-        let mut gone = Box::pin(semaphore.take(2));
+        let first = semaphore.acquire(1).await;
+        let mut gone = Box::pin(semaphore.acquire(2));
         assert!(futures_util::poll!(&mut gone).is_pending());
-        let mut given = Box::pin(semaphore.take(3));
+        let mut given = Box::pin(semaphore.acquire(3));
         assert!(futures_util::poll!(&mut given).is_pending());
         drop(gone);
         drop(first);

@@ -18,7 +18,7 @@ use portico_model::{
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
     self as storage, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage,
-    NewToken, SecretHash, SharedSnapshot,
+    DashboardTransaction, NewToken, SecretHash, SharedSnapshot,
     secrets::{self, Secrets},
 };
 
@@ -62,8 +62,11 @@ pub struct Identity {
     /// The token that their session gets once they set a new password.
     new_token: Option<Arc<NewToken>>,
     /// Their credentials, to look them up again.
-    proof: Option<(CredentialKey, SecretHash)>,
+    proof: Option<Proof>,
 }
+
+/// The key of a credential, and the hash of its secret.
+type Proof = (CredentialKey, SecretHash);
 
 impl Identity {
     /// An anonymous caller.
@@ -102,7 +105,7 @@ impl Identity {
         }
     }
 
-    /// The id of the user; none for an anonymous caller, and for the operator, who is no user.
+    /// The id of the user; none for an anonymous caller, and for the operator, who is not a user.
     pub fn user_id(&self) -> Option<&str> {
         match &self.caller {
             Some(user) if self.authentication != Authentication::Operator => Some(&user.id),
@@ -189,7 +192,7 @@ pub struct CredentialProof {
 }
 
 /// The credentials of a request; the cookie is the one of this name.
-pub fn shown(headers: &HeaderMap, cookie: &str) -> Option<CredentialProof> {
+pub fn credentials_of(headers: &HeaderMap, cookie: &str) -> Option<CredentialProof> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let explicit = text(header::AUTHORIZATION)
         .and_then(|value| {
@@ -228,7 +231,13 @@ pub async fn authenticate(
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
     let parsed = proof.as_ref().and_then(|proof| secrets::parse(&proof.text));
-    let (mut identity, credential) = look_up(storage, parsed, context, now).await?;
+    let (mut identity, credential) = match parsed {
+        Some(parsed) => {
+            let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
+            look_up(&mut *transaction, parsed, now).await?
+        }
+        None => (Identity::anonymous(), None),
+    };
     identity.from_cookie = proof.is_some_and(|proof| proof.from_cookie);
     identity.cross_site = identity.from_cookie && is_cross_site(headers);
     Ok((identity, credential))
@@ -245,34 +254,43 @@ pub async fn renew(
         return Ok(identity.clone());
     }
     let context = Identity::anonymous().context(request_id);
-    let (mut found, credential) = look_up(storage, identity.proof.clone(), &context, now).await?;
+    let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
+    let renewed = renew_within(&mut *transaction, identity, now).await?;
+    Ok(renewed.unwrap_or_else(|| identity.clone()))
+}
+
+/// Looks a caller up again in this transaction; none if they sent no credentials of this service.
+pub(crate) async fn renew_within(
+    transaction: &mut dyn DashboardTransaction,
+    identity: &Identity,
+    now: Timestamp,
+) -> Result<Option<Identity>, Error> {
+    let Some(proof) = &identity.proof else {
+        return Ok(None);
+    };
+    let (mut found, credential) = look_up(transaction, proof.clone(), now).await?;
     // Another call of the same batch may have set a password, so that the session has its new token.
     if credential.is_none()
         && let Some(hash) = identity.new_token.as_ref().and_then(|token| token.issued())
     {
-        let proof = Some((CredentialKey::Session(hash), hash));
-        (found, _) = look_up(storage, proof, &context, now).await?;
+        let proof = (CredentialKey::Session(hash), hash);
+        (found, _) = look_up(transaction, proof, now).await?;
     }
-    Ok(Identity {
+    Ok(Some(Identity {
         cross_site: identity.cross_site,
         address: identity.address,
         from_cookie: identity.from_cookie,
         new_token: identity.new_token.clone(),
         ..found
-    })
+    }))
 }
 
 async fn look_up(
-    storage: &dyn DashboardStorage,
-    proof: Option<(CredentialKey, SecretHash)>,
-    context: &CallContext,
+    transaction: &mut dyn DashboardTransaction,
+    (key, secret): Proof,
     now: Timestamp,
 ) -> Result<(Identity, Option<Credential>), Error> {
     let anonymous = (Identity::anonymous(), None);
-    let Some((key, secret)) = proof else {
-        return Ok(anonymous);
-    };
-    let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
     let Some(credential) = transaction.find_credential(&key).await? else {
         return Ok(anonymous);
     };
@@ -303,7 +321,7 @@ mod tests {
     }
 
     fn text_of(pairs: &[(&'static str, &str)]) -> Option<(String, bool)> {
-        shown(&headers(pairs), PLAIN_COOKIE).map(|proof| (proof.text, proof.from_cookie))
+        credentials_of(&headers(pairs), PLAIN_COOKIE).map(|proof| (proof.text, proof.from_cookie))
     }
 
     #[test]
@@ -329,7 +347,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         let cookies = http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();
         headers.insert(header::COOKIE, cookies);
-        let text = |cookie: &str| shown(&headers, cookie).map(|proof| proof.text);
+        let text = |cookie: &str| credentials_of(&headers, cookie).map(|proof| proof.text);
         assert_eq!(text(PLAIN_COOKIE).as_deref(), Some("c"));
         assert_eq!(text(SECURE_COOKIE), None);
     }

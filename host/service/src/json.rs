@@ -44,7 +44,7 @@ pub fn read(text: &[u8]) -> Result<Value, Error> {
             path.reverse();
             Error::Repeated(Issue {
                 path,
-                message: "is there more than once".into(),
+                message: "appears more than once".into(),
             })
         }
         None => Error::Syntax(error),
@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 },
                 Entry::Occupied(first) => {
                     *self.0 = Some(vec![field(first.key())]);
-                    return Err(de::Error::custom("a key is there more than once"));
+                    return Err(de::Error::custom("a key appears more than once"));
                 }
             }
         }
@@ -181,7 +181,7 @@ mod tests {
             (r#"[[{"": 1, "": 2}]]"#, "[0][0]."),
         ] {
             let error = read(text.as_bytes()).unwrap_err().to_string();
-            assert_eq!(error, format!("{place} is there more than once"), "{text}");
+            assert_eq!(error, format!("{place} appears more than once"), "{text}");
         }
         let long = "k".repeat(10_000);
         let error = read(format!(r#"{{"{long}": 1, "{long}": 2}}"#).as_bytes()).unwrap_err();

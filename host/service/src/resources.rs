@@ -1,7 +1,7 @@
 //! What the calls of a service share.
 //!
 //! Invariant: [`HotSwap`](crate::hot_swap::HotSwap) exchanges the sandbox alone. Everything else is shared by
-//! the calls of the old component and of the new one, so no limit begins anew.
+//! the calls of the old component and of the new one, so limits carry over.
 
 use std::{sync::Arc, time::Duration};
 

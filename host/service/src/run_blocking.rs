@@ -10,7 +10,7 @@
 //!
 //! A thread for each call needs no pool to size, to keep alive or to shut down: starting one takes
 //! microseconds, and a hash tens of milliseconds (docs/performance.md). The runtime's threads for blocking
-//! work would not do: without a thread left the runtime panics, or lets the work wait for ever.
+//! work would not do: without a thread left the runtime panics, or lets the work wait forever.
 
 use std::{io, net::IpAddr, sync::Arc, thread, time::Duration};
 
@@ -28,31 +28,31 @@ use crate::{
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The right to hash a password, or to run a call that takes seconds.
-pub type WaitedTurn = Permit<Option<Source>>;
+pub type WorkPermit = Permit<Option<Source>>;
 
 /// Waits for a permit, in rotation among addresses.
-pub(crate) async fn wait_for(
+pub(crate) async fn acquire(
     permits: &Arc<FairSemaphore<Option<Source>>>,
     address: Option<IpAddr>,
     too_many: &str,
-) -> Result<WaitedTurn, Error> {
-    let permit = timeout(LONGEST_WAIT, permits.take(address.map(Source::from))).await;
+) -> Result<WorkPermit, Error> {
+    let permit = timeout(LONGEST_WAIT, permits.acquire(address.map(Source::from))).await;
     let refusal = || Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs());
     permit.map_err(|_| refusal())
 }
 
 /// Runs a call that hashes a password, on a thread of low priority.
-pub async fn hash<T, F>(permit: WaitedTurn, running: F) -> Result<T, Error>
+pub(crate) async fn hash<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let thread = thread::Builder::new().name("portico-hash".into());
-    run_blocking(permit, running, thread, priority::give_way).await
+    run_blocking(permit, running, thread, priority::lower_priority).await
 }
 
 /// Runs a call that may take seconds.
-pub(crate) async fn run_long<T, F>(permit: WaitedTurn, running: F) -> Result<T, Error>
+pub(crate) async fn run_long<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
@@ -63,7 +63,7 @@ where
 
 /// Runs a future on this thread, which calls `prepare` first.
 async fn run_blocking<T, F>(
-    permit: WaitedTurn,
+    permit: WorkPermit,
     running: F,
     thread: thread::Builder,
     prepare: fn(),
@@ -112,12 +112,12 @@ mod tests {
         let permits = FairSemaphore::new(1);
         // No address space has room for this stack: the system refuses the thread.
         let impossible = thread::Builder::new().stack_size(1 << 60);
-        let refused = run_blocking(permits.take(None).await, async { Ok(()) }, impossible, || ()).await;
+        let refused = run_blocking(permits.acquire(None).await, async { Ok(()) }, impossible, || ()).await;
         let refusal = refused.unwrap_err();
         assert_eq!(refusal.code, Code::ServiceUnavailable);
         assert_eq!(refusal.retry_after, Some(10));
         assert!(refusal.cause.is_some(), "the log says why");
-        let answer = run_long(permits.take(None).await, async { Ok(7) }).await;
+        let answer = run_long(permits.acquire(None).await, async { Ok(7) }).await;
         assert_eq!(answer.unwrap(), 7);
     }
 }

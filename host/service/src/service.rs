@@ -1,7 +1,8 @@
 //! The service: every transport calls procedures through it.
 //!
 //! Order of checks: authentication, access (and whether onboarding is open), input, and then the procedure's own
-//! checks. Access is checked once, before the transport reads a body, and again only if the call had to wait.
+//! checks. Access is checked once, before the transport reads a body, and again only if the call starts more than a
+//! second later.
 
 use std::{
     net::IpAddr,
@@ -17,14 +18,12 @@ use portico_model::{
     time::Clock,
 };
 use portico_sandbox::{Access, Sandbox};
-use portico_storage::{
-    AuditedCall, DashboardStorage, SharedSnapshot, Storage, WithoutDashboard, secrets::Secrets,
-};
+use portico_storage::{AuditedCall, DashboardStorage, SharedSnapshot, secrets::Secrets};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
-pub use crate::run_blocking::{WaitedTurn, hash};
+pub use crate::run_blocking::WorkPermit;
 use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
@@ -32,19 +31,20 @@ use crate::{
     procedures::{
         Call, Output, Procedure,
         call::Run,
-        row::{Recorded, Transports},
+        row::{Recorded, Transports, Work},
     },
     resources::Resources,
-    run_blocking::{run_long, wait_for},
+    run_blocking::{acquire, hash, run_long},
+    sender::{Sender, is_fresh},
     shape::Shape,
     table::Table,
     throttle::Throttle,
 };
 
 /// The parts that a service is made of.
-pub struct ServiceParts<S: ?Sized = dyn DashboardStorage> {
+pub struct ServiceParts {
     /// The users, the apps, and the records of the dashboard side.
-    pub storage: Arc<S>,
+    pub storage: Arc<dyn DashboardStorage>,
     /// Runs the component.
     pub sandbox: Sandbox,
     /// The time.
@@ -68,6 +68,13 @@ pub struct Service {
     pub table: Arc<Table>,
 }
 
+impl Service {
+    /// What calls work with.
+    pub fn resources(&self) -> &Arc<Resources> {
+        &self.resources
+    }
+}
+
 impl Deref for Service {
     type Target = Resources;
 
@@ -76,15 +83,33 @@ impl Deref for Service {
     }
 }
 
-/// How long a check of access holds while its call waits: for its body, or for others. A call that waits longer is
-/// checked again.
-const CHECK_HOLDS: Duration = Duration::from_secs(1);
-
 /// A permitted call of a procedure: [`Service::authorise`] has checked its access.
 pub struct Authorised {
     procedure: Arc<Procedure>,
+    sender: Arc<Sender>,
     identity: Arc<Identity>,
     checked_at: Instant,
+}
+
+impl Authorised {
+    /// The procedure that may be called.
+    pub fn procedure(&self) -> &Arc<Procedure> {
+        &self.procedure
+    }
+}
+
+/// A call that is not prepared yet.
+struct Request<'a> {
+    procedure: &'a Procedure,
+    sender: Arc<Sender>,
+    identity: Arc<Identity>,
+    id: &'a str,
+    /// When access was checked; none: not yet.
+    checked_at: Option<Instant>,
+    /// The row of the audit log that the call's transaction writes.
+    audited: Option<Arc<AuditedCall>>,
+    /// The snapshot that it may read in.
+    snapshot: SharedSnapshot,
 }
 
 impl Service {
@@ -95,18 +120,9 @@ impl Service {
     }
 
     /// The same for a dashboard that has sessions, boards and an audit log of its own: only the component's
-    /// procedures.
-    pub async fn without_dashboard(parts: ServiceParts<dyn Storage>) -> anyhow::Result<Arc<Self>> {
+    /// procedures. Its storage is [`WithoutDashboard`](portico_storage::WithoutDashboard).
+    pub async fn without_dashboard(parts: ServiceParts) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&parts.sandbox).await?;
-        let parts = ServiceParts {
-            storage: Arc::new(WithoutDashboard(parts.storage)) as Arc<dyn DashboardStorage>,
-            sandbox: parts.sandbox,
-            clock: parts.clock,
-            secrets: parts.secrets,
-            call_time: parts.call_time,
-            throttle: parts.throttle,
-            audit: parts.audit,
-        };
         Ok(Self::of(parts, table))
     }
 
@@ -134,7 +150,7 @@ impl Service {
     pub(crate) async fn with_component(self: &Arc<Self>, component: Vec<u8>) -> anyhow::Result<Arc<Self>> {
         let this = self.clone();
         // Compiling takes seconds of processor time.
-        let sandbox = spawn_blocking(move || this.sandbox.another(&component)).await??;
+        let sandbox = spawn_blocking(move || this.sandbox.sibling(&component)).await??;
         let table = table_of(&sandbox).await?;
         self.table.check_same(&table)?;
         Ok(Arc::new(Self {
@@ -147,17 +163,20 @@ impl Service {
     pub async fn authorise(
         &self,
         procedure: &Arc<Procedure>,
-        identity: &Arc<Identity>,
+        sender: &Arc<Sender>,
         request_id: &str,
     ) -> Result<Authorised, Error> {
-        let allowed = self.check_access(procedure, identity, request_id).await;
+        let (identity, _) = sender.latest();
+        let allowed = self.check_access(procedure, &identity, request_id).await;
         allowed.map_err(|error| {
-            self.audit.refuse(&procedure.action(identity, request_id), &error);
+            self.audit
+                .refuse(&procedure.action(&identity, request_id), &error);
             report(error, &procedure.name, request_id)
         })?;
         Ok(Authorised {
             procedure: procedure.clone(),
-            identity: identity.clone(),
+            sender: sender.clone(),
+            identity,
             checked_at: Instant::now(),
         })
     }
@@ -183,20 +202,14 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
-        let identity = Arc::new(identity.clone());
-        let audited = self.audited(procedure, &identity, request_id, &input);
-        let running = pin!(async {
-            self.check_access(procedure, &identity, request_id).await?;
-            let call = self.prepare(procedure, &identity, request_id, input, audited.clone())?;
-            self.run(procedure, call, run_of(procedure)?).await
-        });
-        let answer = self.bound(procedure, request_id, running).await;
-        self.record(procedure, &identity, request_id, audited.as_deref(), &answer);
-        answer
+        let run = run_of(procedure)?;
+        let request = self.request(procedure, identity, request_id, &input);
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
-    /// Makes an authorised call, within the snapshot of its request if the procedure
-    /// [just reads](Procedure::just_reads).
+    /// Makes an authorised call, within the snapshot of its request if the procedure is
+    /// [read-only](Procedure::is_read_only).
     pub async fn call_within(
         &self,
         snapshot: &SharedSnapshot,
@@ -204,33 +217,23 @@ impl Service {
         request_id: &str,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
-        let Authorised {
-            procedure, identity, ..
-        } = authorised;
-        let audited = self.audited(procedure, identity, request_id, &input);
-        // Pinned here: passed on as a value, the future would be copied at each step around it.
-        let running = pin!(async {
-            let renewed = match authorised.checked_at.elapsed() {
-                waited if waited < CHECK_HOLDS => None,
-                // Boxed to keep the common future small.
-                _ => Some(Box::pin(self.check_again(procedure, identity, request_id)).await?),
-            };
-            let identity = renewed.as_ref().unwrap_or(identity);
-            let mut call = self.prepare(procedure, identity, request_id, input, audited.clone())?;
-            if procedure.just_reads() {
-                call.snapshot = snapshot.clone();
-            }
-            self.run(procedure, call, run_of(procedure)?).await
-        });
-        let answer = self.bound(procedure, request_id, running).await;
-        self.record(procedure, identity, request_id, audited.as_deref(), &answer);
-        answer
-    }
-
-    /// The procedure with this name that is reached at its route alone.
-    pub(crate) fn find_route(&self, name: &str) -> Result<&Procedure, Error> {
-        let procedure = self.table.routes().find(|procedure| procedure.name == name);
-        procedure.ok_or_else(|| Error::not_found("Procedure"))
+        let procedure = &*authorised.procedure;
+        let run = run_of(procedure)?;
+        let request = Request {
+            procedure,
+            sender: authorised.sender.clone(),
+            identity: authorised.identity.clone(),
+            id: request_id,
+            checked_at: Some(authorised.checked_at),
+            audited: self.audited(procedure, &authorised.identity, request_id, &input),
+            snapshot: if procedure.is_read_only() {
+                snapshot.clone()
+            } else {
+                SharedSnapshot::default()
+            },
+        };
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
     /// Runs a procedure with a function that already has the input.
@@ -245,15 +248,58 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        let request = self.request(procedure, identity, request_id, &Ok(None));
+        self.make(request, || Ok(Value::Null), run).await
+    }
+
+    /// A call whose access is not checked yet.
+    fn request<'a>(
+        &self,
+        procedure: &'a Procedure,
+        identity: &Identity,
+        id: &'a str,
+        input: &Result<Option<Value>, Error>,
+    ) -> Request<'a> {
         let identity = Arc::new(identity.clone());
-        let audited = self.audited(procedure, &identity, request_id, &Ok(None));
+        Request {
+            procedure,
+            sender: Sender::new(identity.clone()),
+            audited: self.audited(procedure, &identity, id, input),
+            identity,
+            id,
+            checked_at: None,
+            snapshot: SharedSnapshot::default(),
+        }
+    }
+
+    /// Makes a call: checks access unless that was done, reads the input, runs the procedure, and records how the
+    /// call ended.
+    async fn make<T, F>(
+        &self,
+        request: Request<'_>,
+        input: impl FnOnce() -> Result<Value, Error>,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let procedure = request.procedure;
+        // Pinned here: passed on as a value, the future would be copied at each step around it.
         let running = pin!(async {
-            self.check_access(procedure, &identity, request_id).await?;
-            let call = self.to_run(procedure, &identity, request_id, Value::Null, audited.clone());
+            let checked_at = match request.checked_at {
+                Some(checked_at) => checked_at,
+                None => {
+                    self.check_access(procedure, &request.identity, request.id)
+                        .await?;
+                    Instant::now()
+                }
+            };
+            let call = self.prepare(&request, checked_at, input()?);
             self.run(procedure, call, run).await
         });
-        let answer = self.bound(procedure, request_id, running).await;
-        self.record(procedure, &identity, request_id, audited.as_deref(), &answer);
+        let answer = self.bound(procedure, request.id, running).await;
+        self.record(&request, &answer);
         answer
     }
 
@@ -271,22 +317,16 @@ impl Service {
     }
 
     /// Records how a call ended.
-    fn record<T>(
-        &self,
-        procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
-        audited: Option<&AuditedCall>,
-        answer: &Result<T, Error>,
-    ) {
+    fn record<T>(&self, request: &Request<'_>, answer: &Result<T, Error>) {
+        let procedure = request.procedure;
         let is_recorded = match procedure.recorded {
             Recorded::Calls => true,
             Recorded::Changes => answer.is_err(),
             Recorded::None => false,
         };
         if is_recorded {
-            let action = procedure.action(identity, request_id);
-            self.audit.end(&action, audited, answer);
+            let action = procedure.action(&request.identity, request.id);
+            self.audit.end(&action, request.audited.as_deref(), answer);
         }
     }
 
@@ -312,6 +352,7 @@ impl Service {
         answer.map_err(|error| report(error, &procedure.name, request_id))
     }
 
+    /// Counts the call if the throttle does so, waits for the permit that its work needs, and runs it.
     async fn run<T, F>(
         &self,
         procedure: &Procedure,
@@ -322,35 +363,30 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        if !procedure.hashes && !procedure.long {
+        // A route's function counts its own attempts, because it knows the account.
+        let is_counted = procedure.throttled && matches!(procedure.transports, Transports::Calls(_));
+        if procedure.work() == Work::Light && !is_counted && is_fresh(call.checked_at) {
             return run(call).await;
         }
         // Boxed to keep the common future small.
-        let with_permit = async {
-            if procedure.long {
-                let permit = self.turn_for_long(call.identity.address).await?;
-                return self.run_after_waiting(permit, procedure, call, run).await;
-            }
+        let counted = async {
             let address = call.identity.address;
-            let hashing = async {
-                let permit = self.turn_to_hash(address).await?;
-                self.run_after_waiting(permit, procedure, call, run).await
-            };
-            if !procedure.throttled {
-                return hashing.await;
+            let attempt = is_counted
+                .then(|| self.throttle.begin(None, address))
+                .transpose()?;
+            let answer = self.run_with_permit(procedure, call, run).await;
+            if let Some(attempt) = attempt {
+                attempt.settle(&answer);
             }
-            let attempt = self.throttle.begin(None, address)?;
-            let output = hashing.await;
-            attempt.settle(&output);
-            output
+            answer
         };
-        Box::pin(with_permit).await
+        Box::pin(counted).await
     }
 
-    /// Checks access again, and runs the call on a thread of its own.
-    async fn run_after_waiting<T, F>(
+    /// Waits for the permit that the procedure's work needs, checks access again if the last check is too old by
+    /// then, and runs the call.
+    async fn run_with_permit<T, F>(
         &self,
-        permit: WaitedTurn,
         procedure: &Procedure,
         mut call: Call,
         run: impl FnOnce(Call) -> F,
@@ -359,70 +395,72 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        call.identity = self
-            .check_again(procedure, &call.identity, &call.request_id)
-            .await?;
-        if procedure.hashes {
-            hash(permit, run(call)).await
-        } else {
-            run_long(permit, run(call)).await
+        let address = call.identity.address;
+        match procedure.work() {
+            Work::Light => {
+                self.check_again_if_late(procedure, &mut call).await?;
+                run(call).await
+            }
+            Work::Hashing => {
+                let permit = self.acquire_hash_permit(address).await?;
+                self.check_again_if_late(procedure, &mut call).await?;
+                hash(permit, run(call)).await
+            }
+            Work::Long => {
+                let permit = self.acquire_long_permit(address).await?;
+                self.check_again_if_late(procedure, &mut call).await?;
+                run_long(permit, run(call)).await
+            }
         }
     }
 
-    /// Looks the caller up again and checks access, after a wait: the caller may have lost their key or a
-    /// permission.
-    async fn check_again(
-        &self,
-        procedure: &Procedure,
-        identity: &Identity,
-        request_id: &str,
-    ) -> Result<Arc<Identity>, Error> {
-        let now = self.clock.now();
-        let renewed = identity::renew(&*self.storage, identity, request_id, now).await?;
-        self.check_access(procedure, &renewed, request_id).await?;
-        Ok(Arc::new(renewed))
-    }
-
-    /// Checks the input against the procedure's shape.
-    fn prepare(
-        &self,
-        procedure: &Procedure,
-        identity: &Arc<Identity>,
-        request_id: &str,
-        input: Result<Option<Value>, Error>,
-        audited: Option<Arc<AuditedCall>>,
-    ) -> Result<Call, Error> {
-        let input = match procedure.input {
-            // Ignore the input when none is expected.
-            Shape::Nothing => Value::Null,
-            shape => shape.check(input?)?,
+    /// Checks access again if the call waited since the last check: the caller may have lost their key or a
+    /// permission. Looks the caller up unless another call of the request has just done so.
+    async fn check_again_if_late(&self, procedure: &Procedure, call: &mut Call) -> Result<(), Error> {
+        if is_fresh(call.checked_at) {
+            return Ok(());
+        }
+        let (latest, looked_up_at) = call.sender.latest();
+        call.identity = if is_fresh(looked_up_at) {
+            latest
+        } else {
+            let now = self.clock.now();
+            let renewed = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
+            let renewed = Arc::new(renewed);
+            call.sender.renew(renewed.clone());
+            renewed
         };
-        Ok(self.to_run(procedure, identity, request_id, input, audited))
+        self.check_access(procedure, &call.identity, &call.request_id)
+            .await
     }
 
-    fn to_run(
-        &self,
-        procedure: &Procedure,
-        identity: &Arc<Identity>,
-        request_id: &str,
-        input: Value,
-        audited: Option<Arc<AuditedCall>>,
-    ) -> Call {
+    fn prepare(&self, request: &Request<'_>, checked_at: Instant, input: Value) -> Call {
         let limits = self.sandbox.limits();
         Call {
-            longest_answer: if procedure.output.holds_list() {
+            longest_answer: if request.procedure.output.holds_list() {
                 limits.transfer
             } else {
                 limits.record
             },
-            hashes: procedure.hashes,
+            hashes: request.procedure.hashes,
             resources: self.resources.clone(),
-            identity: identity.clone(),
-            request_id: request_id.into(),
+            identity: request.identity.clone(),
+            sender: request.sender.clone(),
+            checked_at,
+            request_id: request.id.into(),
             input,
-            audited,
-            snapshot: SharedSnapshot::default(),
+            audited: request.audited.clone(),
+            snapshot: request.snapshot.clone(),
         }
+    }
+}
+
+/// Checks the input against the procedure's shape.
+fn check_input(procedure: &Procedure, input: Result<Option<Value>, Error>) -> Result<Value, Error> {
+    match procedure.input {
+        // Ignore the input when none is expected.
+        Shape::Nothing => Ok(Value::Null),
+        shape => shape.check(input?),
     }
 }
 
@@ -438,15 +476,15 @@ impl Resources {
     /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
     /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
     /// nor for the memory that a hash takes.
-    pub async fn turn_to_hash(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many passwords to hash at once; try again in a moment";
-        wait_for(&self.hashing, address, too_many).await
+        acquire(&self.hashing, address, too_many).await
     }
 
     /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
-    pub async fn turn_for_long(&self, address: Option<IpAddr>) -> Result<WaitedTurn, Error> {
+    pub async fn acquire_long_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
         let too_many = "Too many long calls at once; try again in a moment";
-        wait_for(&self.long, address, too_many).await
+        acquire(&self.long, address, too_many).await
     }
 }
 

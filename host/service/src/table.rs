@@ -24,9 +24,12 @@ pub const DOCUMENT: Shape = dashboard::DOCUMENT;
 /// All procedures, in order.
 pub struct Table {
     procedures: Vec<Arc<Procedure>>,
+    /// Positions in `procedures`.
     by_name: HashMap<String, usize>,
     /// Those that are reached at their route alone.
     routes: Vec<Procedure>,
+    /// Positions in `routes`.
+    route_by_name: HashMap<String, usize>,
 }
 
 impl Table {
@@ -45,7 +48,7 @@ impl Table {
         }
         let mut lacking: Vec<_> = rows.into_keys().collect();
         lacking.sort_unstable();
-        let what_to_do = "run the portico that it was built for, or build it anew";
+        let what_to_do = "use the Portico version it was built for, or rebuild it";
         if !unknown.is_empty() {
             bail!(
                 "the component describes procedures that this host does not know ({}): {what_to_do}",
@@ -62,6 +65,7 @@ impl Table {
             procedures: Vec::new(),
             by_name: HashMap::new(),
             routes: Vec::new(),
+            route_by_name: HashMap::new(),
         };
         table.extend(procedures);
         Ok(table)
@@ -77,7 +81,11 @@ impl Table {
     fn extend(&mut self, procedures: impl IntoIterator<Item = Procedure>) {
         for procedure in procedures {
             match procedure.transports {
-                Transports::Route => self.routes.push(procedure),
+                Transports::Route => {
+                    let index = self.routes.len();
+                    self.route_by_name.insert(procedure.name.clone(), index);
+                    self.routes.push(procedure);
+                }
                 Transports::Calls(_) => {
                     let index = self.procedures.len();
                     self.by_name.insert(procedure.name.clone(), index);
@@ -117,12 +125,17 @@ impl Table {
     }
 
     /// All procedures that can be called by name, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Procedure> {
-        self.procedures.iter().map(Arc::as_ref)
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Procedure>> {
+        self.procedures.iter()
     }
 
     /// The procedures that are reached at their route alone, in order.
     pub fn routes(&self) -> impl Iterator<Item = &Procedure> {
         self.routes.iter()
+    }
+
+    /// The procedure with this name that is reached at its route alone.
+    pub(crate) fn find_route(&self, name: &str) -> Option<&Procedure> {
+        self.route_by_name.get(name).map(|index| &self.routes[*index])
     }
 }

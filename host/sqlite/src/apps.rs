@@ -1,79 +1,147 @@
 //! Statements on apps.
 //!
-//! The full-text index `app_search` holds all names but the newest (`app_search_state` says up to
-//! which). Statements that use it read the newest names besides.
+//! The full-text index `app_search` lacks the newest names: it ends at the number in `app_search_state`.
+//! Statements that use it also read the names after that. In a transaction that only reads, a text that
+//! was counted is never looked up in the index again.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
-use super::query::{all, first, run};
+use super::query::{AnswerSize, all, exists, first, run};
+use super::values::{NO_LIMIT, limit};
+use super::views::{SEEN, View};
 use portico_model::App;
-use portico_storage::{AppFilter, StoredApp};
+use portico_storage::{Slice, StoredApp};
 
-/// The apps whose name contains ?1. Looks only at the names with the trigram ?2, and at those that are not
-/// in the index yet.
-macro_rules! with_trigram {
-    () => {
-        "
-        FROM app
-        WHERE number IN (
-            SELECT rowid FROM app_search WHERE app_search MATCH ?2
-            UNION ALL
-            SELECT number FROM app WHERE number > (SELECT up_to FROM app_search_state)
-        ) AND instr(name_key, ?1) > 0"
+pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Option<App>> {
+    let Some(view) = view else {
+        let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
+        return first(db, sql, [id], app);
     };
+    let sql = format!(
+        "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {SEEN}"
+    );
+    first(db, &sql, params![view.user_id, id], app)
 }
 
-pub(super) fn get(db: &Connection, id: &str) -> Result<Option<App>> {
-    let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
-    first(db, sql, [id], app)
-}
-
-pub(super) fn get_many(db: &Connection, ids: &[String]) -> Result<Vec<App>> {
+pub(super) fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> Result<Vec<App>> {
     let ids: BTreeSet<_> = ids.iter().collect();
-    ids.into_iter().filter_map(|id| get(db, id).transpose()).collect()
+    let mut size = AnswerSize::default();
+    ids.into_iter()
+        .filter_map(|id| get(db, id, view).transpose())
+        .map(|app| sized(&mut size, app?))
+        .collect()
 }
 
-pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
-    let contains = filter.name_contains.as_deref().unwrap_or_default();
-    // To SQLite, -1 is no limit.
-    let limit = filter.limit.map_or(-1, i64::from);
-    let offset = filter.offset;
+pub(super) fn list(db: &Connection, contains: &str, slice: Slice) -> Result<Vec<App>> {
+    let (limit, offset) = (limit(slice), slice.offset);
     if contains.is_empty() {
         let sql = "
             SELECT id, name, description, icon_url, href, ping_url FROM app
             ORDER BY name_key, id LIMIT ?1 OFFSET ?2";
-        return all(db, sql, [limit, offset.into()], app);
+        return all_sized(db, sql, [limit, offset.into()]);
     }
-    let Some(trigram) = rare_trigram(db, contains)? else {
-        let sql = "
-            SELECT id, name, description, icon_url, href, ping_url FROM app
-            WHERE instr(name_key, ?1) > 0
-            ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
-        return all(db, sql, params![contains, limit, offset], app);
-    };
-    // Numbers first, and the apps of one page after that: a sort holds every column that it answers, also
-    // the icons. The plus keeps SQLite from walking all names in the order of their index.
-    let sql = concat!(
-        "SELECT number ",
-        with_trigram!(),
-        " ORDER BY +name_key, id LIMIT ?3 OFFSET ?4"
-    );
-    let values = params![contains, trigram, limit, offset];
-    let numbers: Vec<i64> = all(db, sql, values, |row| row.get(0))?;
-    by_numbers(db, &numbers)
+    match rare_trigram(db, contains)? {
+        Some(trigram) => by_numbers(db, &rare_hits(db, contains, &trigram, limit, offset)?),
+        None => common_page(db, contains, limit, offset),
+    }
 }
 
-fn by_numbers(db: &Connection, numbers: &[i64]) -> Result<Vec<App>> {
+/// The same in a view that does not show all apps.
+pub(super) fn list_seen(db: &Connection, view: &View, contains: &str, slice: Slice) -> Result<Vec<App>> {
+    let (limit, offset) = (limit(slice), slice.offset);
+    if let Some(trigram) = rare_trigram(db, contains)? {
+        let mut numbers = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+        let mut unseen = None;
+        numbers.retain(|number| is_seen(db, view, *number).unwrap_or_else(|error| {
+            unseen = Some(error);
+            false
+        }));
+        if let Some(error) = unseen {
+            return Err(error);
+        }
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        return by_numbers(db, numbers.iter().skip(offset as usize).take(most));
+    }
+    let sql = format!(
+        "SELECT id, name, description, icon_url, href, ping_url FROM app
+        WHERE instr(name_key, ?2) > 0 AND {SEEN}
+        ORDER BY name_key, id LIMIT ?3 OFFSET ?4"
+    );
+    all_sized(db, &sql, params![view.user_id, contains, limit, offset])
+}
+
+/// How many apps of a view have a name that contains this text.
+pub(super) fn count_seen(db: &Connection, view: &View, contains: &str) -> Result<u32> {
+    if let Some(trigram) = rare_trigram(db, contains)? {
+        let mut count = 0;
+        for number in rare_hits(db, contains, &trigram, NO_LIMIT, 0)? {
+            count += u32::from(is_seen(db, view, number)?);
+        }
+        return Ok(count);
+    }
+    let sql = format!("SELECT count(*) FROM app WHERE instr(name_key, ?2) > 0 AND {SEEN}");
+    number(db, &sql, params![view.user_id, contains])
+}
+
+fn is_seen(db: &Connection, view: &View, number: i64) -> Result<bool> {
+    let sql = format!("SELECT 1 FROM app WHERE number = ?2 AND {SEEN}");
+    exists(db, &sql, params![view.user_id, number])
+}
+
+/// All apps of a statement; fails if they have too much text.
+fn all_sized(db: &Connection, sql: &str, values: impl Params) -> Result<Vec<App>> {
+    let mut size = AnswerSize::default();
+    all(db, sql, values, |row| sized(&mut size, app(row)?))
+}
+
+fn sized(size: &mut AnswerSize, app: App) -> Result<App> {
+    let optional = [&app.description, &app.href, &app.ping_url];
+    let texts = app.id.len() + app.name.len() + app.icon_url.len();
+    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
+    size.add(app, [texts, optional])
+}
+
+/// The numbers of the apps whose name contains a text, in order. Looks only at the names with this
+/// trigram, and at those that are not in the index yet.
+fn rare_hits(db: &Connection, contains: &str, trigram: &str, limit: i64, offset: u32) -> Result<Vec<i64>> {
+    // Numbers first, and the apps of one page after that: a sort holds every column that it answers, also
+    // the icons. The plus keeps SQLite from walking all names in the order of their index.
+    let sql = "
+        SELECT number FROM app
+        WHERE number IN (
+            SELECT rowid FROM app_search WHERE app_search MATCH ?2
+            UNION ALL
+            SELECT number FROM app WHERE number > (SELECT up_to FROM app_search_state)
+        ) AND instr(name_key, ?1) > 0
+        ORDER BY +name_key, id LIMIT ?3 OFFSET ?4";
+    all(db, sql, params![contains, trigram, limit, offset], |row| {
+        row.get(0)
+    })
+}
+
+/// A page of the apps whose name contains a text. Looks at all names in order until the page is full.
+fn common_page(db: &Connection, contains: &str, limit: i64, offset: u32) -> Result<Vec<App>> {
+    let sql = "
+        SELECT id, name, description, icon_url, href, ping_url FROM app
+        WHERE instr(name_key, ?1) > 0
+        ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
+    all_sized(db, sql, params![contains, limit, offset])
+}
+
+fn by_numbers<'a>(db: &Connection, numbers: impl IntoIterator<Item = &'a i64>) -> Result<Vec<App>> {
     let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE number = ?1";
-    let apps = numbers.iter();
-    apps.filter_map(|number| first(db, sql, [number], app).transpose())
+    let mut size = AnswerSize::default();
+    let numbers = numbers.into_iter();
+    numbers
+        .filter_map(|number| first(db, sql, [number], app).transpose())
+        .map(|app| sized(&mut size, app?))
         .collect()
 }
 
-/// The first hits of a text that was counted, so that a page of them needs no second pass over all names.
-/// Valid in the transaction that counted them, as long as it does not write.
+/// The first hits of a text that was counted. A page of them needs no second look into the index, and no
+/// second pass over all names. Valid in the transaction that counted them, as long as it does not write.
 pub(super) struct FirstHits {
     text: String,
     numbers: Vec<i64>,
@@ -81,34 +149,45 @@ pub(super) struct FirstHits {
     is_all: bool,
 }
 
-/// How many hits are remembered: as many as the largest page has.
+/// How many hits of a common text are remembered: as many as the largest page has.
 const MAX_FIRST_HITS: i64 = 100;
 
 impl FirstHits {
-    /// The apps that this filter asks for; none if they may not all be among the first hits.
-    pub fn list(&self, db: &Connection, filter: &AppFilter) -> Option<Result<Vec<App>>> {
-        if filter.name_contains.as_ref() != Some(&self.text) {
+    /// A slice of the hits of this text; none if another text was counted.
+    pub fn list(&self, db: &Connection, contains: &str, slice: Slice) -> Option<Result<Vec<App>>> {
+        if contains != self.text {
             return None;
         }
-        let (from, limit) = (filter.offset as usize, filter.limit? as usize);
-        let to = from.saturating_add(limit);
-        if to > self.numbers.len() && !self.is_all {
-            return None;
+        let from = slice.offset as usize;
+        let to = slice.limit.map(|limit| from.saturating_add(limit as usize));
+        let is_remembered = self.is_all || to.is_some_and(|to| to <= self.numbers.len());
+        if !is_remembered {
+            return Some(common_page(db, &self.text, limit(slice), slice.offset));
         }
-        let to = to.min(self.numbers.len());
-        Some(by_numbers(db, self.numbers.get(from..to).unwrap_or_default()))
+        let page = self.numbers.iter().take(to.unwrap_or(usize::MAX)).skip(from);
+        Some(by_numbers(db, page))
     }
 }
 
-/// How many names contain this text. If that takes a pass over all names, also the first hits.
+/// How many names contain this text; and the first hits, unless the text is empty.
 pub(super) fn count(db: &Connection, name_contains: &str) -> Result<(u32, Option<FirstHits>)> {
     if name_contains.is_empty() {
         // Counts by pages, which is quicker than by rows.
         return Ok((number(db, "SELECT count(*) FROM app", [])?, None));
     }
+    let text = name_contains.to_owned();
     if let Some(trigram) = rare_trigram(db, name_contains)? {
-        let sql = concat!("SELECT count(*) ", with_trigram!());
-        return Ok((number(db, sql, [name_contains, &trigram])?, None));
+        let numbers = rare_hits(db, name_contains, &trigram, NO_LIMIT, 0)?;
+        let count = numbers.len() as u32;
+        let is_all = true;
+        return Ok((
+            count,
+            Some(FirstHits {
+                text,
+                numbers,
+                is_all,
+            }),
+        ));
     }
     let sql = "
         SELECT number, name_key, id FROM app WHERE instr(name_key, ?1) > 0 ORDER BY name_key, id LIMIT ?2";
@@ -123,12 +202,15 @@ pub(super) fn count(db: &Connection, name_contains: &str) -> Result<(u32, Option
             WHERE (name_key, id) > (?2, ?3) AND instr(name_key, ?1) > 0";
         count += number(db, sql, [name_contains, name_key, id])?;
     }
-    let first_hits = FirstHits {
-        text: name_contains.to_owned(),
-        numbers: hits.into_iter().map(|(number, ..)| number).collect(),
-        is_all,
-    };
-    Ok((count, Some(first_hits)))
+    let numbers = hits.into_iter().map(|(number, ..)| number).collect();
+    Ok((
+        count,
+        Some(FirstHits {
+            text,
+            numbers,
+            is_all,
+        }),
+    ))
 }
 
 fn number(db: &Connection, sql: &str, values: impl Params) -> Result<u32> {
@@ -182,34 +264,26 @@ pub(super) fn insert(db: &Connection, new: &StoredApp) -> Result<()> {
     let sql = "
         INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let StoredApp { app, name_key } = new;
-    let values = params![
-        app.id,
-        app.name,
-        name_key,
-        app.description,
-        app.icon_url,
-        app.href,
-        app.ping_url
-    ];
-    run(db, sql, values).map(drop)
+    run(db, sql, values(new)).map(drop)
 }
 
 pub(super) fn update(db: &Connection, new: &StoredApp) -> Result<bool> {
     let sql = "
         UPDATE app SET name = ?2, name_key = ?3, description = ?4, icon_url = ?5, href = ?6, ping_url = ?7
         WHERE id = ?1";
-    let StoredApp { app, name_key } = new;
-    let values = params![
-        app.id,
-        app.name,
+    Ok(run(db, sql, values(new))? > 0)
+}
+
+fn values(StoredApp { app, name_key }: &StoredApp) -> impl Params {
+    (
+        &app.id,
+        &app.name,
         name_key,
-        app.description,
-        app.icon_url,
-        app.href,
-        app.ping_url
-    ];
-    Ok(run(db, sql, values)? > 0)
+        &app.description,
+        &app.icon_url,
+        &app.href,
+        &app.ping_url,
+    )
 }
 
 /// The schema's cascades remove it from boards.
@@ -310,19 +384,34 @@ mod tests {
             expected.sort();
             let (counted, hits) = count(&db, &text).unwrap();
             assert_eq!(counted as usize, expected.len(), "{text:?}");
-            for (offset, limit) in [(0, 10), (3, 2), (90, 10), (95, 10), (200, 1)] {
+            for (offset, limit) in [
+                (0, Some(10)),
+                (3, Some(2)),
+                (90, Some(10)),
+                (95, Some(10)),
+                (200, Some(1)),
+                (5, None),
+            ] {
                 let filter = AppFilter {
                     name_contains: Some(text.clone()),
                     offset,
-                    limit: Some(limit),
+                    limit,
                 };
-                if let Some(remembered) = hits.as_ref().and_then(|hits| hits.list(&db, &filter)) {
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &filter));
+                assert_eq!(remembered.is_some(), !text.is_empty(), "{text:?} {offset}");
+                if let Some(remembered) = remembered {
                     assert_eq!(
                         remembered.unwrap(),
                         list(&db, &filter).unwrap(),
-                        "{text:?} {offset}"
+                        "{text:?} {offset} {limit:?}"
                     );
                 }
+                let another = AppFilter {
+                    name_contains: Some(format!("{text}, another")),
+                    ..filter
+                };
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another));
+                assert!(remembered.is_none(), "{text:?}");
             }
             let filter = AppFilter {
                 name_contains: Some(text.clone()),

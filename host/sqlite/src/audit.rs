@@ -4,7 +4,7 @@ use rusqlite::types::{FromSqlError, Value};
 use rusqlite::{Connection, Result, Row, params, params_from_iter};
 
 use super::query::{all, first, run};
-use super::values::{Moment, Word};
+use super::values::{EnumText, TimestampMillis};
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
 
 pub(super) fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {
@@ -13,14 +13,14 @@ pub(super) fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {
             provider, target, created, outcome, times)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     let values = params![
-        Moment(entry.time),
+        TimestampMillis(entry.time),
         entry.actor_id,
         entry.authentication,
         entry.credential_id,
         entry.address.map(|address| address.to_string()),
         entry.request_id,
         entry.procedure,
-        entry.provider.map(Word),
+        entry.provider.map(EnumText),
         entry.target,
         integer(entry.created),
         entry.outcome,
@@ -65,7 +65,7 @@ pub(super) fn prune(db: &Connection, which: AuditPrune, most: u32) -> Result<u64
     let sql = format!(
         "DELETE FROM audit WHERE number IN (SELECT number FROM audit {rows} ORDER BY time, number LIMIT ?2)"
     );
-    Ok(run(db, &sql, params![Moment(before), most])? as u64)
+    Ok(run(db, &sql, params![TimestampMillis(before), most])? as u64)
 }
 
 /// Later than every moment.
@@ -120,14 +120,14 @@ fn row(row: &Row<'_>) -> Result<AuditRow> {
     Ok(AuditRow {
         number: number(0)?,
         entry: AuditEntry {
-            time: row.get::<_, Moment>(1)?.0,
+            time: row.get::<_, TimestampMillis>(1)?.0,
             actor_id: row.get(2)?,
             authentication: Authentication::named(&authentication).ok_or(FromSqlError::InvalidType)?,
             credential_id: row.get(4)?,
             address: address.and_then(|address| address.parse().ok()),
             request_id: row.get(6)?,
             procedure: row.get(7)?,
-            provider: row.get::<_, Option<Word<_>>>(8)?.map(|word| word.0),
+            provider: row.get::<_, Option<EnumText<_>>>(8)?.map(|word| word.0),
             target: row.get(9)?,
             created: number(10)?,
             outcome: row.get(11)?,

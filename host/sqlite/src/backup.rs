@@ -13,7 +13,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{become_one_file, connect, connect_alone};
-use super::health::explain;
+use super::health::{explain, explain_any, first_few};
 use super::migrations::{APPLICATION_ID, number};
 use super::schema;
 use super::temporary::Temporary;
@@ -22,8 +22,6 @@ use super::temporary::Temporary;
 const PAGES: i32 = 256;
 /// The prefix of the names of unfinished copies.
 const TEMPORARY: &str = ".portico-backup-";
-/// How many findings the error names.
-const MAX_FINDINGS: usize = 3;
 
 /// What a copy holds.
 #[derive(Clone, Debug)]
@@ -61,13 +59,13 @@ pub fn backup(
 ) -> anyhow::Result<Contents> {
     let shown = file.display();
     let file = std::path::absolute(file)?;
-    let exists = || format!("{shown} is there already: choose another name, or replace it with --force");
+    let exists = || format!("{shown} already exists: choose another name, or replace it with --force");
     ensure!(!file.is_dir(), "{shown} is a folder: name a file in it");
     ensure!(overwrite || !file.try_exists()?, exists());
     let folder = file.parent().context("a file has a folder")?;
     ensure!(
         folder.is_dir(),
-        "there is no folder {}: make it first",
+        "folder {} does not exist: create it",
         folder.display()
     );
     ensure!(
@@ -78,7 +76,7 @@ pub fn backup(
     // A rename would replace a device or a link itself.
     ensure!(
         std::fs::symlink_metadata(&file).map_or(true, |there| there.is_file()),
-        "{shown} is there and no regular file: choose another name"
+        "{shown} is not a regular file: choose another name"
     );
 
     let copy = Temporary::create(folder, TEMPORARY, 0o600)
@@ -115,7 +113,7 @@ pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id").map_err(explain)?;
     ensure!(
         application_id == APPLICATION_ID,
-        "it is no database of Portico, or it is empty"
+        "it is not a Portico database, or it is empty"
     );
     Ok(())
 }
@@ -126,7 +124,7 @@ pub(super) enum Origin {
     /// The host, in its data directory.
     Host,
     /// Possibly an attacker.
-    Anyone,
+    Untrusted,
 }
 
 /// Copies a database into an empty file, which then needs no companion, and checks the copy. If anyone may
@@ -161,7 +159,7 @@ pub(super) fn copy_into(
         }
     }
     drop(pages);
-    if origin == Origin::Anyone {
+    if origin == Origin::Untrusted {
         schema::limit_for_schema(&mut copy)?;
     }
     ensure!(become_one_file(&copy)?, "the copy does not become one file");
@@ -169,7 +167,7 @@ pub(super) fn copy_into(
     let schema = schema::check(&copy).map_err(explain_any);
     let refused = match origin {
         Origin::Host => schema.err().map(|error| format!("{error:#}")),
-        Origin::Anyone => {
+        Origin::Untrusted => {
             schema?;
             schema::limit_for_content(&mut copy, std::fs::metadata(file)?.len())?;
             None
@@ -184,10 +182,6 @@ pub(super) fn copy_into(
     Ok(contents)
 }
 
-fn explain_any(error: anyhow::Error) -> anyhow::Error {
-    error.downcast().map_or_else(|error| error, explain)
-}
-
 /// Refuses a damaged database.
 fn check(connection: &Connection) -> anyhow::Result<()> {
     let texts = |sql: &str| -> rusqlite::Result<Vec<String>> {
@@ -196,20 +190,13 @@ fn check(connection: &Connection) -> anyhow::Result<()> {
     };
     let mut broken = texts("PRAGMA integrity_check(100)").map_err(explain)?;
     broken.retain(|text| text != "ok");
-    let references = "SELECT 'a row of ' || \"table\" || ' refers to what is not in ' || parent
+    let references = "SELECT 'a row of ' || \"table\" || ' refers to a missing record of ' || parent
                       FROM pragma_foreign_key_check";
     broken.extend(texts(references).map_err(explain)?);
     if broken.is_empty() {
         return Ok(());
     }
-    let more = broken.len().saturating_sub(MAX_FINDINGS);
-    broken.truncate(MAX_FINDINGS);
-    let more = if more > 0 {
-        format!("; and {more} more")
-    } else {
-        String::new()
-    };
-    bail!("the database is damaged: {}{more}", broken.join("; "));
+    bail!("the database is damaged: {}", first_few(broken));
 }
 
 fn contents(connection: &Connection, file: &Path) -> anyhow::Result<Contents> {

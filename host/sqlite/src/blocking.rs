@@ -4,14 +4,15 @@
 //! If a call ends while such a statement runs, its transaction stays without a connection: it has failed,
 //! and what it did is rolled back.
 
-use std::mem::replace;
-
 use rusqlite::Connection;
 
-use super::pool::Rank;
 use super::transaction::{SqliteTransaction, State};
 use portico_storage::driver::{failed_before, only_reads};
 use portico_storage::{Result, SharedSnapshot};
+
+/// How many records are read or written on the thread that asks. With more, waking another thread costs
+/// less than the work.
+pub(super) const FEW: usize = 16;
 
 impl SqliteTransaction {
     /// Runs statements that read and may take long.
@@ -20,20 +21,20 @@ impl SqliteTransaction {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         self.acquire_permit().await?;
-        let (rank, snapshot) = match &mut self.state {
+        let (longest, snapshot) = match &mut self.state {
             State::Reading(reader) => {
                 let ready = reader.begin_scan().await;
                 ready.inspect_err(|_| self.failed = true)?;
-                (Rank::Reads, reader.take_snapshot())
+                (self.resources.limits.read, reader.take_snapshot())
             }
-            _ => (Rank::HoldsPermit, SharedSnapshot::default()),
+            _ => (self.resources.limits.write, SharedSnapshot::default()),
         };
         let (state, failed) = self.lend();
-        let pool = self.pool.clone();
-        let ran = pool.run(rank, move |watch| {
+        let pool = self.resources.pool.clone();
+        let ran = pool.run(move |token| {
             let connection = state.connection();
             // Interrupting a read undoes no write, so this is allowed in a write transaction, too.
-            let result = connection.map(|connection| watch.over(|| read(connection)));
+            let result = connection.map(|connection| token.run(longest, || read(connection)));
             (state, result)
         });
         let (mut state, result) = ran.await?;
@@ -45,25 +46,49 @@ impl SqliteTransaction {
         result.map_err(|error| self.fail(&error))
     }
 
-    /// Runs a statement that writes and may take long. It can be interrupted only if no other transaction
-    /// shares its commit, so the first write of a transaction commits those first.
-    pub(super) async fn write_blocking<T: Send + 'static>(
+    /// Runs a statement that writes and whose time no input bounds: a deletion that takes along what refers
+    /// to the record, or a prune. It can be interrupted only if no other transaction shares its commit, so
+    /// the first write of a transaction commits those first.
+    pub(super) async fn write_alone<T: Send + 'static>(
         &mut self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_on_pool(true, write).await
+    }
+
+    /// Runs a statement that writes this many records: few on this thread, more on the pool. Their number
+    /// bounds its time, so it may share its commit with others.
+    pub(super) async fn write_sized<T: Send + 'static>(
+        &mut self,
+        records: usize,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if records <= FEW {
+            self.write(write).await
+        } else {
+            self.write_on_pool(false, write).await
+        }
+    }
+
+    async fn write_on_pool<T: Send + 'static>(
+        &mut self,
+        leaves_batch: bool,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         if self.failed {
             return Err(failed_before());
         }
         self.acquire_permit().await?;
-        let has_written = replace(&mut self.has_written, true);
+        let leaves_batch = leaves_batch && !self.has_written;
         let (state, failed) = self.lend();
         let State::Writing(mut permit) = state else {
             self.return_lent(state, failed);
             return Err(only_reads());
         };
-        let pool = self.pool.clone();
-        let ran = pool.run(Rank::HoldsPermit, move |watch| {
-            if !has_written && let Err(error) = permit.stand_alone() {
+        self.has_written = true;
+        let (pool, longest) = (self.resources.pool.clone(), self.resources.limits.write);
+        let ran = pool.run(move |token| {
+            if leaves_batch && let Err(error) = permit.stand_alone() {
                 return (permit, Err(error));
             }
             let is_alone = permit.is_alone();
@@ -71,7 +96,7 @@ impl SqliteTransaction {
                 return (permit, Err(failed_before()));
             };
             let result = if is_alone {
-                watch.over(|| write(connection))
+                token.run(longest, || write(connection))
             } else {
                 write(connection)
             };

@@ -4,26 +4,23 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::query::{all, exists, first, run};
+use super::views::may_view;
+use super::query::{self, all, first, run};
 use portico_storage::driver::BOARD_PERMISSIONS;
 use portico_storage::{ADMIN, Board, BoardItem, BoardSummary, Shares};
 
 pub(super) fn can_view(db: &Connection, user_id: &str, board_id: &str) -> Result<bool> {
-    let sql = "
-        SELECT 1 FROM board WHERE id = ?2 AND (
-            is_public
-            OR creator_id = ?1
-            OR EXISTS (SELECT 1 FROM board_user WHERE board_id = ?2 AND user_id = ?1)
-            OR EXISTS (
-                SELECT 1 FROM board_group JOIN group_member USING (group_id)
-                WHERE board_id = ?2 AND user_id = ?1
-            )
+    let sql = concat!(
+        "SELECT 1 FROM board WHERE id = ?2 AND (",
+        may_view!(),
+        "
             OR EXISTS (
                 SELECT 1 FROM group_member JOIN group_permission USING (group_id)
                 WHERE user_id = ?1 AND (permission = ?3 OR substr(permission, 1, length(?4)) = ?4)
             )
-        )";
-    exists(db, sql, [user_id, board_id, ADMIN, BOARD_PERMISSIONS])
+        )"
+    );
+    query::exists(db, sql, [user_id, board_id, ADMIN, BOARD_PERMISSIONS])
 }
 
 pub(super) fn insert(db: &Connection, new: &Board, name_key: &str) -> Result<bool> {
@@ -56,7 +53,7 @@ pub(super) fn update(db: &Connection, new: &Board, name_key: &str) -> Result<boo
     Ok(true)
 }
 
-/// How many records a board consists of, beside itself.
+/// How many items and bookmarks a board has.
 pub(super) fn records(board: &Board) -> usize {
     let records = |item: &BoardItem| match item {
         BoardItem::App { .. } => 1,
@@ -116,7 +113,7 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
 }
 
 pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
-    if !is_there(db, id)? {
+    if !exists(db, id)? {
         return Ok(None);
     }
     let users = "SELECT user_id FROM board_user WHERE board_id = ?1 ORDER BY user_id";
@@ -128,7 +125,7 @@ pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
 }
 
 pub(super) fn share(db: &Connection, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
-    if !is_there(db, id)? {
+    if !exists(db, id)? {
         return Ok(false);
     }
     run(db, "DELETE FROM board_user WHERE board_id = ?1", [id])?;
@@ -148,8 +145,8 @@ pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM board WHERE id = ?1", [id])? > 0)
 }
 
-fn is_there(db: &Connection, id: &str) -> Result<bool> {
-    exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])
+fn exists(db: &Connection, id: &str) -> Result<bool> {
+    query::exists(db, "SELECT 1 FROM board WHERE id = ?1", [id])
 }
 
 fn summary(row: &Row<'_>) -> Result<BoardSummary> {

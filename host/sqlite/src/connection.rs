@@ -14,8 +14,8 @@ const STATEMENT_CACHE: usize = 200;
 /// How long a statement waits for a lock of another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The file is not mapped into memory: after each commit every reader would have to map it anew, which
-/// costs more than reading the few pages that it needs.
+/// The file is not mapped into memory: every reader would have to map it again after each commit, which
+/// takes longer than reading the few pages that it needs.
 const PRAGMAS: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
@@ -62,7 +62,7 @@ pub(super) fn become_one_file(connection: &Connection) -> rusqlite::Result<bool>
 fn set_up(connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // Otherwise SQLite may plan a statement anew for each set of values, which costs more than running it.
+    // Otherwise SQLite may plan a statement again for other values, which takes longer than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A schema made by an attacker cannot make SQLite damage the file or the search index.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

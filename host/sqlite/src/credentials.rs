@@ -1,10 +1,10 @@
 //! Statements on API keys and sessions.
 
-use rusqlite::{Connection, Result, ToSql, params};
+use rusqlite::{Connection, Params, Result, ToSql, params};
 
 use super::groups::permissions;
 use super::query::{all, first, run};
-use super::values::{Moment, Word};
+use super::values::{EnumText, TimestampMillis, optional_timestamp};
 use portico_model::Timestamp;
 use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
@@ -48,9 +48,9 @@ fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
         secret: row.get(1)?,
         user_id: row.get(2)?,
         permissions: Vec::new(),
-        expires_at: row.get::<_, Option<Moment>>(3)?.map(|moment| moment.0),
-        last_used_at: row.get::<_, Option<Moment>>(4)?.map(|moment| moment.0),
-        ends_at: row.get::<_, Option<Moment>>(5)?.map(|moment| moment.0),
+        expires_at: optional_timestamp(row, 3)?,
+        last_used_at: optional_timestamp(row, 4)?,
+        ends_at: optional_timestamp(row, 5)?,
     })
 }
 
@@ -62,8 +62,8 @@ pub(super) fn session_user(db: &Connection, user_id: &str) -> Result<Option<Sess
             name: row.get(1)?,
             email: row.get(2)?,
             image: row.get(3)?,
-            provider: row.get::<_, Word<_>>(4)?.0,
-            color_scheme: row.get::<_, Word<_>>(5)?.0,
+            provider: row.get::<_, EnumText<_>>(4)?.0,
+            color_scheme: row.get::<_, EnumText<_>>(5)?.0,
             permissions: Vec::new(),
         })
     });
@@ -74,20 +74,28 @@ pub(super) fn session_user(db: &Connection, user_id: &str) -> Result<Option<Sess
     }))
 }
 
+/// Inserts what belongs to a user. Fails if there is no such user, or if the user is disabled.
+fn run_for_user(db: &Connection, sql: &str, values: impl Params) -> Result<()> {
+    match run(db, sql, values)? {
+        0 => Err(rusqlite::Error::QueryReturnedNoRows),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> Result<()> {
     let sql = "
         INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
     let values = params![
         key.id,
         secret,
         key.user_id,
         key.name,
-        Moment(key.created_at),
-        key.expires_at.map(Moment),
-        key.last_used_at.map(Moment),
+        TimestampMillis(key.created_at),
+        key.expires_at.map(TimestampMillis),
+        key.last_used_at.map(TimestampMillis),
     ];
-    run(db, sql, values).map(drop)
+    run_for_user(db, sql, values)
 }
 
 pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
@@ -98,9 +106,9 @@ pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
             id: row.get(0)?,
             name: row.get(1)?,
             user_id: row.get(2)?,
-            created_at: row.get::<_, Moment>(3)?.0,
-            expires_at: row.get::<_, Option<Moment>>(4)?.map(|moment| moment.0),
-            last_used_at: row.get::<_, Option<Moment>>(5)?.map(|moment| moment.0),
+            created_at: row.get::<_, TimestampMillis>(3)?.0,
+            expires_at: optional_timestamp(row, 4)?,
+            last_used_at: optional_timestamp(row, 5)?,
         })
     })
 }
@@ -113,7 +121,7 @@ pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()>
     run(
         db,
         "UPDATE api_key SET last_used_at = ?2 WHERE id = ?1",
-        params![id, Moment(now)],
+        params![id, TimestampMillis(now)],
     )
     .map(drop)
 }
@@ -121,17 +129,17 @@ pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()>
 pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretHash) -> Result<()> {
     let sql = "
         INSERT INTO session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
     let values = params![
         session.id,
         token,
         session.user_id,
-        Moment(session.created_at),
-        Moment(session.last_used_at),
-        Moment(session.expires_at),
-        Moment(session.ends_at),
+        TimestampMillis(session.created_at),
+        TimestampMillis(session.last_used_at),
+        TimestampMillis(session.expires_at),
+        TimestampMillis(session.ends_at),
     ];
-    run(db, sql, values).map(drop)
+    run_for_user(db, sql, values)
 }
 
 pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Session>> {
@@ -142,17 +150,22 @@ pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Sessio
         Ok(Session {
             id: row.get(0)?,
             user_id: row.get(1)?,
-            created_at: row.get::<_, Moment>(2)?.0,
-            last_used_at: row.get::<_, Moment>(3)?.0,
-            expires_at: row.get::<_, Moment>(4)?.0,
-            ends_at: row.get::<_, Moment>(5)?.0,
+            created_at: row.get::<_, TimestampMillis>(2)?.0,
+            last_used_at: row.get::<_, TimestampMillis>(3)?.0,
+            expires_at: row.get::<_, TimestampMillis>(4)?.0,
+            ends_at: row.get::<_, TimestampMillis>(5)?.0,
         })
     })
 }
 
 pub(super) fn touch_session(db: &Connection, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()> {
     let sql = "UPDATE session SET last_used_at = ?2, expires_at = ?3 WHERE id = ?1";
-    run(db, sql, params![id, Moment(now), Moment(expires_at)]).map(drop)
+    run(
+        db,
+        sql,
+        params![id, TimestampMillis(now), TimestampMillis(expires_at)],
+    )
+    .map(drop)
 }
 
 pub(super) fn delete_session(db: &Connection, id: &str) -> Result<bool> {
@@ -182,5 +195,10 @@ pub(super) fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
 }
 
 pub(super) fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
-    run(db, "DELETE FROM session WHERE expires_at <= ?1", [Moment(now)]).map(drop)
+    run(
+        db,
+        "DELETE FROM session WHERE expires_at <= ?1",
+        [TimestampMillis(now)],
+    )
+    .map(drop)
 }

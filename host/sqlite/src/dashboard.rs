@@ -2,10 +2,10 @@
 //! run.
 
 use async_trait::async_trait;
+use rusqlite::Connection;
 
-use super::contract::FEW;
 use super::transaction::SqliteTransaction;
-use super::{audit, boards, credentials, groups, invites, search_engines, users};
+use super::{audit, boards, credentials, groups, invites, search_engines};
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
@@ -21,10 +21,6 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
         self.read(|db| credentials::session_user(db, user_id)).await
-    }
-
-    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
-        self.read(|db| users::password_version(db, user_id)).await
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
@@ -65,7 +61,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
-        self.write_blocking(move |db| credentials::delete_expired_sessions(db, now))
+        self.write_alone(move |db| credentials::delete_expired_sessions(db, now))
             .await
     }
 
@@ -105,7 +101,7 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_group(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_blocking(move |db| groups::delete(db, &id)).await
+        self.write_alone(move |db| groups::delete(db, &id)).await
     }
 
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
@@ -119,15 +115,9 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        if boards::records(board) <= FEW {
-            return self
-                .create(&board.board.id, |db| boards::insert(db, board, name_key))
-                .await;
-        }
         let (new, name_key) = (board.clone(), name_key.to_owned());
-        let created = self
-            .write_blocking(move |db| boards::insert(db, &new, &name_key))
-            .await?;
+        let insert = move |db: &Connection| boards::insert(db, &new, &name_key);
+        let created = self.write_sized(boards::records(board), insert).await?;
         if created {
             self.trail.created(&board.board.id);
         }
@@ -135,12 +125,9 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool> {
-        if boards::records(board) <= FEW {
-            return self.write(|db| boards::update(db, board, name_key)).await;
-        }
-        let (board, name_key) = (board.clone(), name_key.to_owned());
-        self.write_blocking(move |db| boards::update(db, &board, &name_key))
-            .await
+        let (new, name_key) = (board.clone(), name_key.to_owned());
+        let update = move |db: &Connection| boards::update(db, &new, &name_key);
+        self.write_sized(boards::records(board), update).await
     }
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
@@ -158,17 +145,15 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
-        if users.len() + groups.len() <= FEW {
-            return self.write(|db| boards::share(db, id, users, groups)).await;
-        }
+        let records = users.len() + groups.len();
         let (id, users, groups) = (id.to_owned(), users.to_owned(), groups.to_owned());
-        self.write_blocking(move |db| boards::share(db, &id, &users, &groups))
+        self.write_sized(records, move |db| boards::share(db, &id, &users, &groups))
             .await
     }
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_blocking(move |db| boards::delete(db, &id)).await
+        self.write_alone(move |db| boards::delete(db, &id)).await
     }
 
     async fn insert_search_engine(
@@ -199,8 +184,7 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_search_engine(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
-        self.write_blocking(move |db| search_engines::delete(db, &id))
-            .await
+        self.write_alone(move |db| search_engines::delete(db, &id)).await
     }
 
     async fn insert_audit(&mut self, entry: &AuditEntry) -> Result<()> {
@@ -218,6 +202,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64> {
-        self.write_blocking(move |db| audit::prune(db, which, most)).await
+        self.write_sized(most as usize, move |db| audit::prune(db, which, most))
+            .await
     }
 }

@@ -9,7 +9,7 @@ use tracing::{debug, warn};
 
 use super::connection::connect;
 use super::files::{create_empty, put_in_place, with_suffix};
-use super::health::{self, explain};
+use super::health::{self, explain, explain_any};
 use super::migrations;
 
 /// Creates a database. It is made under another name and gets its own when it is complete; if that is
@@ -35,10 +35,7 @@ pub(super) fn open_file(path: &Path) -> anyhow::Result<Connection> {
         mode == "wal",
         "its file system does not do write-ahead logs: choose another data directory"
     );
-    migrations::run(&mut connection).map_err(|error| match error.downcast() {
-        Ok(error) => explain(error),
-        Err(error) => error,
-    })?;
+    migrations::run(&mut connection).map_err(explain_any)?;
     Ok(connection)
 }
 

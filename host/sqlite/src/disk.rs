@@ -26,7 +26,7 @@ pub fn advice(error: &io::Error) -> Option<&'static str> {
         }
         ErrorKind::QuotaExceeded => "the quota of its disk is used up; free some space",
         ErrorKind::ReadOnlyFilesystem => "its file system is mounted read-only; mount it writable",
-        ErrorKind::PermissionDenied => "it may not be written; see to its owner and permissions",
+        ErrorKind::PermissionDenied => "it may not be written; check its owner and permissions",
         _ => return None,
     })
 }

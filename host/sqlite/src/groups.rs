@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::query::{all, exists, first, run};
+use super::query::{self, all, first, run};
 use portico_storage::driver::ADMIN_GROUP;
 use portico_storage::{ADMIN, Group, Named};
 
@@ -14,11 +14,11 @@ pub(super) fn permissions(db: &Connection, user_id: &str) -> Result<Vec<String>>
     all(db, sql, [user_id], |row| row.get(0))
 }
 
-pub(super) fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {
+pub(super) fn has_another_admin(db: &Connection, except: &str) -> Result<bool> {
     let sql = "
-        SELECT 1 FROM group_permission JOIN group_member USING (group_id)
-        WHERE permission = ?1 AND user_id <> ?2";
-    exists(db, sql, [ADMIN, except])
+        SELECT 1 FROM group_permission JOIN group_member USING (group_id) JOIN user ON user.id = user_id
+        WHERE permission = ?1 AND user_id <> ?2 AND NOT disabled";
+    query::exists(db, sql, [ADMIN, except])
 }
 
 pub(super) fn grant_admin(db: &Connection, user_id: &str, new_group_id: &str) -> Result<()> {
@@ -83,7 +83,7 @@ pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
 }
 
 pub(super) fn set_permissions(db: &Connection, id: &str, permissions: &[String]) -> Result<bool> {
-    if !is_there(db, id)? {
+    if !exists(db, id)? {
         return Ok(false);
     }
     run(db, "DELETE FROM group_permission WHERE group_id = ?1", [id])?;
@@ -94,7 +94,7 @@ pub(super) fn set_permissions(db: &Connection, id: &str, permissions: &[String])
 }
 
 pub(super) fn add_member(db: &Connection, id: &str, user_id: &str) -> Result<bool> {
-    if !is_there(db, id)? {
+    if !exists(db, id)? {
         return Ok(false);
     }
     insert_member(db, id, user_id)?;
@@ -116,8 +116,8 @@ fn named(row: &Row<'_>) -> Result<Named> {
     })
 }
 
-fn is_there(db: &Connection, id: &str) -> Result<bool> {
-    exists(db, "SELECT 1 FROM user_group WHERE id = ?1", [id])
+fn exists(db: &Connection, id: &str) -> Result<bool> {
+    query::exists(db, "SELECT 1 FROM user_group WHERE id = ?1", [id])
 }
 
 fn insert_permission(db: &Connection, id: &str, permission: &str) -> Result<()> {

@@ -10,6 +10,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::disk;
 use super::files::with_suffix;
+use super::query::TooLarge;
 use portico_storage::{Constraint, Error, Result};
 
 /// A message that tells the operator to restore a backup.
@@ -24,13 +25,13 @@ macro_rules! restore {
 }
 
 pub(super) const DAMAGED: &str = restore!("the database is damaged: ", "");
-pub(super) const READ_ONLY: &str = "the file or its folder cannot be written: see to their permissions, and \
+pub(super) const READ_ONLY: &str = "the file or its folder cannot be written: check their permissions, and \
     whether their file system is mounted read-only";
 const NOT_A_DATABASE: &str = restore!("the file is not a database: ", ", or move it away");
-pub(super) const EMPTY: &str = restore!("the file is empty: ", ", or remove it to begin anew");
+pub(super) const EMPTY: &str = restore!("the file is empty: ", ", or remove it to start over");
 pub(super) const GONE: &str = restore!(
     "the file is gone, but its log (-wal) is there: ",
-    ", or remove the log as well to begin anew"
+    ", or remove the log as well to start over"
 );
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
@@ -41,11 +42,11 @@ const ROOM: usize = 1 << 20;
 /// A database file, and what is known to be wrong with it.
 pub(super) struct Health {
     path: PathBuf,
-    /// A write has failed, and since then no check has found room.
+    /// A write has failed, and no check has succeeded since.
     writes_failed: AtomicBool,
-    /// Held by the one check that runs: anyone may ask for one.
+    /// Held by the one check that runs at a time: every caller may start one.
     trial: Mutex<()>,
-    /// SQLite has found the file damaged. That does not pass.
+    /// SQLite has found the file damaged. Stays set.
     damaged: AtomicBool,
 }
 
@@ -67,6 +68,15 @@ impl Health {
     /// Turns SQLite's errors into storage's; no other place does. The texts name tables and columns, never
     /// their contents.
     pub fn translate(&self, error: &rusqlite::Error) -> Error {
+        if let rusqlite::Error::ToSqlConversionFailure(cause) = error
+            && cause.is::<TooLarge>()
+        {
+            return Error::TooLarge;
+        }
+        // An insert that selects from the record it refers to.
+        if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
+            return Error::Constraint(Constraint::Reference);
+        }
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
@@ -150,6 +160,22 @@ pub(super) fn explain(error: rusqlite::Error) -> anyhow::Error {
     }
 }
 
+/// The same for an error that may be one of SQLite's.
+pub(super) fn explain_any(error: anyhow::Error) -> anyhow::Error {
+    error.downcast().map_or_else(|error| error, explain)
+}
+
+/// The first findings about a file, and how many more there are.
+pub(super) fn first_few(mut findings: Vec<String>) -> String {
+    const NAMED: usize = 3;
+    let more = findings.len().saturating_sub(NAMED);
+    findings.truncate(NAMED);
+    if more > 0 {
+        findings.push(format!("and {more} more"));
+    }
+    findings.join("; ")
+}
+
 /// What has happened to a file, and what to do about it.
 fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
@@ -169,7 +195,7 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
         ErrorCode::DatabaseBusy => "another program holds the database: stop it first",
         ErrorCode::ReadOnly => READ_ONLY,
         ErrorCode::CannotOpen => {
-            "the file cannot be opened: see to the permissions of its directory, and to the limit of open files"
+            "the file cannot be opened: check the permissions of its directory, and the limit of open files"
         }
         _ => return None,
     })
@@ -201,6 +227,10 @@ fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Some(Constraint::Reference),
         ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("user.provider, user.name_key") => {
             Some(Constraint::UserName)
+        }
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" user.id") => Some(Constraint::Id),
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" app.id") => {
+            Some(Constraint::Id)
         }
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with("identity.provider, identity.subject") => {
             Some(Constraint::Identity)

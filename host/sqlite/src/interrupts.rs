@@ -1,10 +1,10 @@
 //! Ends statements that run for too long, or whose callers are gone.
 //!
-//! SQLite calls a connection's progress handler every so many steps of a statement, on the thread that
-//! runs it, and ends the statement if the handler says so. For a database of ours the answer depends only
-//! on what that thread runs at the moment, so a handler never ends a statement of another call that uses
-//! the connection later. A file from elsewhere has one deadline for its whole connection. Invariants:
-//! - On a connection of ours only statements inside [`Watch::over`] are ended.
+//! SQLite calls a connection's progress handler every few thousand steps of a statement, on the thread
+//! that runs it, and ends the statement if the handler says so. For a database of ours the answer depends
+//! only on what that thread runs at the moment, so a handler never ends a statement of another call that
+//! uses the connection later. A file from elsewhere has one deadline for its whole connection. Invariants:
+//! - On a connection of ours only statements inside [`CancelToken::run`] are ended.
 //! - A statement that writes runs there only if no other transaction has written in the same batch: when
 //!   SQLite interrupts a write it rolls back the whole batch.
 
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use portico_storage::driver::WAIT_TIMEOUT;
+
 /// Steps of a statement between two calls of the handler: about a tenth of a millisecond.
 const STEPS: c_int = 4_000;
 
@@ -25,11 +27,11 @@ thread_local! {
 }
 
 struct Running {
-    watch: Arc<Watch>,
+    token: Arc<CancelToken>,
     deadline: Instant,
 }
 
-/// Lets the statements of a connection be ended through [`Watch`].
+/// Lets the statements of a connection be ended through [`CancelToken`].
 pub(super) fn allow(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(must_end))
 }
@@ -43,56 +45,67 @@ fn must_end() -> bool {
     RUNNING.with_borrow(|running| {
         running
             .as_ref()
-            .is_some_and(|Running { watch, deadline }| watch.is_stopped() || Instant::now() >= *deadline)
+            .is_some_and(|Running { token, deadline }| token.is_cancelled() || Instant::now() >= *deadline)
     })
 }
 
-/// Ends the statements of one task.
-pub(super) struct Watch {
-    is_stopped: AtomicBool,
-    longest: Duration,
+/// How long one statement on the pool may take. Most calls, and so their statements, end before.
+#[derive(Clone, Copy)]
+pub(super) struct StatementLimits {
+    /// In a read transaction.
+    pub read: Duration,
+    /// In a write transaction, also if it only reads.
+    pub write: Duration,
 }
 
-impl Watch {
-    /// Limits the time of each [`Watch::over`].
-    pub fn new(longest: Duration) -> Arc<Self> {
-        Arc::new(Self {
-            is_stopped: AtomicBool::new(false),
-            longest,
-        })
+impl Default for StatementLimits {
+    fn default() -> Self {
+        Self {
+            read: Duration::from_secs(30),
+            // Half of the time that other writers wait, so that they still get the permit.
+            write: WAIT_TIMEOUT / 2,
+        }
     }
+}
 
+/// Ends the statements of one task.
+#[derive(Default)]
+pub(super) struct CancelToken {
+    is_cancelled: AtomicBool,
+}
+
+impl CancelToken {
     /// Ends the statement that runs now, and every later one.
-    pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Runs statements on this thread that may be ended.
-    pub fn over<T>(self: &Arc<Self>, statements: impl FnOnce() -> T) -> T {
-        let _over = Over::begin(self);
+    /// Runs statements on this thread. They are ended when they are cancelled, and after this time.
+    pub fn run<T>(self: &Arc<Self>, longest: Duration, statements: impl FnOnce() -> T) -> T {
+        let _scope = Scope::begin(self, longest);
         statements()
     }
 }
 
 /// Until it is dropped, the statements of this thread may be ended.
-struct Over;
+struct Scope;
 
-impl Over {
-    fn begin(watch: &Arc<Watch>) -> Self {
+impl Scope {
+    fn begin(token: &Arc<CancelToken>, longest: Duration) -> Self {
         let running = Running {
-            watch: watch.clone(),
-            deadline: Instant::now() + watch.longest,
+            token: token.clone(),
+            deadline: Instant::now() + longest,
         };
         RUNNING.set(Some(running));
         Self
     }
 }
 
-impl Drop for Over {
+impl Drop for Scope {
     fn drop(&mut self) {
         RUNNING.set(None);
     }

@@ -3,16 +3,16 @@
 use rusqlite::{Connection, Result, params};
 
 use super::query::{all, first, run};
-use super::values::Moment;
+use super::values::TimestampMillis;
 use portico_model::Timestamp;
 use portico_storage::secrets;
 use portico_storage::{Invite, Named, NewInvite, SecretHash, hash_secret};
 
-pub(super) fn is_good(db: &Connection, id: &str, token: &str, now: Timestamp) -> Result<bool> {
+pub(super) fn is_valid(db: &Connection, id: &str, token: &str, now: Timestamp) -> Result<bool> {
     let token = hash_secret(token);
     let sql = "SELECT token_hash, expires_at FROM invite WHERE id = ?1";
     let invite = first(db, sql, [id], |row| {
-        Ok((row.get::<_, SecretHash>(0)?, row.get::<_, Moment>(1)?))
+        Ok((row.get::<_, SecretHash>(0)?, row.get::<_, TimestampMillis>(1)?))
     })?;
     Ok(invite.is_some_and(|(kept, expires_at)| secrets::same(&kept, &token) && expires_at.0 > now))
 }
@@ -25,7 +25,7 @@ pub(super) fn insert(db: &Connection, invite: &NewInvite, token: &SecretHash) ->
         params![
             invite.id,
             token,
-            Moment(invite.expiration_date),
+            TimestampMillis(invite.expiration_date),
             invite.creator_id
         ],
     )
@@ -47,7 +47,7 @@ pub(super) fn list(db: &Connection) -> Result<Vec<Invite>> {
         };
         Ok(Invite {
             id: row.get(0)?,
-            expiration_date: row.get::<_, Moment>(1)?.0,
+            expiration_date: row.get::<_, TimestampMillis>(1)?.0,
             creator,
         })
     })

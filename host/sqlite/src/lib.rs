@@ -42,9 +42,11 @@ mod tests;
 mod transaction;
 mod users;
 mod values;
+mod views;
 mod writer;
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -54,7 +56,7 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
-use portico_storage::driver::PATIENCE;
+use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
     priority,
@@ -65,13 +67,11 @@ pub use restore::{Restored, restore};
 
 use database::{create, open_file, verify};
 use health::Health;
+use interrupts::StatementLimits;
 use pool::Pool;
-use readers::Readers;
-use transaction::SqliteTransaction;
+use readers::{MAX_SCANS, Readers};
+use transaction::{Resources, SqliteTransaction};
 use writer::Writer;
-
-/// The longest that one statement may take. Most calls, and so their statements, end before.
-const LONGEST_STATEMENT: Duration = Duration::from_secs(30);
 
 /// How long closing the storage waits for statements that were told to end.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -81,18 +81,21 @@ pub struct SqliteStorage {
     // Before the writer, which must be the last to close.
     readers: Arc<Readers>,
     writer: Arc<Writer>,
-    pool: Arc<Pool>,
     health: Arc<Health>,
-    ids: Ids,
+    resources: Resources,
 }
 
 impl SqliteStorage {
     /// Opens the database in this file. If there is none it is created, readable for its owner only.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::open_inner(path).with_context(|| cannot_use(path))
+        // At least four, so that a short scan does not wait for a long one.
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let scans = cores.clamp(4, MAX_SCANS);
+        Self::open_with(path, scans, StatementLimits::default()).with_context(|| cannot_use(path))
     }
 
-    fn open_inner(path: &Path) -> anyhow::Result<Self> {
+    /// The same, with this many scans at once and these limits.
+    fn open_with(path: &Path, scans: usize, limits: StatementLimits) -> anyhow::Result<Self> {
         // Absolute: SQLite takes a name that begins with `file:` for a URI.
         let path = std::path::absolute(path)?;
         if !path.try_exists()? {
@@ -102,23 +105,38 @@ impl SqliteStorage {
         ensure!(fs::metadata(&path)?.len() > 0, health::EMPTY);
         let connection = open_file(&path)?;
         let health = Arc::new(Health::new(path));
-        let readers = Arc::new(Readers::new(health.clone()));
+        let readers = Arc::new(Readers::new(health.clone(), scans));
+        let writer = Writer::new(connection, health.clone(), readers.clone(), WAIT_TIMEOUT);
         Ok(Self {
-            writer: Arc::new(Writer::new(connection, health.clone(), readers.clone(), PATIENCE)),
             readers,
-            // One thread for each core, and at least four, so that a short scan does not wait for a long one.
-            pool: Pool::new(
-                thread::available_parallelism().map_or(4, |cores| cores.get().max(4)),
-                LONGEST_STATEMENT,
-            ),
+            writer: Arc::new(writer),
             health,
-            ids: Ids::default(),
+            resources: Resources {
+                // One more than scans, for the holder of the permit to write: no task waits for a thread.
+                pool: Pool::new(scans + 1),
+                limits,
+                ids: Ids::default(),
+                views_differ: false,
+            },
         })
     }
 
     /// Takes the ids of the records that it creates from this source.
     pub fn with_ids(self, ids: Ids) -> Self {
-        Self { ids, ..self }
+        let resources = Resources {
+            ids,
+            ..self.resources
+        };
+        Self { resources, ..self }
+    }
+
+    /// Whether callers see only the apps that stand on a board which they may view.
+    pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let resources = Resources {
+            views_differ: by_board,
+            ..self.resources
+        };
+        Self { resources, ..self }
     }
 
     /// Reads the whole file to see whether it is damaged, which takes a tenth of a second for 100,000
@@ -129,7 +147,7 @@ impl SqliteStorage {
         // Not as a blocking task of the runtime, which a stop would wait for.
         let thread = thread::Builder::new().name("portico-verify".into());
         thread.spawn(move || {
-            priority::give_way();
+            priority::lower_priority();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
         })?;
         verified.await.context("the check of the database ended early")?
@@ -138,28 +156,33 @@ impl SqliteStorage {
     /// Ends the statements that run on the storage's threads and refuses new ones. The host calls it when
     /// it stops, after it has given up the calls that are left. Blocks for two seconds at most.
     pub fn close(&self) {
-        self.pool.close(CLOSING);
+        self.resources.pool.close(CLOSING);
     }
 
-    async fn read(&self, context: &CallContext) -> Result<Box<SqliteTransaction>> {
-        let reader = self.readers.take(&context.snapshot).await?;
-        let (pool, ids) = (self.pool.clone(), self.ids.clone());
-        Ok(Box::new(SqliteTransaction::reading(reader, pool, ids)))
+    async fn open_transaction(
+        &self,
+        access: Access,
+        context: &CallContext,
+    ) -> Result<Box<SqliteTransaction>> {
+        let resources = self.resources.clone();
+        Ok(Box::new(match access {
+            Access::Lookup | Access::Read => {
+                let reader = self.readers.take(&context.snapshot).await?;
+                SqliteTransaction::reading(reader, resources)
+            }
+            Access::Write => {
+                context.snapshot.release();
+                SqliteTransaction::writing(self.writer.clone(), context, resources)
+            }
+        }))
     }
 }
 
 #[async_trait]
 impl Storage for SqliteStorage {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
-        match access {
-            Access::Read => Ok(self.read(context).await?),
-            // It may never need the permit to write: creating apps reads nothing.
-            Access::Write => {
-                context.snapshot.let_go();
-                let (writer, pool, ids) = (self.writer.clone(), self.pool.clone(), self.ids.clone());
-                Ok(Box::new(SqliteTransaction::blind(writer, context, pool, ids)))
-            }
-        }
+        // A write transaction may never need the permit: creating apps reads nothing.
+        Ok(self.open_transaction(access, context).await?)
     }
 }
 
@@ -170,15 +193,10 @@ impl DashboardStorage for SqliteStorage {
         access: Access,
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
-        match access {
-            Access::Read => Ok(self.read(context).await?),
-            Access::Write => {
-                context.snapshot.let_go();
-                let permit = self.writer.begin().await?;
-                let (pool, ids) = (self.pool.clone(), self.ids.clone());
-                Ok(Box::new(SqliteTransaction::writing(permit, context, pool, ids)))
-            }
-        }
+        let mut transaction = self.open_transaction(access, context).await?;
+        // Almost every write transaction of the dashboard side needs the permit.
+        transaction.acquire_permit().await?;
+        Ok(transaction)
     }
 
     async fn check(&self) -> Result<()> {
@@ -186,12 +204,13 @@ impl DashboardStorage for SqliteStorage {
         if !health.needs_trial() {
             return health.check();
         }
-        // It writes a file. The runtime's threads for blocking work panic where the system has no thread left.
+        // It writes a file. Not as a blocking task of the runtime, which panics if the system can start no
+        // thread.
         let (sender, checked) = oneshot::channel();
         let thread = thread::Builder::new().name("portico-check".into());
         let started = thread.spawn(move || sender.send(health.check()));
         started.map_err(|error| Error::Unavailable(format!("no thread can be started: {error}")))?;
-        let gone = |_| Error::Unavailable("the check did not come to its end".into());
+        let gone = |_| Error::Unavailable("the check was aborted".into());
         checked.await.map_err(gone)?
     }
 }

@@ -6,7 +6,10 @@
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
-const MIGRATIONS: [&str; 7] = [
+/// The version that this binary knows.
+pub(super) const NEWEST: usize = 8;
+
+const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_app_search.sql"),
     include_str!("migrations/0003_sessions.sql"),
@@ -14,6 +17,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005_audit.sql"),
     include_str!("migrations/0006_app_search_tail.sql"),
     include_str!("migrations/0007_user_by_email.sql"),
+    include_str!("migrations/0008_disabled_users.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
@@ -28,16 +32,16 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
         "it is the database of another program: choose another data directory"
     );
     let done = version(connection)?;
-    if done == MIGRATIONS.len() {
+    if done == NEWEST {
         return Ok(());
     }
-    migrate(connection, done, MIGRATIONS.len())
+    migrate(connection, done, NEWEST)
 }
 
 /// How many migrations a database has had. Refuses the database of a newer binary.
 pub(super) fn version(connection: &Connection) -> anyhow::Result<usize> {
     let version = number(connection, "PRAGMA user_version")?;
-    let known = MIGRATIONS.len() as i64;
+    let known = NEWEST as i64;
     if version > known {
         bail!(
             "it is of version {version}, and this portico knows versions up to {known}: run the newer portico \
@@ -62,10 +66,7 @@ fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Resul
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(migration)?;
         let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;
-        ensure!(
-            !dangling,
-            "a record refers to one that is not there: restore a backup"
-        );
+        ensure!(!dangling, "a record refers to a missing record: restore a backup");
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
         transaction.commit()?;
     }

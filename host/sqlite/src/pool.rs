@@ -3,11 +3,11 @@
 //!
 //! A task owns what it works on (a reader, the permit to write) and returns it with its answer.
 //! Invariants:
-//! - There are at most `max_threads` threads, started when needed, and at most as many tasks as
-//!   connections.
-//! - A task whose caller is gone does not begin. If it has begun, its statement is ended. What it works on
-//!   is dropped on its thread, and dropping it rolls back.
-//! - A task that holds the permit to write runs before those that read, because other writers wait for it.
+//! - There are at most `max_threads` threads, started when needed. Each task holds a permit, to scan or to
+//!   write, and there are as many threads as permits: a task waits only for a thread to start, or to end
+//!   another task whose answer is sent.
+//! - A task whose caller is gone does not begin, and leaves the queue. If it has begun, its statement is
+//!   ended. What it works on is dropped on its thread, and dropping it rolls back.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -19,13 +19,12 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::interrupts::Watch;
+use super::interrupts::CancelToken;
 use portico_storage::{Error, Result};
 
 /// Runs tasks; ends them when it is dropped.
 pub(super) struct Pool {
     shared: Arc<Shared>,
-    longest_statement: Duration,
 }
 
 struct Shared {
@@ -47,24 +46,16 @@ struct State {
 }
 
 struct Task {
-    watch: Arc<Watch>,
+    token: Arc<CancelToken>,
     /// None once it has begun or was withdrawn.
     work: Mutex<Option<Work>>,
 }
 
-type Work = Box<dyn FnOnce(&Arc<Watch>) + Send>;
-
-/// Which tasks run first.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Rank {
-    /// It holds the permit to write: it runs before all others.
-    HoldsPermit,
-    Reads,
-}
+type Work = Box<dyn FnOnce(&Arc<CancelToken>) + Send>;
 
 impl Pool {
-    /// A pool of at most this many threads, which ends statements that take longer than this.
-    pub fn new(max_threads: usize, longest_statement: Duration) -> Arc<Self> {
+    /// A pool of at most this many threads.
+    pub fn new(max_threads: usize) -> Arc<Self> {
         let shared = Shared {
             state: Mutex::default(),
             work: Condvar::new(),
@@ -73,44 +64,42 @@ impl Pool {
         };
         Arc::new(Self {
             shared: Arc::new(shared),
-            longest_statement,
         })
     }
 
     /// Runs this on one of the threads. Dropping the future ends the task.
     pub async fn run<T: Send + 'static>(
         &self,
-        rank: Rank,
-        work: impl FnOnce(&Arc<Watch>) -> T + Send + 'static,
+        work: impl FnOnce(&Arc<CancelToken>) -> T + Send + 'static,
     ) -> Result<T> {
         let (sender, answer) = oneshot::channel();
         // Dropping the permit to write may need the runtime, to finish the batch.
         let runtime = Handle::try_current().ok();
-        let work = move |watch: &Arc<Watch>| {
+        let work = move |token: &Arc<CancelToken>| {
             let _runtime = runtime.as_ref().map(Handle::enter);
             // If the caller is gone, the answer is dropped here.
-            let _ = sender.send(work(watch));
+            let _ = sender.send(work(token));
         };
         let task = Arc::new(Task {
-            watch: Watch::new(self.longest_statement),
+            token: Arc::default(),
             work: Mutex::new(Some(Box::new(work))),
         });
-        let _withdraw = WithdrawOnDrop(task.clone());
-        self.queue(task, rank)?;
+        let _withdraw = WithdrawOnDrop {
+            task: task.clone(),
+            shared: &self.shared,
+        };
+        self.queue(task)?;
         answer
             .await
-            .map_err(|_| Error::Unavailable("a statement did not come to its end".into()))
+            .map_err(|_| Error::Unavailable("a statement was aborted".into()))
     }
 
-    fn queue(&self, task: Arc<Task>, rank: Rank) -> Result<()> {
+    fn queue(&self, task: Arc<Task>) -> Result<()> {
         let mut state = self.shared.lock();
         if state.is_closed {
             return Err(Error::Unavailable("the storage is closed".into()));
         }
-        match rank {
-            Rank::HoldsPermit => state.queue.push_front(task),
-            Rank::Reads => state.queue.push_back(task),
-        }
+        state.queue.push_back(task);
         if state.queue.len() <= state.idle || state.threads == self.shared.max_threads {
             self.shared.work.notify_one();
             return Ok(());
@@ -135,7 +124,7 @@ impl Pool {
     pub fn close(&self, patience: Duration) {
         let mut state = self.shared.lock();
         state.is_closed = true;
-        state.running.iter().for_each(|task| task.watch.stop());
+        state.running.iter().for_each(|task| task.token.cancel());
         let withdrawn = take(&mut state.queue);
         self.shared.work.notify_all();
         drop(state);
@@ -178,7 +167,7 @@ impl Shared {
             drop(state);
             if let Some(work) = task.take() {
                 // If it panics its caller gets an error.
-                let _ = catch_unwind(AssertUnwindSafe(|| work(&task.watch)));
+                let _ = catch_unwind(AssertUnwindSafe(|| work(&task.token)));
             }
             state = self.lock();
             state.running.retain(|running| !Arc::ptr_eq(running, &task));
@@ -197,16 +186,55 @@ impl Task {
     }
 
     fn withdraw(&self) {
-        self.watch.stop();
+        self.token.cancel();
         drop(self.take());
     }
 }
 
 /// The caller's hold on its task: dropped when the answer is there, or when the caller is gone.
-struct WithdrawOnDrop(Arc<Task>);
+struct WithdrawOnDrop<'a> {
+    task: Arc<Task>,
+    shared: &'a Shared,
+}
 
-impl Drop for WithdrawOnDrop {
+impl Drop for WithdrawOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.withdraw();
+        self.task.token.cancel();
+        if let Some(work) = self.task.take() {
+            let is_other = |queued: &Arc<Task>| !Arc::ptr_eq(queued, &self.task);
+            self.shared.lock().queue.retain(is_other);
+            // After the lock is released: dropping what it holds rolls back.
+            drop(work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_whose_caller_is_gone_leaves_the_queue_with_what_it_holds() {
+        let pool = Pool::new(1);
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let mut running = Box::pin(pool.run(move |_| ended.recv().is_ok()));
+        assert!(poll!(&mut running).is_pending());
+        while pool.running() == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let held = Arc::new(());
+        let work = {
+            let held = held.clone();
+            move |_: &Arc<CancelToken>| drop(held)
+        };
+        let mut queued = Box::pin(pool.run(work));
+        assert!(poll!(&mut queued).is_pending());
+        drop(queued);
+        assert_eq!(Arc::strong_count(&held), 1);
+        assert!(pool.shared.lock().queue.is_empty());
+        end.send(()).unwrap();
+        assert_eq!(running.await, Ok(true));
     }
 }

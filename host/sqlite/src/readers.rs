@@ -5,6 +5,8 @@
 //! the others. So while reads follow each other closely, one connection that has finished reading stays
 //! in its transaction for some milliseconds, as the *anchor*; then another takes its place. It runs no
 //! statements. Without it by-id loses 7 to 12 % (docs/performance.md). Invariants:
+//! - A transaction waits for a permit to look up before it begins, and for one to scan before its first
+//!   scan, which it keeps instead of the other. One that has a permit to scan waits for no other.
 //! - There is no anchor while a batch is open for writing ([`WriteGuard`]), and as long as the runtime runs
 //!   none for long after the last read. So a checkpoint, or a restart of the log, finds at most an anchor
 //!   that is just ending.
@@ -21,18 +23,18 @@ use tokio::time::{sleep, timeout};
 use super::connection::connect;
 use super::health::Health;
 use super::query::run;
-use portico_storage::driver::{PATIENCE, failed_before, waited_too_long};
+use portico_storage::driver::{WAIT_TIMEOUT, failed_before, waited_too_long};
 use portico_storage::{Error, Result, SharedSnapshot};
 
-/// Reads take microseconds: more at once would not be faster.
-pub(super) const MAX_READERS: usize = 16;
+/// How many transactions read at once. Reads take microseconds: more at once would not be faster.
+const MAX_READERS: usize = 16;
 
-/// How many readers may scan many records at once. The others are left to look-ups, which take
+/// How many of them may scan many records at most. The others are left to look-ups, which take
 /// microseconds: each request begins with one.
-const MAX_SCANS: usize = MAX_READERS / 2;
+pub(super) const MAX_SCANS: usize = MAX_READERS / 2;
 
 /// How many idle connections are kept, besides the anchor. More are rarely open at once: a read occupies
-/// a thread while it works, and requests keep at most half of the connections between their reads.
+/// a thread while it works, and requests keep at most half of the look-ups between their reads.
 const MAX_IDLE: usize = MAX_READERS / 2;
 
 /// Two reads follow each other closely if the second ends within this time of the first.
@@ -47,7 +49,8 @@ const LINGER: Duration = Duration::from_millis(20);
 /// Connections to read with, opened when they are needed.
 pub(super) struct Readers {
     health: Arc<Health>,
-    permits: Arc<Semaphore>,
+    look_ups: Arc<Semaphore>,
+    pub(super) max_look_ups: usize,
     scans: Arc<Semaphore>,
     idle: Mutex<Idle>,
 }
@@ -93,11 +96,14 @@ impl Idle {
 }
 
 impl Readers {
-    pub fn new(health: Arc<Health>) -> Self {
+    /// Readers of which this many may scan at once.
+    pub fn new(health: Arc<Health>, scans: usize) -> Self {
+        let max_look_ups = MAX_READERS - scans;
         Self {
             health,
-            permits: Arc::new(Semaphore::new(MAX_READERS)),
-            scans: Arc::new(Semaphore::new(MAX_SCANS)),
+            look_ups: Arc::new(Semaphore::new(max_look_ups)),
+            max_look_ups,
+            scans: Arc::new(Semaphore::new(scans)),
             idle: Mutex::default(),
         }
     }
@@ -108,21 +114,17 @@ impl Readers {
         let kept = snapshot.take::<ReadGuard>();
         let guard = match kept.filter(|guard| Arc::ptr_eq(&guard.readers, self)) {
             Some(guard) => guard,
-            None => self.begin().await?,
+            None => self.begin(acquire(&self.look_ups).await?)?,
         };
         Ok(Reader {
             guard: Some(guard),
             snapshot: snapshot.clone(),
             has_read: false,
-            scan: None,
         })
     }
 
-    async fn begin(self: &Arc<Self>) -> Result<ReadGuard> {
-        let permit = match self.permits.clone().try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => wait_for(&self.permits).await?,
-        };
+    /// Begins a read transaction that has this permit.
+    fn begin(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Result<ReadGuard> {
         let (idle, writes) = {
             let mut idle = self.lock();
             (idle.connections.pop(), idle.writes)
@@ -137,7 +139,7 @@ impl Readers {
             connection: Some(connection),
             writes,
             readers: self.clone(),
-            _permit: permit,
+            permit,
         })
     }
 
@@ -202,8 +204,11 @@ impl Readers {
     }
 }
 
-async fn wait_for(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    timeout(PATIENCE, permits.clone().acquire_owned())
+async fn acquire(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    if let Ok(permit) = permits.clone().try_acquire_owned() {
+        return Ok(permit);
+    }
+    timeout(WAIT_TIMEOUT, permits.clone().acquire_owned())
         .await
         .map_err(|_| waited_too_long())?
         .map_err(|_| Error::Unavailable("the storage is closed".into()))
@@ -261,8 +266,6 @@ pub(super) struct Reader {
     snapshot: SharedSnapshot,
     /// Whether this transaction has read, and so must go on in the state that it has seen.
     has_read: bool,
-    /// Held from its first scan on.
-    scan: Option<OwnedSemaphorePermit>,
 }
 
 impl Reader {
@@ -275,25 +278,19 @@ impl Reader {
     /// Waits for a permit to scan. A reader that has read nothing yet gives its connection back while it
     /// waits, which leaves it to look-ups.
     pub async fn begin_scan(&mut self) -> Result<()> {
-        let readers = match &self.guard {
-            Some(_) if self.scan.is_some() => return Ok(()),
-            Some(guard) => guard.readers.clone(),
-            None => return Err(failed_before()),
-        };
-        let permit = match readers.scans.clone().try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                if !self.has_read {
-                    self.guard = None;
-                }
-                let permit = wait_for(&readers.scans).await?;
-                if self.guard.is_none() {
-                    self.guard = Some(readers.begin().await?);
-                }
-                permit
+        let guard = self.guard.as_mut().ok_or_else(failed_before)?;
+        if !guard.may_scan() {
+            let readers = guard.readers.clone();
+            if let Ok(permit) = readers.scans.clone().try_acquire_owned() {
+                guard.permit = permit;
+            } else if self.has_read {
+                guard.permit = acquire(&readers.scans).await?;
+            } else {
+                self.guard = None;
+                let permit = acquire(&readers.scans).await?;
+                self.guard = Some(readers.begin(permit)?);
             }
-        };
-        self.scan = Some(permit);
+        }
         self.has_read = true;
         Ok(())
     }
@@ -325,9 +322,8 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // Requests that may never read again must leave half of the connections to others.
         if let Some(guard) = self.guard.take()
-            && guard.readers.permits.available_permits() >= MAX_READERS / 2
+            && let Some(guard) = guard.kept()
         {
             self.snapshot.keep(guard);
         }
@@ -341,7 +337,23 @@ pub(super) struct ReadGuard {
     /// The count of writes when the transaction began.
     writes: u64,
     readers: Arc<Readers>,
-    _permit: OwnedSemaphorePermit,
+    /// To look up or to scan.
+    permit: OwnedSemaphorePermit,
+}
+
+impl ReadGuard {
+    fn may_scan(&self) -> bool {
+        Arc::ptr_eq(self.permit.semaphore(), &self.readers.scans)
+    }
+
+    /// The guard with a permit to look up, for a later read of its request. None if too few are left:
+    /// requests that may never read again must leave half of them to others.
+    fn kept(mut self) -> Option<Self> {
+        if self.may_scan() {
+            self.permit = self.readers.look_ups.clone().try_acquire_owned().ok()?;
+        }
+        (self.readers.look_ups.available_permits() >= self.readers.max_look_ups / 2).then_some(self)
+    }
 }
 
 impl Drop for ReadGuard {
@@ -354,7 +366,7 @@ impl Drop for ReadGuard {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
+    use futures_util::{FutureExt, poll};
     use tempfile::TempDir;
 
     use super::*;
@@ -365,7 +377,7 @@ mod tests {
         let path = directory.path().join("portico.db");
         create(&path).unwrap();
         let writing = open_file(&path).unwrap();
-        let readers = Readers::new(Arc::new(Health::new(path)));
+        let readers = Readers::new(Arc::new(Health::new(path)), MAX_SCANS);
         (directory, writing, Arc::new(readers))
     }
 
@@ -463,6 +475,38 @@ mod tests {
         assert_eq!(read(&readers), 1);
         read_until_anchored(&readers);
         assert_eq!(read(&readers), 1);
+    }
+
+    #[tokio::test]
+    async fn a_scan_that_has_its_permit_waits_for_no_look_up() {
+        let (_directory, _writing, readers) = readers();
+        let none = SharedSnapshot::default();
+        let mut scanning = Vec::new();
+        for _ in 0..MAX_SCANS {
+            let mut reader = readers.take(&none).await.unwrap();
+            reader.begin_scan().await.unwrap();
+            scanning.push(reader);
+        }
+        let mut next = readers.take(&none).await.unwrap();
+        let mut next_scan = Box::pin(next.begin_scan());
+        assert!(poll!(&mut next_scan).is_pending());
+        // All others have read and wait for a scan to end, so they keep their connections.
+        let mut waiting = Vec::new();
+        while let Some(Ok(mut reader)) = readers.take(&none).now_or_never() {
+            reader.read().unwrap();
+            waiting.push(reader);
+        }
+        assert!(!waiting.is_empty());
+        let mut scans: Vec<_> = waiting
+            .iter_mut()
+            .map(|reader| Box::pin(reader.begin_scan()))
+            .collect();
+        for scan in &mut scans {
+            assert!(poll!(scan).is_pending());
+        }
+        scanning.pop();
+        let ready = next_scan.now_or_never().expect("it waits for a look-up");
+        ready.unwrap();
     }
 
     #[test]

@@ -54,14 +54,14 @@ pub fn restore(
     let shown = file.display();
     looks_right(file).with_context(|| format!("cannot restore {shown}"))?;
     let file = std::fs::canonicalize(file)?;
-    let is_there = database.try_exists()?;
+    let exists = database.try_exists()?;
     ensure!(
-        !(is_there && std::fs::canonicalize(database)? == file),
+        !(exists && std::fs::canonicalize(database)? == file),
         "{shown} is the database itself: give a backup of it"
     );
     ensure!(
-        replace || !(is_there || with_suffix(database, "-wal").try_exists()?),
-        "there is a database in {} already: restore into another data directory (--data), or replace it with --force, \
+        replace || !(exists || with_suffix(database, "-wal").try_exists()?),
+        "a database already exists in {}: restore into another data directory (--data), or replace it with --force, \
          which keeps it under another name",
         database.parent().unwrap_or(database).display()
     );
@@ -88,11 +88,11 @@ fn looks_right(file: &Path) -> anyhow::Result<()> {
     // Opening a pipe would wait for a writer.
     ensure!(
         std::fs::metadata(file)?.is_file(),
-        "it is a folder or a device, no regular file: give the file of a backup"
+        "it is not a regular file but a folder or a device: give the file of a backup"
     );
     ensure!(
         begins_as_database(file)?,
-        "it is no database: give a file that `portico backup` wrote"
+        "it is not a database: give a file that `portico backup` wrote"
     );
     Ok(())
 }
@@ -111,7 +111,7 @@ fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyh
     create_empty(new)?;
     let source = connect_to_foreign(file).map_err(explain)?;
     is_ours(&source)?;
-    let contents = copy_into(&source, new, Origin::Anyone, go_on)?;
+    let contents = copy_into(&source, new, Origin::Untrusted, go_on)?;
     let copy = open_file(new)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
     audit::insert(&copy, &audit_entry())?;

@@ -204,7 +204,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
 /// A writer on this connection whose permit is waited for 50 ms at most.
 fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
     let health = Arc::new(Health::new(path));
-    let readers = Arc::new(readers::Readers::new(health.clone()));
+    let readers = Arc::new(readers::Readers::new(health.clone(), readers::MAX_SCANS));
     let patience = Duration::from_millis(50);
     Arc::new(Writer::new(connection, health, readers, patience))
 }
@@ -269,7 +269,7 @@ async fn more_readers_than_connections_wait_for_one() {
     let readers = &store.storage.readers;
     let none = SharedSnapshot::default();
     let mut taken = Vec::new();
-    for _ in 0..readers::MAX_READERS {
+    for _ in 0..readers.max_look_ups {
         taken.push(readers.take(&none).await.unwrap());
     }
     let mut next = Box::pin(readers.take(&none));
@@ -307,8 +307,8 @@ async fn the_read_transaction_that_a_request_keeps_is_used_by_no_other() {
     let another = Snapshot::default();
     assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
     assert_eq!(count(&store.reader().await), 1);
-    // After let_go the request sees the newest state.
-    snapshot.share().let_go();
+    // After release the request sees the newest state.
+    snapshot.share().release();
     assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
 }
 
@@ -391,14 +391,14 @@ async fn a_handle_of_a_dropped_snapshot_holds_no_connection() {
     let readers = &store.storage.readers;
     // Warm instances hold such handles.
     let mut shared = Vec::new();
-    for _ in 0..=readers::MAX_READERS {
+    for _ in 0..=readers.max_look_ups {
         let snapshot = Snapshot::default();
         let reader = readers.take(&snapshot.share()).await.unwrap();
         shared.push(snapshot.share());
         drop(reader);
     }
     let mut taken = Vec::new();
-    for _ in 0..readers::MAX_READERS {
+    for _ in 0..readers.max_look_ups {
         taken.push(store.reader().await);
     }
 }
@@ -407,7 +407,7 @@ async fn a_handle_of_a_dropped_snapshot_holds_no_connection() {
 async fn requests_that_may_read_again_leave_connections_to_new_ones() {
     let store = store();
     let readers = &store.storage.readers;
-    let snapshots: Vec<_> = (0..readers::MAX_READERS).map(|_| Snapshot::default()).collect();
+    let snapshots: Vec<_> = (0..readers.max_look_ups).map(|_| Snapshot::default()).collect();
     let mut reading = Vec::new();
     for snapshot in &snapshots {
         reading.push(readers.take(&snapshot.share()).await.unwrap());

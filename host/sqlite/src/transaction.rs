@@ -8,11 +8,13 @@ use rusqlite::Connection;
 
 use super::apps::FirstHits;
 use super::batch::BlindWrite;
+use super::interrupts::StatementLimits;
 use super::pool::Pool;
 use super::readers::Reader;
+use super::views::View;
 use super::writer::{WritePermit, Writer};
-use portico_storage::driver::{Setter, Trail, failed_before, only_reads};
-use portico_storage::{CallContext, Error, Ids, Result};
+use portico_storage::driver::{PasswordSetter, Trail, failed_before, only_reads};
+use portico_storage::{CallContext, Error, Ids, Result, Viewer};
 
 /// How many records a transaction may write without the permit. The writes run while another transaction
 /// holds it, which they delay; a larger transaction takes the permit itself.
@@ -20,16 +22,25 @@ const MAX_BLIND_RECORDS: usize = 4;
 
 pub(super) struct SqliteTransaction {
     pub(super) state: State,
-    /// The threads for statements that may take long.
-    pub(super) pool: Arc<Pool>,
-    pub(super) setter: Setter,
-    pub(super) ids: Ids,
+    pub(super) resources: Resources,
+    pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
     /// The first hits of the last count.
     pub(super) first_hits: Option<FirstHits>,
     /// Whether it has written, and so could not be begun again.
     pub(super) has_written: bool,
     pub(super) failed: bool,
+}
+
+/// What all transactions of a storage share.
+#[derive(Clone)]
+pub(super) struct Resources {
+    /// The threads for statements that may take long.
+    pub pool: Arc<Pool>,
+    pub limits: StatementLimits,
+    pub ids: Ids,
+    /// Whether callers see only the apps on boards that they may view.
+    pub views_differ: bool,
 }
 
 /// What a transaction works with.
@@ -60,43 +71,49 @@ impl State {
 
 impl SqliteTransaction {
     /// A transaction that only reads.
-    pub fn reading(reader: Reader, pool: Arc<Pool>, ids: Ids) -> Self {
-        Self::new(
-            State::Reading(reader),
-            Setter::default(),
-            Trail::default(),
-            pool,
-            ids,
-        )
-    }
-
-    /// A transaction that has the permit to write.
-    pub fn writing(permit: WritePermit, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
-        let state = State::Writing(permit);
-        Self::new(state, Setter::of(context), Trail::of(context), pool, ids)
+    pub fn reading(reader: Reader, resources: Resources) -> Self {
+        let (setter, trail) = (PasswordSetter::default(), Trail::default());
+        Self::new(State::Reading(reader), setter, trail, resources)
     }
 
     /// A write transaction that takes the permit when it first has to read.
-    pub fn blind(writer: Arc<Writer>, context: &CallContext, pool: Arc<Pool>, ids: Ids) -> Self {
+    pub fn writing(writer: Arc<Writer>, context: &CallContext, resources: Resources) -> Self {
         let state = State::Blind {
             writer,
             writes: Vec::new(),
             records: 0,
         };
-        Self::new(state, Setter::of(context), Trail::of(context), pool, ids)
+        Self::new(state, PasswordSetter::of(context), Trail::of(context), resources)
     }
 
-    fn new(state: State, setter: Setter, trail: Trail, pool: Arc<Pool>, ids: Ids) -> Self {
+    fn new(state: State, setter: PasswordSetter, trail: Trail, resources: Resources) -> Self {
         Self {
             state,
-            pool,
+            resources,
             setter,
-            ids,
             trail,
             first_hits: None,
             has_written: false,
             failed: false,
         }
+    }
+
+    /// The view that a statement takes; none if it shows all apps.
+    pub(super) fn view(&self, viewer: &Viewer) -> Option<View> {
+        View::of(viewer).filter(|_| self.resources.views_differ)
+    }
+
+    /// Runs a statement that changes this user, on this thread. Returns whether there is one.
+    pub(super) async fn change(
+        &mut self,
+        user_id: &str,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<bool> + Send,
+    ) -> Result<bool> {
+        let changed = self.write(change).await?;
+        if changed {
+            self.trail.changed(user_id);
+        }
+        Ok(changed)
     }
 
     /// Runs a statement that reads, on this thread.

@@ -1,14 +1,15 @@
 //! How the contract's values are stored in columns.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Error, Result};
+use rusqlite::{Error, Result, Row};
 
 use portico_model::{ColorScheme, Provider, Timestamp};
+use portico_storage::Slice;
 
-/// An enumeration, stored as a word.
-pub(super) struct Word<T>(pub T);
+/// An enumeration, stored as text.
+pub(super) struct EnumText<T>(pub T);
 
-impl ToSql for Word<Provider> {
+impl ToSql for EnumText<Provider> {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(match self.0 {
             Provider::Credentials => "credentials",
@@ -18,7 +19,7 @@ impl ToSql for Word<Provider> {
     }
 }
 
-impl FromSql for Word<Provider> {
+impl FromSql for EnumText<Provider> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value.as_str()? {
             "credentials" => Ok(Self(Provider::Credentials)),
@@ -29,7 +30,7 @@ impl FromSql for Word<Provider> {
     }
 }
 
-impl ToSql for Word<ColorScheme> {
+impl ToSql for EnumText<ColorScheme> {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(match self.0 {
             ColorScheme::Light => "light",
@@ -39,7 +40,7 @@ impl ToSql for Word<ColorScheme> {
     }
 }
 
-impl FromSql for Word<ColorScheme> {
+impl FromSql for EnumText<ColorScheme> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value.as_str()? {
             "light" => Ok(Self(ColorScheme::Light)),
@@ -50,21 +51,35 @@ impl FromSql for Word<ColorScheme> {
     }
 }
 
-/// A moment, stored as an integer. SQLite's integers have a sign: a moment that does not fit is an error.
-pub(super) struct Moment(pub Timestamp);
+/// A timestamp, stored as an integer. SQLite's integers have a sign: one that does not fit is an error.
+pub(super) struct TimestampMillis(pub Timestamp);
 
-impl ToSql for Moment {
+impl ToSql for TimestampMillis {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         let moment = i64::try_from(self.0).map_err(|error| Error::ToSqlConversionFailure(error.into()))?;
         Ok(ToSqlOutput::from(moment))
     }
 }
 
-impl FromSql for Moment {
+impl FromSql for TimestampMillis {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let moment = value.as_i64()?;
         Timestamp::try_from(moment)
             .map(Self)
             .map_err(|_| FromSqlError::OutOfRange(moment))
     }
+}
+
+/// The limit of a slice, as SQLite's LIMIT takes it.
+pub(super) fn limit(slice: Slice) -> i64 {
+    slice.limit.map_or(NO_LIMIT, i64::from)
+}
+
+/// What SQLite takes for no limit.
+pub(super) const NO_LIMIT: i64 = -1;
+
+/// A timestamp in a column that may be NULL.
+pub(super) fn optional_timestamp(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {
+    let timestamp: Option<TimestampMillis> = row.get(index)?;
+    Ok(timestamp.map(|timestamp| timestamp.0))
 }

@@ -193,7 +193,7 @@ impl Writer {
 }
 
 fn gone() -> Error {
-    Error::Unavailable("the writer is gone".into())
+    Error::Unavailable("the writer has shut down".into())
 }
 
 /// Counts a caller that waits for the permit.

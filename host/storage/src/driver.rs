@@ -26,13 +26,13 @@ pub const ADMIN_GROUP: &str = "admins";
 pub const LARGEST_ANSWER: usize = 100_000_000;
 
 /// How long a transaction waits until it can begin.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The error of a transaction that waited longer than [`PATIENCE`].
+/// The error of a transaction that waited longer than [`WAIT_TIMEOUT`].
 pub fn waited_too_long() -> Error {
     Error::Unavailable(format!(
-        "no turn for a transaction within {} seconds",
-        PATIENCE.as_secs()
+        "timed out after {} seconds waiting to begin a transaction",
+        WAIT_TIMEOUT.as_secs()
     ))
 }
 
@@ -43,12 +43,12 @@ pub fn only_reads() -> Error {
 
 /// The error of a write or a commit after a call of the transaction has failed.
 pub fn failed_before() -> Error {
-    Error::Unavailable("a call in this transaction failed before".into())
+    Error::Unavailable("an earlier call in this transaction failed".into())
 }
 
 /// Who sets a password, as far as it decides what ends with the old one.
 #[derive(Clone, Default)]
-pub struct Setter {
+pub struct PasswordSetter {
     user_id: Option<String>,
     /// The id of the session that the call came with.
     pub session_id: Option<String>,
@@ -56,7 +56,7 @@ pub struct Setter {
     renewed: bool,
 }
 
-impl Setter {
+impl PasswordSetter {
     /// The caller.
     pub fn of(context: &CallContext) -> Self {
         Self {

@@ -6,7 +6,7 @@
 const NICENESS: i32 = 5;
 
 /// Lowers the priority of this thread. It cannot be raised again.
-pub fn give_way() {
+pub fn lower_priority() {
     // Only on Linux: elsewhere this would lower the whole process. If it fails the priority just stays.
     #[cfg(target_os = "linux")]
     if let Ok(so_far) = rustix::process::getpriority_process(None) {

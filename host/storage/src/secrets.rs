@@ -114,7 +114,7 @@ impl Secrets {
 }
 
 /// Parses a key or a session token: how its record is found, and the hash that the record must have. None
-/// if it has not the form of either.
+/// if the text has the form of neither.
 pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     if text.len() > 128 || !text.is_ascii() {
         return None;

@@ -38,8 +38,8 @@ impl Default for Snapshot {
 impl Drop for Snapshot {
     fn drop(&mut self) {
         let shared = self.share();
-        shared.keep_no_more();
-        shared.let_go();
+        shared.close();
+        shared.release();
     }
 }
 
@@ -72,7 +72,7 @@ impl SharedSnapshot {
     }
 
     /// The next read is the last: it may use what is kept, and keeps nothing itself.
-    pub fn keep_no_more(&self) {
+    pub fn close(&self) {
         if let Some(mut slot) = self.slot() {
             slot.is_open = false;
         }
@@ -80,7 +80,7 @@ impl SharedSnapshot {
 
     /// Drops what is kept: the next read sees the newest state. To be called before the request waits
     /// for something that others may hold, and before it writes.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         // Dropped after the lock is released: ending a read takes time.
         let _kept = self.slot().and_then(|mut slot| slot.kept.take());
     }
@@ -124,25 +124,25 @@ mod tests {
     }
 
     #[test]
-    fn after_keep_no_more_what_is_kept_can_still_be_taken() {
+    fn after_close_what_is_kept_can_still_be_taken() {
         let snapshot = Snapshot::default();
         let shared = snapshot.share();
         shared.keep(1_u8);
-        shared.keep_no_more();
+        shared.close();
         assert_eq!(shared.take::<u8>(), Some(1));
         shared.keep(1_u8);
         assert_eq!(shared.take::<u8>(), None);
     }
 
     #[test]
-    fn after_let_go_another_value_can_be_kept() {
+    fn after_release_another_value_can_be_kept() {
         let (first, second) = (Arc::new(()), Arc::new(()));
         let snapshot = Snapshot::default();
         let shared = snapshot.share();
         shared.keep(first.clone());
         shared.keep(second.clone());
         assert_eq!((Arc::strong_count(&first), Arc::strong_count(&second)), (2, 1));
-        shared.let_go();
+        shared.release();
         assert_eq!(Arc::strong_count(&first), 1);
         shared.keep(second.clone());
         assert_eq!(Arc::strong_count(&second), 2);

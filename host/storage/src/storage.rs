@@ -23,9 +23,9 @@ pub trait Storage: Send + Sync + 'static {
 pub trait Transaction: Send + 'static {
     async fn commit(self: Box<Self>) -> Result<()>;
 
-    /// Whether this is a write transaction that does not keep others from writing yet. Once it does, the
-    /// host limits the time that the component may take for it.
-    fn waits_for_turn(&self) -> bool {
+    /// Whether this is a write transaction that does not block other writers yet. Once it does, the host
+    /// limits how long the component may hold it.
+    fn is_waiting_for_write_lock(&self) -> bool {
         false
     }
 

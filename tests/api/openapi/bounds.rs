@@ -319,7 +319,7 @@ fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
 }
 
 #[test]
-fn every_stated_bound_of_a_procedure_is_where_it_is_stated() {
+fn every_documented_bound_of_a_procedure_is_exact() {
     let bench = Bench::new();
     let document = document(&bench.server);
     let mut tried = 0;

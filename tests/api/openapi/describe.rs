@@ -19,16 +19,16 @@ fn it_is_one_document_however_it_is_asked_for() {
 #[test]
 fn a_client_that_has_the_current_document_does_not_get_it_again() {
     let server = Portico::start();
-    let nobody = server.anonymous();
+    let anonymous = server.anonymous();
     for path in ["/api/openapi", "/api/docs", "/api/docs/swagger-ui-bundle.js"] {
-        let first = nobody.get(path);
+        let first = anonymous.get(path);
         let etag = first
             .assert_status(200)
             .header("etag")
             .expect("an ETag")
             .to_owned();
         assert_eq!(first.header("cache-control"), Some("no-cache"));
-        let again = |tag: &str| nobody.send("GET", path, &[("if-none-match", tag)], None);
+        let again = |tag: &str| anonymous.send("GET", path, &[("if-none-match", tag)], None);
         for tag in [&*etag, &format!("W/{etag}"), &format!("\"x\", {etag}"), "*"] {
             let answer = again(tag);
             assert!(answer.assert_status(304).body.is_empty(), "{answer}");

@@ -7,14 +7,14 @@ use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, node};
 #[test]
 fn the_page_and_its_parts_may_only_do_what_a_page_of_ours_needs() {
     let server = Portico::start();
-    let nobody = server.anonymous();
+    let anonymous = server.anonymous();
     for (path, content_type) in [
         ("/api/docs", "text/html; charset=utf-8"),
         ("/api/docs/start.js", "text/javascript; charset=utf-8"),
         ("/api/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
         ("/api/docs/swagger-ui.css", "text/css; charset=utf-8"),
     ] {
-        let answer = nobody.get(path);
+        let answer = anonymous.get(path);
         answer.assert_status(200);
         assert_eq!(answer.header("content-type"), Some(content_type), "{path}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
@@ -36,7 +36,7 @@ fn the_page_and_its_parts_may_only_do_what_a_page_of_ours_needs() {
             "{path}: {policy:?}"
         );
     }
-    let policy = nobody
+    let policy = anonymous
         .get("/api/openapi")
         .header("content-security-policy")
         .map(str::to_owned);
@@ -70,19 +70,19 @@ fn the_page_names_nothing_that_is_elsewhere_and_holds_no_script_of_its_own() {
 #[test]
 fn paths_beside_the_page_are_not_found() {
     let server = Portico::start();
-    let nobody = server.anonymous();
+    let anonymous = server.anonymous();
     for path in [
         "/api/docs/",
         "/api/docs/x",
         "/api/docs/..%2fopenapi",
         "/api/docs/README.md",
     ] {
-        assert_eq!(nobody.get(path).status, 404, "{path}");
+        assert_eq!(anonymous.get(path).status, 404, "{path}");
     }
     for path in ["/api/docs", "/api/docs/start.js", "/api/openapi"] {
-        let answer = nobody.send("POST", path, &[], None);
+        let answer = anonymous.send("POST", path, &[], None);
         assert_eq!(answer.assert_status(405).header("allow"), Some("GET,HEAD"));
-        let head = nobody.send("HEAD", path, &[], None);
+        let head = anonymous.send("HEAD", path, &[], None);
         assert!(head.assert_status(200).body.is_empty());
     }
 }

@@ -20,7 +20,7 @@ const THROTTLED: [(&str, u16); 2] = [("user.initUser", 429), ("user.register", 4
 const OTHERS: [u16; 11] = [200, 304, 400, 401, 403, 413, 414, 415, 500, 503, 504];
 
 #[test]
-fn every_refusal_that_is_stated_can_be_had() {
+fn every_documented_refusal_can_be_produced() {
     let server = Portico::start();
     let admin = administrator(&server);
     let root = admin.user_id.clone();
@@ -49,7 +49,7 @@ fn every_refusal_that_is_stated_can_be_had() {
             404,
             json!({"userId": MISSING, "image": null}),
         ),
-        ("user.editProfile", 404, json!({"id": MISSING, "name": "nobody"})),
+        ("user.editProfile", 404, json!({"id": MISSING, "name": "mallory"})),
         ("user.editProfile", 409, json!({"id": user, "name": "root"})),
         (
             "user.changePassword",

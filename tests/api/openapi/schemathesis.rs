@@ -36,7 +36,7 @@ fn an_administrator_gets_no_5xx_and_no_answer_that_the_document_does_not_state()
             "--max-time",
             "120",
             "--header",
-            &format!("Authorization: Bearer {}", key.key),
+            &format!("Authorization: {}", key.authorization()),
         ])
         .env("PORTICO_KNOWN", known.to_string())
         .env(

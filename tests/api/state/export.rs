@@ -48,7 +48,7 @@ fn fill(server: &Portico) -> impl Client {
 }
 
 #[test]
-fn a_document_leaves_what_is_older_than_its_rule_and_adds_no_more_of_it() {
+fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
     let mut server = Portico::start();
     let admin = administrator(&server);
     admin.app("An app");
@@ -103,7 +103,7 @@ fn applying_an_export_changes_nothing() {
 }
 
 #[test]
-fn names_stand_alone_where_they_are_enough_and_nothing_is_left_unsaid() {
+fn an_export_uses_plain_names_where_they_are_unambiguous() {
     let server = Portico::start();
     let admin = fill(&server);
     let state = export(&admin);

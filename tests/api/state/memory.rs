@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::time_limit::service;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_document_waits_for_no_memory_of_those_who_wait_to_write() {
+async fn a_document_and_waiting_writers_do_not_deadlock() {
     let limits = Limits {
         medium_calls: 1,
         ..Limits::default()

@@ -2,6 +2,7 @@
 
 mod apply;
 mod export;
+mod lost_access;
 mod memory;
 mod names;
 mod prune;

@@ -110,7 +110,7 @@ fn entries_that_are_there_twice_and_unknown_names_are_refused_with_their_places(
             &["users[0].groups[0]"],
         ),
         (
-            json!({"boards": [{"name": "Home", "creator": "nobody", "items": [{"app": "nothing"}, {"app": {"id": "?"}}]}]}),
+            json!({"boards": [{"name": "Home", "creator": "mallory", "items": [{"app": "nothing"}, {"app": {"id": "?"}}]}]}),
             &[
                 "boards[0].creator",
                 "boards[0].items[0].app",
@@ -118,7 +118,7 @@ fn entries_that_are_there_twice_and_unknown_names_are_refused_with_their_places(
             ],
         ),
         (
-            json!({"boards": [{"name": "Home", "sharedWith": {"users": ["nobody"], "groups": ["admins", "none"]}}]}),
+            json!({"boards": [{"name": "Home", "sharedWith": {"users": ["mallory"], "groups": ["admins", "none"]}}]}),
             &["boards[0].sharedWith.users[0]", "boards[0].sharedWith.groups[1]"],
         ),
     ] {

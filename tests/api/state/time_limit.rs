@@ -39,7 +39,7 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut turns = Vec::new();
     for _ in 0..cores {
-        turns.push(service.turn_for_long(None).await.expect("a turn"));
+        turns.push(service.acquire_long_permit(None).await.expect("a turn"));
     }
     let context = identity.context("test");
     let mut transaction = storage

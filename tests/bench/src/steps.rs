@@ -115,7 +115,7 @@ impl Steps {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, format!("Bearer {}", data.keys[0]).parse()?);
         let now = SystemClock.now();
-        let shown = identity::shown(&headers, PLAIN_COOKIE);
+        let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
         let (identity, _) = identity::authenticate(&*storage, shown, &headers, &anonymous(), now).await?;
         Ok(Self {
             _data: directory,
@@ -172,7 +172,10 @@ impl Steps {
     }
 
     async fn authenticate(&self) -> Result<Identity, Error> {
-        let (shown, now) = (identity::shown(&self.headers, PLAIN_COOKIE), SystemClock.now());
+        let (shown, now) = (
+            identity::credentials_of(&self.headers, PLAIN_COOKIE),
+            SystemClock.now(),
+        );
         let anonymous = anonymous();
         let authenticated = identity::authenticate(&*self.storage, shown, &self.headers, &anonymous, now);
         Ok(authenticated.await?.0)

@@ -1,5 +1,5 @@
 // Calls per second of dashboards that took Portico in, and of the `portico` binary, in one run:
-// each is started on an empty database and asked for one app, by one signed-in user and by nobody,
+// each is started on an empty database and asked for one app, by one signed-in user and anonymously,
 // on 32 connections that stay open, by wrk. They take turns for several rounds; the medians count.
 //
 //     node speed.mjs SECONDS ADAPTER...        (the first one is what the others are compared with)
@@ -85,7 +85,7 @@ const median = (values) => [...values].sort((one, other) => one - other)[Math.fl
 const dashboards = [];
 try {
   for (const name of adapters) dashboards.push(await start(name));
-  for (const [work, isSignedIn] of [["by one user", true], ["by nobody", false]]) {
+  for (const [work, isSignedIn] of [["by one user", true], ["anonymously", false]]) {
     const samples = new Map(dashboards.map(({ name }) => [name, []]));
     for (let round = 0; round < ROUNDS; round++) {
       for (const dashboard of dashboards) {

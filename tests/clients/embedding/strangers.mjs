@@ -43,7 +43,7 @@ async function exhaust() {
 
 async function misbehave() {
   const { ada, ben } = JSON.parse(cookies);
-  const nobody = undefined;
+  const anonymous = undefined;
   const found = async (cookie) => {
     const { status, body } = await ask("look", cookie);
     assert.equal(status, 200, JSON.stringify(body));
@@ -59,16 +59,16 @@ async function misbehave() {
   // The probe works: where instances are kept, something stays within the calls of one user.
   await ask("hide:ada's secret", ada);
   assert.equal((await found(ada)) !== "", keepsInstances);
-  for (const stranger of [ben, nobody, nobody]) assert.equal(await found(stranger), "");
-  await ask("hide:nobody's secret", nobody);
-  for (const stranger of [nobody, nobody, ben]) assert.equal(await found(stranger), "");
+  for (const stranger of [ben, anonymous, anonymous]) assert.equal(await found(stranger), "");
+  await ask("hide:an anonymous secret", anonymous);
+  for (const stranger of [anonymous, anonymous, ben]) assert.equal(await found(stranger), "");
 
-  // What trapped is gone, whoever calls.
+  // What trapped is gone for every caller.
   await fails("hide-and-trap:ada's other secret", ada);
-  for (const caller of [ada, ben, nobody]) assert.equal(await found(caller), "");
+  for (const caller of [ada, ben, anonymous]) assert.equal(await found(caller), "");
 
   // And a trap leaves no transaction open, no change behind, and what was committed.
-  for (const caller of [ada, nobody]) await fails("trap-in-write:half", caller);
+  for (const caller of [ada, anonymous]) await fails("trap-in-write:half", caller);
   assert.deepEqual(await names(), []);
   await fails("trap-after-commit:whole", ada);
   assert.deepEqual(await names(), ["whole"]);

@@ -41,7 +41,7 @@ const codes = {
 };
 
 /** An id that nothing has. */
-const nobody = "00000000-0000-7000-8000-000000000000";
+const unknownId = "00000000-0000-7000-8000-000000000000";
 
 /** A number that no other test run and no other test of this one uses. */
 let last = Date.now();
@@ -160,7 +160,7 @@ function suite(link, transformer) {
 
   test("a query whose input is a list", async () => {
     const [first, second] = await Promise.all([newApp(), newApp()]);
-    const apps = await client.app.byIds.query([second.appId, nobody, first.appId]);
+    const apps = await client.app.byIds.query([second.appId, unknownId, first.appId]);
     assert.deepEqual(apps.map((app) => app.id), [second.appId, first.appId]);
     assert.deepEqual(await client.app.byIds.query([]), []);
   });
@@ -183,7 +183,7 @@ function suite(link, transformer) {
     const nothings = await Promise.all([
       fresh.user.changeColorScheme.mutate({ colorScheme: "light" }),
       fresh.user.changePingIconsEnabled.mutate({ id: userId, pingIconsEnabled: false }),
-      fresh.app.delete.mutate({ id: nobody }),
+      fresh.app.delete.mutate({ id: unknownId }),
     ]);
     assert.deepEqual(nothings, [undefined, undefined, undefined]);
     assertRequests(requests, 3, "POST", 200);
@@ -238,9 +238,9 @@ function suite(link, transformer) {
   });
 
   test("NOT_FOUND: an app, and a procedure", async () => {
-    await refused(client.app.byId.query({ id: nobody }), "NOT_FOUND", "app.byId");
-    await refused(client.app.update.mutate({ id: nobody, name: "x" }), "NOT_FOUND", "app.update");
-    for (const call of [() => client.app.nope.query(), () => client.app.nope.mutate({ id: nobody })]) {
+    await refused(client.app.byId.query({ id: unknownId }), "NOT_FOUND", "app.byId");
+    await refused(client.app.update.mutate({ id: unknownId, name: "x" }), "NOT_FOUND", "app.update");
+    for (const call of [() => client.app.nope.query(), () => client.app.nope.mutate({ id: unknownId })]) {
       const error = await refused(call(), "NOT_FOUND", "app.nope");
       assert.match(error.message, /app\.nope/);
     }
@@ -262,7 +262,7 @@ function suite(link, transformer) {
     await refused(client.app.byId.query(), "BAD_REQUEST", "app.byId");
     await refused(client.app.create.mutate(), "BAD_REQUEST", "app.create");
     await refused(client.app.byId.query(null), "BAD_REQUEST", "app.byId");
-    await refused(client.app.byIds.query({ id: nobody }), "BAD_REQUEST", "app.byIds");
+    await refused(client.app.byIds.query({ id: unknownId }), "BAD_REQUEST", "app.byIds");
   });
 
   test("FORBIDDEN and CONFLICT", async () => {
@@ -282,7 +282,7 @@ function suite(link, transformer) {
       assert.equal(open.value?.id, id);
       assertRefusal(closed.reason, "UNAUTHORIZED", "app.all");
       assertRequests(requests, 2, "GET", 207);
-      // Whoever may not call does not learn what is wrong with the input.
+      // A caller without access does not learn what is wrong with the input.
       await refused(client.app.create.mutate({ name: 7 }), "UNAUTHORIZED", "app.create");
     }
   });
@@ -297,7 +297,7 @@ function suite(link, transformer) {
     const { client, requests } = connect();
     const [good, unknown, bad, nope, all] = await Promise.allSettled([
       client.app.byId.query({ id }),
-      client.app.byId.query({ id: nobody }),
+      client.app.byId.query({ id: unknownId }),
       client.app.search.query({ query: "a", limit: 101 }),
       client.app.nope.query(),
       client.app.all.query(),
@@ -316,7 +316,7 @@ function suite(link, transformer) {
     const { client, requests } = connect();
     const [update, unknown, create] = await Promise.allSettled([
       client.app.update.mutate({ id, description: "new" }),
-      client.app.update.mutate({ id: nobody, description: "new" }),
+      client.app.update.mutate({ id: unknownId, description: "new" }),
       client.app.create.mutate({ name: `App ${unique()}`, iconUrl: "/icon.svg" }),
     ]);
     assert.deepEqual(update, { status: "fulfilled", value: undefined });
@@ -328,7 +328,7 @@ function suite(link, transformer) {
 
   test("calls of one tick that all fail alike", async () => {
     const { client, requests } = connect();
-    const calls = [1, 2, 3].map(() => client.app.byId.query({ id: nobody }));
+    const calls = [1, 2, 3].map(() => client.app.byId.query({ id: unknownId }));
     for (const call of await Promise.allSettled(calls)) {
       assertRefusal(call.reason, "NOT_FOUND", "app.byId");
     }
@@ -375,7 +375,7 @@ function suite(link, transformer) {
     const { client, requests } = connect(bearer, { methodOverride: "POST" });
     const calls = await Promise.allSettled([
       client.app.byId.query({ id }),
-      client.app.byId.query({ id: nobody }),
+      client.app.byId.query({ id: unknownId }),
       client.app.all.query(),
     ]);
     for (const [at, path] of ["app.byId", "app.byId", "app.all"].entries()) {

@@ -128,7 +128,7 @@ pub fn user(id: &str, permissions: &[&str]) -> Caller {
 }
 
 pub fn admin() -> Caller {
-    user("somebody-else", &["admin"])
+    user("another-user", &["admin"])
 }
 
 /// The context of a call by the operator.

@@ -72,7 +72,7 @@ async fn a_new_user_has_the_id_of_the_moment_and_the_defaults() {
 }
 
 #[tokio::test]
-async fn an_invite_is_worth_something_until_the_moment_it_expires() {
+async fn an_invite_is_valid_until_the_moment_it_expires() {
     let harness = Harness::new();
     first_user(&harness).await;
     harness.invite("invite", NEW_YEAR + 1000).await;
@@ -285,7 +285,7 @@ async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_admi
 }
 
 #[tokio::test]
-async fn the_component_authorises_also_where_the_host_forgot_to() {
+async fn the_component_checks_access_even_if_the_host_does_not() {
     let harness = Harness::new();
     let id = first_user(&harness).await;
     let refusal = call!(harness, portico_dashboard_users.call_get_all(&Caller::Anonymous)).unwrap_err();

@@ -33,7 +33,7 @@ async fn it_is_for_administrators_only() {
     let harness = Harness::new();
     for (caller, code) in [
         (Caller::Anonymous, Code::Unauthorized),
-        (user("somebody", &["app-full-all"]), Code::Forbidden),
+        (user("editor", &["app-full-all"]), Code::Forbidden),
     ] {
         let users = [wanted_user("grace")];
         let apps = [wanted_app(None, "Jellyfin")];

@@ -7,7 +7,7 @@ use std::{
 };
 
 use portico_storage_kit::{all, run};
-use portico_tests::node;
+use portico_tests::{node, repository};
 
 /// A running dashboard. Dropping it ends it.
 pub struct Dashboard {
@@ -94,8 +94,12 @@ pub fn component() -> PathBuf {
     file
 }
 
-/// The repository's folder.
-pub fn repository() -> &'static Path {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tests.parent().expect("the folder above tests")
+/// One part of `tests/clients/embedding/strangers.mjs` over the dashboard at this URL, with this adapter.
+#[track_caller]
+pub fn strangers(part: &str, adapter: &str, url: &str) -> Command {
+    let mut judge = Command::new("node");
+    judge
+        .args(["strangers.mjs", part, adapter, url])
+        .current_dir(node::client("embedding"));
+    judge
 }

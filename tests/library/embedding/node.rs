@@ -8,10 +8,10 @@ use std::{
     time::SystemTime,
 };
 
-use portico_tests::node;
+use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository, sha256};
+use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
@@ -61,17 +61,9 @@ fn a_dashboard_in_node_answers_the_shared_cases() {
 
 #[test]
 fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
-    let judge = node::client("embedding");
-    let part = |name: &str, url: &str| {
-        let mut command = Command::new("node");
-        command
-            .args(["strangers.mjs", name, ADAPTER, url])
-            .current_dir(&judge);
-        command
-    };
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = start(&example(), &data);
-    let cookies = node::succeed(&mut part("accounts", dashboard.url()));
+    let cookies = node::succeed(&mut strangers("accounts", ADAPTER, dashboard.url()));
     dashboard.stop();
 
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -84,16 +76,15 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
             .current_dir(example()),
     );
     symlink(example().join("node_modules"), folder.path().join("node_modules")).expect("a link");
-    let hostile = repository().join("target/wasm32-wasip2/component/portico_hostile.wasm");
     node::succeed(
         Command::new("node")
             .arg("build.js")
-            .arg(hostile)
+            .arg(hostile_component())
             .arg(repository().join("contract/procedures.json"))
             .current_dir(&folder),
     );
     let dashboard = start(folder.path(), &data);
-    node::succeed(part("misbehave", dashboard.url()).arg(cookies));
+    node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
     dashboard.stop();
 }
 

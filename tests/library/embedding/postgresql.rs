@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico_tests::node;
+use portico_tests::{node, repository};
 use tempfile::TempDir;
 
 use super::{
-    dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository, sha256},
+    dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256},
     node::{built, example},
 };
 

@@ -5,10 +5,10 @@ use std::{
     process::Command,
 };
 
-use portico_tests::node;
+use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, repository, sha256};
+use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "python_dashboard.mjs";
@@ -49,23 +49,14 @@ fn a_dashboard_in_python_answers_the_shared_cases_with_the_file_that_ships() {
 #[test]
 #[ignore = "make test-all"]
 fn in_python_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
-    let judge = node::client("embedding");
-    let part = |name: &str, url: &str| {
-        let mut command = Command::new("node");
-        command
-            .args(["strangers.mjs", name, ADAPTER, url])
-            .current_dir(&judge);
-        command
-    };
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = start(&data, None);
-    let cookies = node::succeed(&mut part("accounts", dashboard.url()));
+    let cookies = node::succeed(&mut strangers("accounts", ADAPTER, dashboard.url()));
     dashboard.stop();
 
-    let hostile = repository().join("target/wasm32-wasip2/component/portico_hostile.wasm");
-    let dashboard = start(&data, Some(&hostile));
-    node::succeed(part("misbehave", dashboard.url()).arg(cookies));
-    node::succeed(&mut part("exhaust", dashboard.url()));
+    let dashboard = start(&data, Some(&hostile_component()));
+    node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
+    node::succeed(&mut strangers("exhaust", ADAPTER, dashboard.url()));
     dashboard.stop();
 }
 

@@ -1,12 +1,12 @@
 //! `examples/rust-dashboard`: Rust, through the host library. Its own test runs the storage kit.
 
-use std::{path::Path, process::Command};
+use std::process::Command;
 
 use portico_tests::{Anonymous, Client as _, binary, cache, node};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::dashboard::{Dashboard, component};
+use super::dashboard::{Dashboard, component, sha256};
 
 /// The example, built beside the service.
 fn example(data: &TempDir) -> Command {
@@ -16,11 +16,6 @@ fn example(data: &TempDir) -> Command {
     command.args(["--listen", "127.0.0.1:0", "--cache"]).arg(cache());
     command.arg("--database").arg(data.path().join("dashboard.db"));
     command
-}
-
-fn sha256(file: &Path) -> String {
-    let output = node::succeed(Command::new("sha256sum").arg(file));
-    output.split(' ').next().expect("a hash").to_owned()
 }
 
 #[test]
@@ -44,8 +39,8 @@ fn in_rust_the_component_inside_is_the_file_that_ships() {
 fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = Dashboard::start(&mut example(&data));
-    let nobody = Anonymous::at(dashboard.url().trim_start_matches("http://"));
-    let send = |path: &str| nobody.try_send("GET", path, &[], None).expect("an answer");
+    let anonymous = Anonymous::at(dashboard.url().trim_start_matches("http://"));
+    let send = |path: &str| anonymous.try_send("GET", path, &[], None).expect("an answer");
     // axum's own answer, without what Portico puts around its routes.
     for path in ["/nothing", "/portico/nothing", "/portico/api/auth/session"] {
         let answer = send(path);
@@ -66,14 +61,14 @@ fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
 }
 
 #[test]
-fn in_rust_what_another_site_asks_the_browser_for_changes_nothing() {
+fn in_rust_cross_site_requests_change_nothing() {
     let data = tempfile::tempdir().expect("a temporary folder");
     let dashboard = Dashboard::start(&mut example(&data));
-    let nobody = Anonymous::at(dashboard.url().trim_start_matches("http://"));
+    let anonymous = Anonymous::at(dashboard.url().trim_start_matches("http://"));
     let json = ("content-type", "application/json");
     let account = br#"{"username": "ada", "password": "correct horse"}"#;
     let send = |path: &str, headers: &[(&str, &str)], body: &[u8]| {
-        nobody
+        anonymous
             .try_send("POST", path, headers, Some(body))
             .expect("an answer")
     };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portico_sandbox::Limits;
-use portico_service::service::Service;
 use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
 use portico_storage::memory::{self, MemoryStorage};
@@ -100,7 +99,6 @@ fn rows(database: &Connection) -> Vec<String> {
 /// The service, and what stands behind it.
 pub struct Server {
     pub storage: Arc<FaultyStorage>,
-    pub service: Arc<Service>,
     pub client: Anonymous,
     _runtime: Runtime,
 }
@@ -119,14 +117,9 @@ impl Server {
             })
             .audit_when_read()
             .call_time(Duration::from_secs(30));
-        let Listening {
-            service,
-            client,
-            runtime,
-        } = service.listen();
+        let Listening { client, runtime, .. } = service.listen();
         Self {
             storage,
-            service,
             client,
             _runtime: runtime,
         }

@@ -183,7 +183,7 @@ impl Inputs<'_> {
         match self.world.users.any(self.rng).cloned() {
             Some(user) if self.rng.u8(..4) == 0 => json!(texts::form(self.rng, &user.name)),
             Some(user) => self.user_name(&user),
-            None => json!("nobody"),
+            None => json!("mallory"),
         }
     }
 

@@ -6,8 +6,9 @@ use fastrand::Rng;
 use portico_model::{Provider, Timestamp, time};
 use portico_sandbox::Access;
 use portico_service::table::Table;
+use portico_tests::MISSING;
 use portico_tests::clock::{DAY, NEW_YEAR};
-use portico_tests::procedures::PERMISSIONS;
+use portico_tests::procedures::{PERMISSIONS, TABLE};
 use serde_json::{Value, json};
 
 use super::{
@@ -15,68 +16,14 @@ use super::{
     side::Outcome,
     steps::{Action, Caller, External, Step},
     texts,
-    world::{MADE_UP, User, World},
+    world::{User, World},
 };
 
-/// How often each is called, in relation to the others. What hashes a password costs a hundred
-/// times what the rest does, and is called just often enough.
+/// How often sequences take the steps that are no procedures, in relation to the weights of the procedures.
 ///
-/// A procedure that is in the table and not here, or the other way round, fails the test. It also
-/// needs an arm in `World::learn_call` if it creates or removes records, and one in `inputs.rs` if its
-/// input is to be more than the good one of the registry.
-const WEIGHTS: &[(&str, u32)] = &[
-    ("user.getAll", 20),
-    ("user.selectable", 20),
-    ("user.search", 40),
-    ("user.getById", 30),
-    ("user.initUser", 1),
-    ("user.register", 10),
-    ("user.create", 8),
-    ("user.setProfileImage", 20),
-    ("user.editProfile", 30),
-    ("user.changePassword", 8),
-    ("user.changeHomeBoards", 30),
-    ("user.changeSearchPreferences", 20),
-    ("user.changeColorScheme", 15),
-    ("user.changePingIconsEnabled", 15),
-    ("user.changeFirstDayOfWeek", 15),
-    ("user.delete", 12),
-    ("app.all", 20),
-    ("app.getPaginated", 40),
-    ("app.search", 40),
-    ("app.selectable", 10),
-    ("app.byId", 20),
-    ("app.byIds", 25),
-    ("app.create", 50),
-    ("app.createMany", 20),
-    ("app.update", 40),
-    ("app.delete", 35),
-    ("apiKeys.getAll", 10),
-    ("apiKeys.create", 25),
-    ("apiKeys.delete", 8),
-    ("session.getAll", 25),
-    ("session.delete", 25),
-    ("invite.getAll", 10),
-    ("invite.createInvite", 25),
-    ("invite.deleteInvite", 8),
-    ("group.getAll", 20),
-    ("group.createGroup", 20),
-    ("group.deleteGroup", 10),
-    ("group.savePermissions", 25),
-    ("group.addMember", 35),
-    ("group.removeMember", 20),
-    ("board.getAll", 10),
-    ("board.byId", 30),
-    ("board.create", 22),
-    ("board.share", 40),
-    ("board.delete", 9),
-    ("searchEngine.getAll", 10),
-    ("searchEngine.create", 20),
-    ("searchEngine.delete", 8),
-    ("onboard.currentStep", 5),
-    ("state.apply", 12),
-    ("state.export", 6),
-    ("audit.getPaginated", 20),
+/// A new procedure needs an arm in `World::learn_call` if what it changes does not follow from its row, and
+/// one in `inputs.rs` if its input is to be more than the good one of the registry.
+const OTHER_STEPS: &[(&str, u32)] = &[
     (SIGN_IN, 8),
     (SIGN_OUT, 3),
     (SESSION, 10),
@@ -90,22 +37,15 @@ const SESSION: &str = "(session)";
 const EXTERNAL: &str = "(external sign-in)";
 const USE_KEY: &str = "(use of a key)";
 
-/// Everything that is called.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    WEIGHTS.iter().map(|(name, _)| *name)
+/// All steps, each with its weight.
+fn weights() -> impl Iterator<Item = (&'static str, u32)> {
+    let procedures = TABLE.iter().map(|row| (row.name, row.weight));
+    procedures.chain(OTHER_STEPS.iter().copied())
 }
 
-/// Says which procedures have no generator, and which generators no procedure.
-pub fn check_that_all_are_generated(table: &Table) {
-    let of_table: Vec<_> = table.iter().map(|procedure| procedure.name.as_str()).collect();
-    let known: Vec<_> = names().filter(|name| !name.starts_with('(')).collect();
-    let missing: Vec<_> = of_table.iter().filter(|name| !known.contains(*name)).collect();
-    assert!(
-        missing.is_empty(),
-        "give these procedures a generator: {missing:?}"
-    );
-    let unknown: Vec<_> = known.iter().filter(|name| !of_table.contains(*name)).collect();
-    assert!(unknown.is_empty(), "there are no such procedures: {unknown:?}");
+/// The names of all steps.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    weights().map(|(name, _)| name)
 }
 
 /// How long a session lasts that is not used.
@@ -123,7 +63,8 @@ pub struct Generator {
     plan: Option<Plan>,
 }
 
-/// To use what has just been made at the moment at which it expires, or right before or after.
+/// To use what has just been made: a session at once, or anything at the moment at which it expires, or
+/// right before or after.
 struct Plan {
     at: Timestamp,
     caller: Caller,
@@ -147,17 +88,23 @@ impl Generator {
     /// Learns what a step has changed.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         self.world.learn(step, outcome);
-        if outcome.code == "OK" && self.rng.bool() {
+        // Without a plan for every sign-in, few sessions would be used while they last.
+        let has_plan = matches!(step.action, Action::SignIn { .. }) || self.rng.bool();
+        if outcome.code == "OK" && has_plan {
             self.plan = self.plan_for(step, &outcome.json());
         }
     }
 
     fn plan_for(&mut self, step: &Step, output: &Value) -> Option<Plan> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (expires_at, caller, action) = match &step.action {
-            Action::SignIn { .. } if self.rng.u8(..6) == 0 => {
+        let (at, caller, action) = match &step.action {
+            Action::SignIn { .. } => {
                 let shows = Caller::Shows(text(&output["body"]["token"]));
-                (step.at + SESSION_TIME, shows, Action::Session)
+                let after = match self.rng.u8(..6) {
+                    0 => SESSION_TIME,
+                    _ => 2,
+                };
+                (step.at + after, shows, Action::Session)
             }
             Action::Call { procedure, input } => {
                 let input = input.as_ref()?;
@@ -187,10 +134,10 @@ impl Generator {
             }
             _ => return None,
         };
-        // What is far away would end everything else as well.
-        let is_near = (step.at..=step.at + NEAR).contains(&expires_at);
+        // A step far ahead would end everything else as well.
+        let is_near = (step.at..=step.at + NEAR).contains(&at);
         is_near.then(|| Plan {
-            at: expires_at - 1 + self.rng.u64(..3),
+            at: at - 1 + self.rng.u64(..3),
             caller,
             action,
         })
@@ -236,11 +183,9 @@ impl Generator {
         if self.world.users.there.is_empty() && self.rng.u8(..8) == 0 {
             return "user.initUser";
         }
-        let mut place = self
-            .rng
-            .u32(..WEIGHTS.iter().map(|(_, weight)| weight).sum::<u32>());
-        for (name, weight) in WEIGHTS {
-            match place.checked_sub(*weight) {
+        let mut place = self.rng.u32(..weights().map(|(_, weight)| weight).sum::<u32>());
+        for (name, weight) in weights() {
+            match place.checked_sub(weight) {
                 Some(rest) => place = rest,
                 None => return name,
             }
@@ -280,13 +225,13 @@ impl Generator {
 
     /// Mostly a caller with access, else any caller.
     fn caller(&mut self, procedure: &str) -> Caller {
-        let anybody = self.rng.u8(..7) == 0;
+        let is_any = self.rng.u8(..7) == 0;
         // Permissions that a dashboard vouches for are not enough for a document: they must be stored.
-        if procedure == "state.apply" && !anybody && self.rng.u8(..4) != 0 {
+        if procedure == "state.apply" && !is_any && self.rng.u8(..4) != 0 {
             return Caller::Operator;
         }
-        // Who has sessions can list them, and who has listed some can end one: most others have none.
-        if procedure.starts_with("session.") && !anybody {
+        // Only users with sessions can list some, and only those who have listed some can end one.
+        if procedure.starts_with("session.") && !is_any {
             let sessions = match procedure {
                 "session.getAll" => &self.world.sessions,
                 _ => &self.world.listed_sessions,
@@ -301,20 +246,20 @@ impl Generator {
             }
         }
         match self.access.get(procedure) {
-            Some(Access::OneOf(permissions)) if !anybody => {
+            Some(Access::OneOf(permissions)) if !is_any => {
                 let permission = self.rng.choice(permissions).cloned().unwrap_or_default();
                 self.holder(permission)
             }
-            Some(Access::OwnUserOr(_)) if !anybody => match self.rng.bool() {
+            Some(Access::OwnUserOr(_)) if !is_any => match self.rng.bool() {
                 true => self.holder("admin".into()),
                 false => self.vouched(Vec::new()),
             },
-            Some(Access::Protected) if !anybody => match self.rng.u8(..3) {
+            Some(Access::Protected) if !is_any => match self.rng.u8(..3) {
                 0 => Caller::Operator,
                 1 => self.vouched(Vec::new()),
                 _ => self.shows(),
             },
-            _ => self.anybody(),
+            _ => self.any_caller(),
         }
     }
 
@@ -330,7 +275,7 @@ impl Generator {
         }
     }
 
-    fn anybody(&mut self) -> Caller {
+    fn any_caller(&mut self) -> Caller {
         match self.rng.u8(..8) {
             0 | 1 => Caller::Anonymous,
             2 => Caller::Operator,
@@ -341,7 +286,7 @@ impl Generator {
                     .users
                     .gone
                     .last()
-                    .map_or(MADE_UP, |user| &user.id)
+                    .map_or(MISSING, |user| &user.id)
                     .to_owned();
                 let permissions = self.permissions();
                 Caller::Vouched { id, permissions }
@@ -366,7 +311,7 @@ impl Generator {
     fn vouched(&mut self, permissions: Vec<String>) -> Caller {
         let id = match self.world.users.any(&mut self.rng) {
             Some(user) => user.id.clone(),
-            None => MADE_UP.to_owned(),
+            None => MISSING.to_owned(),
         };
         Caller::Vouched { id, permissions }
     }

@@ -160,9 +160,9 @@ impl Side {
         };
         let headers = bearer(text);
         let (storage, now) = (&*self.service.storage, self.clock.now());
-        let shown = identity::shown(&headers, PLAIN_COOKIE);
-        let nobody = Identity::anonymous().context(id);
-        let known = identity::authenticate(storage, shown, &headers, &nobody, now).await;
+        let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
+        let context = Identity::anonymous().context(id);
+        let known = identity::authenticate(storage, shown, &headers, &context, now).await;
         let Ok((identity, Some(used))) = known else {
             return Ok(());
         };
@@ -189,9 +189,9 @@ impl Side {
             Caller::Shows(text) => {
                 let headers = bearer(text);
                 let (storage, now) = (&*self.service.storage, self.clock.now());
-                let shown = identity::shown(&headers, PLAIN_COOKIE);
-                let nobody = Identity::anonymous().context(id);
-                let known = identity::authenticate(storage, shown, &headers, &nobody, now).await?;
+                let shown = identity::credentials_of(&headers, PLAIN_COOKIE);
+                let context = Identity::anonymous().context(id);
+                let known = identity::authenticate(storage, shown, &headers, &context, now).await?;
                 Ok(known.0)
             }
         }

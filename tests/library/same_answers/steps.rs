@@ -91,9 +91,9 @@ impl fmt::Display for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = time::format(self.at).unwrap_or_default();
         let caller = match &self.caller {
-            Caller::Anonymous => "nobody".into(),
+            Caller::Anonymous => "an anonymous client".into(),
             Caller::Operator => "the operator".into(),
-            Caller::Shows(text) => format!("whoever shows {text}"),
+            Caller::Shows(text) => format!("a client that shows {text}"),
             Caller::Vouched { id, permissions } => format!("user {id} {permissions:?}"),
         };
         let input = plain(&self.action.input().to_string());

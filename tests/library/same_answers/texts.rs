@@ -1,4 +1,4 @@
-//! Names and other texts that are hard on whoever compares, orders or searches them.
+//! Names and other texts that are hard to compare, order or search.
 
 use fastrand::Rng;
 use unicode_normalization::UnicodeNormalization;

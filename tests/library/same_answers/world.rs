@@ -1,15 +1,14 @@
 //! What is known to be there, so that steps are about it: learned from the answers.
 
 use fastrand::Rng;
+use portico_tests::MISSING;
+use portico_tests::procedures::{Row, row};
 use serde_json::Value;
 
 use super::{
     side::Outcome,
     steps::{Action, Caller, Step},
 };
-
-/// An id that nothing has.
-pub const MADE_UP: &str = "01890000-0000-7000-8000-000000000000";
 
 /// Records of one kind.
 #[derive(Default)]
@@ -76,7 +75,7 @@ impl<T: Record> Records<T> {
             1 => rng.choice(&self.gone),
             _ => rng.choice(&self.there),
         };
-        found.map_or_else(|| MADE_UP.to_owned(), |record| record.id().to_owned())
+        found.map_or_else(|| MISSING.to_owned(), |record| record.id().to_owned())
     }
 
     fn add(&mut self, record: T) {
@@ -136,20 +135,14 @@ impl World {
     /// those are the callers and records that are no longer what they were.
     pub fn learn(&mut self, step: &Step, outcome: &Outcome) {
         if outcome.code != "OK" {
-            // Sessions end in many ways: one that was not there is not tried again.
-            if let Action::Call { procedure, input } = &step.action
-                && procedure == "session.delete"
-                && let Some(input) = input
-            {
-                self.listed_sessions.remove(&text(&input["id"]));
-            }
+            self.learn_refusal(step);
             return;
         }
         let output = outcome.json();
         match &step.action {
             Action::Call { procedure, input } => {
                 let input = input.clone().unwrap_or_default();
-                self.learn_call(procedure, &step.caller, &input, &output);
+                self.learn_call(row(procedure), &step.caller, &input, &output);
             }
             Action::SignIn { .. } => {
                 let body = &output["body"];
@@ -186,18 +179,29 @@ impl World {
         }
     }
 
-    fn learn_call(&mut self, procedure: &str, caller: &Caller, input: &Value, output: &Value) {
-        let (id, name) = (text(&output["id"]), text(&input["name"]));
-        let input_id = text(&input["id"]);
-        match procedure {
+    /// Sessions end in many ways: one that a refusal shows to have ended is not tried again.
+    fn learn_refusal(&mut self, step: &Step) {
+        match (&step.action, &step.caller) {
+            (Action::Call { procedure, input }, _) if procedure == "session.delete" => {
+                if let Some(input) = input {
+                    self.listed_sessions.remove(&text(&input["id"]));
+                }
+            }
+            (Action::Session | Action::SignOut, Caller::Shows(token)) => self.sessions.remove(token),
+            _ => {}
+        }
+    }
+
+    fn learn_call(&mut self, row: &Row, caller: &Caller, input: &Value, output: &Value) {
+        match row.name {
             "user.initUser" | "user.register" | "user.create" => {
                 self.users.add(User {
-                    id,
+                    id: text(&output["id"]),
                     name: text(&input["username"]),
                     password: Some(text(&input["password"])),
                     external: false,
                 });
-                if procedure == "user.register" {
+                if row.name == "user.register" {
                     self.invites.remove(&text(&input["inviteId"]));
                 }
             }
@@ -214,17 +218,13 @@ impl World {
             }
             "user.editProfile" => {
                 let users = self.users.there.iter_mut();
-                for user in users.filter(|user| user.id == input_id) {
-                    user.name.clone_from(&name);
+                for user in users.filter(|user| input["id"] == *user.id) {
+                    user.name = text(&input["name"]);
                 }
             }
             "user.delete" => {
-                let user_id = text(&input["userId"]);
-                self.users.remove(&user_id);
-                self.keys.remove_where(|key| key.user_id == user_id);
-                self.sessions.remove_where(|session| session.user_id == user_id);
+                self.remove_user(&text(&input["userId"]));
             }
-            "app.create" => self.apps.add(Named { id, name }),
             "app.createMany" => {
                 for app in output.as_array().into_iter().flatten() {
                     self.apps.add(Named {
@@ -233,8 +233,6 @@ impl World {
                     });
                 }
             }
-            "app.delete" => self.apps.remove(&input_id),
-            "group.createGroup" => self.groups.add(Named { id, name }),
             // The group `admins` comes from onboarding, which does not tell its id.
             "group.getAll" => {
                 for group in output.as_array().into_iter().flatten() {
@@ -248,11 +246,6 @@ impl World {
                 self.members
                     .push((text(&input["groupId"]), text(&input["userId"])));
             }
-            "group.deleteGroup" => self.groups.remove(&input_id),
-            "board.create" => self.boards.add(Named { id, name }),
-            "board.delete" => self.boards.remove(&input_id),
-            "searchEngine.create" => self.engines.add(Named { id, name }),
-            "searchEngine.delete" => self.engines.remove(&input_id),
             "session.getAll" => {
                 let user_id = self.user_of(caller).cloned().unwrap_or_default();
                 self.listed_sessions
@@ -265,13 +258,13 @@ impl World {
                     });
                 }
             }
-            "session.delete" => self.listed_sessions.remove(&input_id),
+            "session.delete" => self.listed_sessions.remove(&text(&input["id"])),
             "invite.createInvite" => self.invites.add(Secret {
-                id,
+                id: text(&output["id"]),
                 text: text(&output["token"]),
                 user_id: String::new(),
             }),
-            "invite.deleteInvite" => self.invites.remove(&input_id),
+            "invite.deleteInvite" => self.invites.remove(&text(&input["id"])),
             "apiKeys.create" => {
                 let of_caller = match caller {
                     Caller::Vouched { id, .. } => id.clone(),
@@ -279,14 +272,22 @@ impl World {
                 };
                 let user_id = input["userId"].as_str().map_or(of_caller, str::to_owned);
                 self.keys.add(Secret {
-                    id,
+                    id: text(&output["id"]),
                     text: text(&output["apiKey"]),
                     user_id,
                 });
             }
+            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
             "state.export" => self.exported = Some(output.clone()),
             "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
-            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
+            _ if row.creates() => {
+                let (id, name) = (text(&row.target(input, output, "")), text(&input["name"]));
+                self.named(row.area()).add(Named { id, name });
+            }
+            name if name.contains(".delete") => {
+                let id = text(&row.target(input, output, ""));
+                self.named(row.area()).remove(&id);
+            }
             _ => {}
         }
     }
@@ -313,10 +314,17 @@ impl World {
         for entry in entries("removed") {
             let id = text(&entry["id"]);
             match entry["kind"].as_str().unwrap_or_default() {
-                "user" => self.users.remove(&id),
+                "user" => self.remove_user(&id),
                 kind => self.named(kind).remove(&id),
             }
         }
+    }
+
+    /// A user goes with their keys and sessions.
+    fn remove_user(&mut self, id: &str) {
+        self.users.remove(id);
+        self.keys.remove_where(|key| key.user_id == id);
+        self.sessions.remove_where(|session| session.user_id == id);
     }
 
     fn named(&mut self, kind: &str) -> &mut Records<Named> {
@@ -325,7 +333,7 @@ impl World {
             "app" => &mut self.apps,
             "searchEngine" => &mut self.engines,
             "board" => &mut self.boards,
-            other => panic!("{other} is a kind that nobody knows"),
+            other => panic!("unknown kind {other}"),
         }
     }
 }

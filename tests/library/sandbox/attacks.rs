@@ -99,7 +99,7 @@ fn the_log_has_32_lines_of_a_call_and_says_that_more_were_dropped() {
     hostile.attack("log:1000").assert_status(200);
     let log = hostile.server.stop().text();
     assert_eq!(log.matches("a line among many").count(), 32);
-    assert_eq!(log.matches("no more messages of this call").count(), 1);
+    assert_eq!(log.matches("reached its limit of log messages").count(), 1);
 }
 
 #[test]

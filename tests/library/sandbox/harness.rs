@@ -7,9 +7,7 @@ use portico_model::{App, Caller, error::Error};
 use portico_sandbox::{COMPONENT, Instance, Limits, Sandbox, icons::Icons};
 use portico_service::identity::Identity;
 use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage};
-use portico_tests::TestSandbox;
-
-use super::service::component;
+use portico_tests::{TestSandbox, hostile_component};
 
 /// Looks for icons for a while and finds none.
 struct SlowIcons;
@@ -42,7 +40,7 @@ pub fn sandbox_over(storage: Arc<dyn Storage>, component: &[u8], limits: Limits)
 
 /// A sandbox with the hostile component.
 pub fn hostile(limits: Limits) -> Sandbox {
-    let component = std::fs::read(component()).expect("the hostile component");
+    let component = std::fs::read(hostile_component()).expect("the hostile component");
     sandbox(&component, limits).expect("it fits")
 }
 

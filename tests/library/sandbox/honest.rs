@@ -1,33 +1,14 @@
 //! The default limits let every answer of the component that ships through.
 
-use std::sync::Arc;
-
-use portico_model::{App, Provider, User};
-use portico_service::identity::Identity;
-use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, NewUser, Storage, StoredApp, UserChange};
+use portico_model::App;
+use portico_storage::StoredApp;
 use portico_tests::{Client, Fixtures, NO_INPUT, Portico, administrator};
 
-/// A service whose database has this in it besides an administrator.
-async fn seeded<F>(seed: impl FnOnce(Arc<SqliteStorage>) -> F) -> (Portico, portico_tests::Session)
-where
-    F: Future<Output = ()>,
-{
+#[test]
+fn all_of_100_000_apps_are_answered() {
     let mut server = Portico::start();
     let admin = administrator(&server);
-    assert!(server.stop().status.success());
-    let database = server.data().join("portico.db");
-    assert!(database.exists());
-    seed(Arc::new(SqliteStorage::open(&database).unwrap())).await;
-    server.start_again();
-    (server, admin)
-}
-
-#[tokio::test]
-async fn all_of_100_000_apps_are_answered() {
-    let (_server, admin) = seeded(async |storage| {
-        let context = Identity::operator().context("seed");
-        let mut transaction = storage.begin(Access::Write, &context).await.unwrap();
+    server.seed(async |transaction| {
         for hundred in 0..100 {
             let app = |number: usize| {
                 let name = format!("app {:06}", hundred * 1000 + number);
@@ -36,7 +17,7 @@ async fn all_of_100_000_apps_are_answered() {
                     app: App {
                         id: format!("id {name}"),
                         name,
-                        description: Some("A service that somebody runs in a cupboard".into()),
+                        description: Some("A service that a family runs in a cupboard".into()),
                         icon_url: "https://icons.example/svg/service.svg".into(),
                         href: Some("https://service.example/".into()),
                         ping_url: None,
@@ -46,9 +27,7 @@ async fn all_of_100_000_apps_are_answered() {
             let apps: Vec<_> = (0..1000).map(app).collect();
             transaction.insert_apps(&apps).await.unwrap();
         }
-        transaction.commit().await.unwrap();
-    })
-    .await;
+    });
     let names = admin.app_names();
     assert_eq!(names.len(), 100_000);
     assert!(
@@ -59,42 +38,11 @@ async fn all_of_100_000_apps_are_answered() {
     );
 }
 
-#[tokio::test]
-async fn all_of_200_users_with_the_largest_images_are_answered() {
-    // The signature of a PNG, then as much as fits: base64 comes in fours.
-    let image = format!("data:image/png;base64,iVBORw0KGgoA{}", "A".repeat(349_964));
-    assert_eq!(image.len(), 349_998);
-    let (server, admin) = seeded(async |storage| {
-        let context = Identity::operator().context("seed");
-        let mut transaction = storage.begin(Access::Write, &context).await.unwrap();
-        for number in 0..200 {
-            let name = format!("user {number:03}");
-            let user = NewUser {
-                user: User {
-                    id: format!("id {name}"),
-                    name: name.clone(),
-                    email: None,
-                    email_verified: None,
-                    image: None,
-                    provider: Provider::Credentials,
-                    home_board_id: None,
-                    mobile_home_board_id: None,
-                    first_day_of_week: 1,
-                    ping_icons_enabled: false,
-                    default_search_engine_id: None,
-                    open_search_in_new_tab: true,
-                },
-                name_key: name.clone(),
-                color_scheme: portico_model::ColorScheme::Dark,
-                password_hash: None,
-            };
-            transaction.insert_user(&user).await.unwrap();
-            let change = UserChange::Image(Some(image.clone()));
-            transaction.update_user(&user.user.id, &change).await.unwrap();
-        }
-        transaction.commit().await.unwrap();
-    })
-    .await;
+#[test]
+fn all_of_200_users_with_the_largest_images_are_answered() {
+    let mut server = Portico::start();
+    let admin = administrator(&server);
+    let image = server.seed_largest_users();
     // The image is one that the component takes itself.
     admin
         .mutate(

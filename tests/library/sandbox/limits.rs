@@ -14,7 +14,7 @@ use portico_tests::{command, run};
 use super::harness::{ask, by_id, context, honest, hostile, sandbox, sandbox_over};
 
 #[tokio::test]
-async fn a_call_that_waits_and_waits_ends() {
+async fn a_call_that_keeps_waiting_is_ended() {
     let sandbox = hostile(Limits {
         duration: Duration::from_millis(300),
         ..Limits::default()

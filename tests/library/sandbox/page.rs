@@ -112,15 +112,3 @@ fn medium_calls_are_16_or_twice_the_cores() {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     assert_eq!(Limits::default().medium_calls as usize, 16.max(2 * cores));
 }
-
-/// The tests that the page names are there.
-#[test]
-fn every_file_that_the_page_names_is_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let page = page();
-    let files: Vec<_> = page.split('`').filter(|text| text.ends_with(".rs")).collect();
-    assert!(files.len() > 5, "{files:?}");
-    for file in files {
-        assert!(root.join(file).exists(), "{file}");
-    }
-}

@@ -206,7 +206,7 @@ async fn under_load_no_call_finds_data_of_another_caller() {
 #[test]
 fn over_http_no_caller_finds_what_another_left() {
     let hostile = Hostile::start();
-    let nobody = hostile.server.anonymous();
+    let anonymous = hostile.server.anonymous();
     let found = |caller: &dyn Client| {
         let answer = caller.try_send("GET", "/api/apps/hostile:look", &[], None);
         let answer = answer.expect("an answer").json();
@@ -216,11 +216,11 @@ fn over_http_no_caller_finds_what_another_left() {
         for _ in 0..10 {
             ask(&hostile.ada.key, misbehaviour);
             assert_eq!(found(&hostile.grace), "");
-            assert_eq!(found(&nobody), "");
+            assert_eq!(found(&anonymous), "");
             let path = format!("/api/apps/hostile:{misbehaviour}");
-            nobody.try_send("GET", &path, &[], None).expect("an answer");
+            anonymous.try_send("GET", &path, &[], None).expect("an answer");
             assert_eq!(found(&hostile.grace), "");
-            assert_eq!(found(&nobody), "");
+            assert_eq!(found(&anonymous), "");
         }
     }
 }

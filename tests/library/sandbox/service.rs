@@ -1,23 +1,13 @@
 //! The service with the hostile component, and callers that make ordinary calls.
 
 use std::{
-    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use portico_tests::{Answer, Client, Fixtures, Key, Portico, User, administrator, escape};
+use portico_tests::{Answer, Client, Fixtures, Key, Portico, User, administrator, escape, hostile_component};
 use serde_json::json;
-
-/// Where `make hostile` leaves the component.
-pub fn component() -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let target = test.ancestors().nth(3).expect("target/PROFILE/deps/TEST");
-    let file = target.join("wasm32-wasip2/component/portico_hostile.wasm");
-    assert!(file.exists(), "build it with `make hostile`: {}", file.display());
-    file
-}
 
 /// A service with the hostile component. Ada and Grace use it as others use theirs; Mallory makes
 /// it misbehave.
@@ -40,7 +30,7 @@ impl Hostile {
         let names = ["Archive", "Books", "Calendar", "Diary"];
         let apps = names.map(|name| (admin.app(name), name.to_owned())).into();
         assert!(server.stop().status.success());
-        server.start_again_with(&["--component", &component().to_string_lossy()]);
+        server.start_again_with(&["--component", &hostile_component().to_string_lossy()]);
         Self {
             server,
             ada,

@@ -139,7 +139,7 @@ impl Observer {
             let mut rows = statement.query([]).expect("a query");
             while let Some(row) = rows.next().expect("a row") {
                 let text = |column| row.get::<_, Option<String>>(column).expect("a text");
-                let key = text(0).unwrap_or_else(|| panic!("nobody made this: {sql}"));
+                let key = text(0).unwrap_or_else(|| panic!("no step made this: {sql}"));
                 let id = text(2).unwrap_or_default();
                 let twice = facts.insert(key.clone(), text(1).unwrap_or_default());
                 assert_eq!(twice, None, "{key} is there twice");

@@ -72,7 +72,7 @@ fn answered_changes_are_there_after_a_kill() {
 }
 
 #[test]
-fn a_first_start_that_is_killed_is_begun_anew() {
+fn an_interrupted_first_start_is_repeated() {
     let mut random = Random::from_environment();
     let mut server = Portico::start();
     let data = server.data();

@@ -71,26 +71,12 @@ impl Served {
         message(&self.server.anonymous().get(&format!("/api/apps/{MISSING}")))
     }
 
-    /// Waits until the log says this after its first `since` bytes; gives the line.
-    #[track_caller]
-    fn wait_for(&self, words: &str, since: usize) -> String {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let log = self.server.log()[since..].to_owned();
-            if let Some(line) = log.lines().find(|line| line.contains(words)) {
-                return line.to_owned();
-            }
-            assert!(Instant::now() < deadline, "{words:?} is not in the log:\n{log}");
-            thread::sleep(Duration::from_millis(20));
-        }
-    }
-
     /// Loads the file by SIGHUP and waits for what the log says of it.
     #[track_caller]
     fn reload(&self, words: &str) -> String {
         let since = self.server.log().len();
         self.server.hang_up();
-        self.wait_for(words, since)
+        self.server.wait_for_log(since, words)
     }
 }
 
@@ -170,7 +156,7 @@ fn a_changed_file_is_served_without_dropping_a_request() {
         };
         wait(60);
         served.put(&another());
-        let line = served.wait_for("was exchanged", 0);
+        let line = served.server.wait_for_log(0, "was exchanged");
         *exchanged.lock().expect("the lock") = Some(());
         for word in [&before, &hash(&served.file), "plugin.wasm"] {
             assert!(line.contains(word), "{word} is not in: {line}");
@@ -187,10 +173,10 @@ fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
     let refused = hash(&served.file);
     let text = |old, new| renamed(COMPONENT, old, new);
     for (bytes, words) in [
-        (COMPONENT[..COMPONENT.len() / 2].to_vec(), "ends in the middle"),
+        (COMPONENT[..COMPONENT.len() / 2].to_vec(), "is truncated"),
         (Vec::new(), "empty"),
         (b"hello".to_vec(), "not WebAssembly"),
-        (text("@0.2.0", "@0.3.0"), "speaks portico:dashboard@0.2.0"),
+        (text("@0.2.0", "@0.3.0"), "supports portico:dashboard@0.2.0"),
         (text("user.getAll", "user.getOld"), "does not know (user.getOld)"),
         // The procedures are the same, but their access differs.
         (text("app-create", "app-crowds"), "(app.create, app.createMany)"),
@@ -236,7 +222,7 @@ fn a_file_that_is_being_written_is_left_alone_until_it_is_whole() {
             thread::sleep(Duration::from_millis(50));
         }
         drop(file);
-        served.wait_for("was exchanged", 0);
+        served.server.wait_for_log(0, "was exchanged");
         let log = served.server.log();
         assert!(!log.contains("the component stays"), "{log}");
         assert_eq!(served.says(), NEW);
@@ -247,11 +233,7 @@ fn a_file_that_is_being_written_is_left_alone_until_it_is_whole() {
 fn without_a_file_there_is_nothing_to_load_again() {
     let mut server = Portico::start();
     server.hang_up();
-    let deadline = Instant::now() + PATIENCE;
-    while !server.log().contains("nothing to load again") {
-        assert!(Instant::now() < deadline, "{}", server.log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    server.wait_for_log(0, "nothing to load again");
     server.anonymous().get("/api/health/ready").assert_status(200);
     assert!(server.stop().status.success());
     let folder = tempfile::tempdir().expect("a temporary folder");

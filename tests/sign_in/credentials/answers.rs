@@ -22,13 +22,13 @@ fn a_failed_sign_in_answers_the_same_byte_for_byte() {
     assert!(wrong.header("set-cookie").is_none());
     let long = "x".repeat(300);
     for (name, password) in [
-        ("nobody", PASSWORD),
+        ("mallory", PASSWORD),
         ("olga", PASSWORD),
         ("luis", PASSWORD),
         ("root", ""),
         ("olga", ""),
         ("root", &long),
-        ("nobody", &long),
+        ("mallory", &long),
         (&long, PASSWORD),
         ("", ""),
         ("r", PASSWORD),
@@ -46,7 +46,7 @@ fn a_failed_sign_in_answers_the_same_byte_for_byte() {
 fn a_locked_account_answers_like_an_unknown_name() {
     let host = prepared(Host::throttled());
     let mut closed = Vec::new();
-    for (number, name) in ["root", "nobody", "olga"].into_iter().enumerate() {
+    for (number, name) in ["root", "mallory", "olga"].into_iter().enumerate() {
         let sign_in = || host.sign_in_from(&format!("192.0.2.{number}"), name, "not the password");
         sign_in().assert_refused(401, "UNAUTHORIZED");
         let refused = sign_in();
@@ -96,7 +96,7 @@ fn a_failed_sign_in_is_the_same_work_for_every_reason() {
     let host = prepared(Host::start());
     let kinds = [
         ("root", "wrong password"),
-        ("nobody", "unknown name"),
+        ("mallory", "unknown name"),
         ("olga", "other provider"),
     ];
     let mut ticks = [0; 3];

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use portico_model::{ColorScheme, Provider, User};
+use portico_model::Provider;
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
     Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, memory::MemoryStorage,
 };
-use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService};
+use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService, new_user};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -97,23 +97,8 @@ pub async fn write<T>(
 
 /// A user whose id is the name.
 pub fn user(name: &str, provider: Provider, hash: Option<&str>) -> NewUser {
-    NewUser {
-        user: User {
-            id: name.into(),
-            name: name.into(),
-            email: None,
-            email_verified: None,
-            image: None,
-            provider,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: true,
-        },
-        name_key: name.into(),
-        color_scheme: ColorScheme::Dark,
-        password_hash: hash.map(Into::into),
-    }
+    let mut user = new_user(name, name);
+    user.user.provider = provider;
+    user.password_hash = hash.map(Into::into);
+    user
 }

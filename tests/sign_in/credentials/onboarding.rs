@@ -64,7 +64,7 @@ const FOREIGN: [&[(&str, &str)]; 10] = [
 ];
 
 #[test]
-fn until_there_is_a_user_a_browser_is_served_at_home_only() {
+fn before_the_first_user_browsers_are_served_only_at_known_hosts() {
     let server = Portico::start();
     for headers in FOREIGN {
         let refused = become_administrator(&server, headers);
@@ -107,7 +107,7 @@ fn until_there_is_a_user_a_browser_is_served_at_home_only() {
 }
 
 #[test]
-fn the_name_of_the_public_url_is_home() {
+fn the_host_of_the_public_url_is_accepted() {
     let server = Builder::default()
         .environment("PORTICO_PUBLIC_URL", "https://Portico.example")
         .start();
@@ -152,7 +152,7 @@ impl DashboardStorage for Counting {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn that_there_is_an_administrator_is_read_once() {
+async fn storage_is_asked_once_whether_an_administrator_exists() {
     let storage = Arc::new(Counting::default());
     let router = router(TestService::over(storage.clone()).build().await);
     // A route that reads nothing itself, under a host name that another site may have given.

@@ -234,7 +234,7 @@ fn expired_sessions_are_removed() {
     }
     assert_eq!(kept(), 4);
     host.clock.advance(7 * DAY);
-    assert_eq!(kept(), 4, "until somebody comes");
+    assert_eq!(kept(), 4, "until the next sign-in");
     let session = host.client.sign_in("root", PASSWORD);
     assert_eq!(kept(), 1);
     // Also if no user signs in and a session is only used.

@@ -1,5 +1,7 @@
 //! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested beside its code.
 
+use portico_model::error::Code;
+use portico_service::{identity::Identity, procedures::Procedure};
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, administrator, administrator_of, decode_stream,
@@ -79,7 +81,7 @@ fn an_account_waits_longer_with_every_failure_and_opens_when_it_said() {
         host.throttle_clock.advance(1);
     }
     // Another name has its own count.
-    host.sign_in_from("198.51.100.1", "nobody", PASSWORD)
+    host.sign_in_from("198.51.100.1", "mallory", PASSWORD)
         .assert_status(401);
     host.sign_in_from("198.51.100.2", "root", PASSWORD)
         .assert_status(200);
@@ -113,7 +115,7 @@ fn strangers_close_an_account_for_strangers_only() {
 }
 
 #[test]
-fn an_address_has_ten_tries_at_whatever() {
+fn an_address_has_ten_attempts_across_all_limited_calls() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let from = |address: &str, number: usize| {
@@ -173,11 +175,11 @@ fn a_batch_of_registrations_is_as_many_tries() {
 }
 
 #[test]
-fn the_first_administrator_is_limited_alike() {
+fn creating_the_first_administrator_is_limited_too() {
     let host = Host::throttled();
     for number in 0..10 {
-        let nobody = json!({"username": format!("name-{number}"), "password": PASSWORD});
-        host.client.post("/api/auth/sign-in", &nobody).assert_status(401);
+        let unknown = json!({"username": format!("name-{number}"), "password": PASSWORD});
+        host.client.post("/api/auth/sign-in", &unknown).assert_status(401);
     }
     let account = json!({"username": "root", "password": PASSWORD});
     let answer = host.client.mutate("user.initUser", &account);
@@ -228,7 +230,7 @@ fn a_try_counts_although_its_client_hangs_up() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.turn_to_hash(None)));
+    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
     let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
     let connections: Vec<_> = (0..10)
         .map(|number| {
@@ -305,7 +307,7 @@ fn a_call_that_waits_too_long_for_a_turn_to_hash_is_told_when_to_try_again() {
     let host = Host::throttled();
     administrator_of(&host.client);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let all = (0..cores).map(|_| host.runtime.block_on(host.service.turn_to_hash(None)));
+    let all = (0..cores).map(|_| host.runtime.block_on(host.service.acquire_hash_permit(None)));
     let all: Vec<_> = all.map(|turn| turn.expect("a turn")).collect();
     let body = json!({"username": "root", "password": PASSWORD}).to_string();
     let headers = [("content-type", "application/json")];
@@ -363,4 +365,35 @@ fn the_throttle_is_on_unless_it_is_switched_off() {
         .environment("PORTICO_SIGN_IN_THROTTLE", "on")
         .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.0/8,::1");
     assert_eq!(tries(proxied), [401; 12], "each came from an address of its own");
+}
+
+#[test]
+fn a_procedure_that_does_not_hash_is_counted_if_its_row_says_so() {
+    let host = Host::throttled();
+    let table = &host.service.table;
+    let mut procedure = Procedure::clone(table.find("app.byId").expect("the procedure"));
+    procedure.throttled = true;
+    let mut identity = Identity::anonymous();
+    identity.address = Some([192, 0, 2, 1].into());
+    let codes: Vec<_> = (0..11)
+        .map(|_| {
+            let input = Ok(Some(json!({"id": "missing"})));
+            let call = host.service.call(&procedure, &identity, "test", input);
+            host.runtime.block_on(call).expect_err("a refusal").code
+        })
+        .collect();
+    assert_eq!(codes[..10], [Code::NotFound; 10]);
+    assert_eq!(codes[10], Code::TooManyRequests);
+}
+
+#[test]
+fn names_that_are_much_longer_than_any_users_are_counted_by_their_beginning() {
+    let host = Host::throttled();
+    let long = "a".repeat(5000);
+    let refused = host.sign_in_from("192.0.2.1", &format!("{long}1"), PASSWORD);
+    refused.assert_refused(401, "UNAUTHORIZED");
+    let refused = host.sign_in_from("192.0.2.2", &format!("{long}2"), PASSWORD);
+    assert_throttled(&refused, 1);
+    let refused = host.sign_in_from("192.0.2.3", &"a".repeat(255), PASSWORD);
+    refused.assert_refused(401, "UNAUTHORIZED");
 }

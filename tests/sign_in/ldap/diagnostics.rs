@@ -9,7 +9,7 @@ use std::{
 
 use portico_tests::Answer;
 
-use super::{ailing::listen, assert_logged, at, sign_in, start};
+use super::{ailing::listen, at, sign_in, start};
 
 const PASSWORD_POLICY: &str = "1.3.6.1.4.1.42.2.27.8.5.1";
 const PASSWORD_EXPIRED: &str = "2.16.840.1.113730.3.4.4";
@@ -159,8 +159,7 @@ fn why_an_account_is_refused_is_in_the_log_and_in_no_answer() {
         answer.assert_refused(401, "UNAUTHORIZED");
         assert_eq!(answer.seen(), answers[0].0.seen(), "{said}");
         let (id, why) = said.split_once(' ').expect("both");
-        let log = assert_logged(|| server.log(), id);
-        let line = log.lines().find(|line| line.contains(id)).expect("a line");
+        let line = server.wait_for_log(0, id);
         assert!(line.contains(why) && line.contains("CN=Ada"), "{why}: {line}");
     }
 }

@@ -9,11 +9,6 @@ mod settings;
 mod sign_in;
 mod slapd;
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use portico_tests::{Answer, Builder, Client, Key, Portico, administrator};
 use serde_json::{Value, json};
 
@@ -55,25 +50,4 @@ fn start(builder: Builder) -> Portico {
     let server = builder.start();
     administrator(&server);
     server
-}
-
-/// Checks that a log comes to say this, and gives it: what a process writes is read a little later.
-#[track_caller]
-fn assert_logged(log: impl Fn() -> String, text: &str) -> String {
-    assert_logged_times(log, text, 1)
-}
-
-/// The same, this many times.
-#[track_caller]
-fn assert_logged_times(log: impl Fn() -> String, text: &str, times: usize) -> String {
-    let begun = Instant::now();
-    loop {
-        let log = log();
-        if log.matches(text).count() >= times {
-            return log;
-        }
-        let is_late = begun.elapsed() > Duration::from_secs(10);
-        assert!(!is_late, "{text:?} is not there {times} times:\n{log}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }

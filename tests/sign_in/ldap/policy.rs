@@ -1,7 +1,9 @@
 //! A password policy in the directory: slapd with its overlay `ppolicy`.
 
+use portico_tests::wait_for_text;
+
 use super::{
-    assert_logged, session, sign_in,
+    session, sign_in,
     slapd::{PASSWORD, Slapd},
     start,
 };
@@ -15,7 +17,7 @@ fn an_account_that_the_policy_keeps_out_is_refused_like_a_wrong_password() {
     // Over, and the directory grants a few more sign-ins.
     session(&server, "grace", PASSWORD);
     let wrong = sign_in(&server, "ada", "not the password");
-    assert_logged(|| server.log(), "the directory does not take the password");
+    server.wait_for_log(0, "the directory does not take the password");
     for (name, why) in [
         ("reset", "the password must be changed first"),
         ("expired", "the password has expired"),
@@ -24,7 +26,7 @@ fn an_account_that_the_policy_keeps_out_is_refused_like_a_wrong_password() {
         let answer = sign_in(&server, name, PASSWORD);
         assert_eq!(answer.seen(), wrong.seen(), "{name}: {answer}");
         let said = format!("\"uid={name},ou=people,dc=example\": {why}");
-        let log = assert_logged(|| server.log().replace('\\', ""), &said);
+        let log = wait_for_text(|| server.log().replace('\\', ""), &said, 1);
         assert!(!log.contains(PASSWORD), "{log}");
     }
     slapd.change("dn: uid=reset,ou=people,dc=example\nchangetype: modify\ndelete: pwdReset");

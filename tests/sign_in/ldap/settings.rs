@@ -6,7 +6,7 @@ use portico_tests::{Builder, Client, PASSWORD as LOCAL_PASSWORD, administrator};
 use serde_json::json;
 
 use super::{
-    assert_logged, at, sign_in,
+    at, sign_in,
     slapd::{PASSWORD, SERVICE_PASSWORD, Slapd, USER_FILTER},
     start, who,
 };
@@ -39,7 +39,8 @@ fn a_directory_that_is_set_up_wrong_is_named_and_stops_nothing_else() {
         ("PORTICO_LDAP_GROUPS", "on", "ldap-groups-base is missing"),
     ] {
         let server = start(at("ldaps://127.0.0.1:1").environment(name, value));
-        let log = assert_logged(|| server.log(), "sign-in by LDAP is off: ");
+        server.wait_for_log(0, "sign-in by LDAP is off: ");
+        let log = server.log();
         assert!(log.contains(problem), "{problem}:\n{log}");
         sign_in(&server, "ada", "a password").assert_bad_field("provider");
         server.sign_in("root", LOCAL_PASSWORD);
@@ -65,7 +66,7 @@ fn no_user_of_the_directory_signs_in_before_the_first_administrator_exists() {
     }
     administrator(&server);
     sign_in(&server, "ada", PASSWORD).assert_status(200);
-    let log = assert_logged(|| slapd.log(), "SRCH base=\"ou=people");
+    let log = slapd.wait_for_log("SRCH base=\"ou=people", 1);
     assert_eq!(log.matches("SRCH base=\"ou=people").count(), 1, "{log}");
 }
 

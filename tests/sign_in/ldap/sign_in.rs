@@ -4,7 +4,7 @@ use portico_tests::{Client, Fixtures, PASSWORD as LOCAL_PASSWORD};
 use serde_json::json;
 
 use super::{
-    assert_logged, assert_logged_times, session, sign_in,
+    session, sign_in,
     slapd::{PASSWORD, SERVICE_PASSWORD, Slapd},
     start, who,
 };
@@ -31,8 +31,8 @@ fn over_tls_from_the_beginning_and_over_start_tls() {
         let bob = who(&session(&server, "bob", PASSWORD));
         assert_eq!((&bob["name"], &bob["email"]), (&json!("bob"), &json!(null)));
     }
-    assert_logged(|| slapd.log(), "STARTTLS");
-    assert_logged_times(|| slapd.log(), "TLS established", 6);
+    slapd.wait_for_log("STARTTLS", 1);
+    slapd.wait_for_log("TLS established", 6);
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn a_certificate_of_no_known_authority_is_refused() {
             !answer.text().contains("certificate"),
             "that is for the log: {answer}"
         );
-        assert_logged(|| server.log(), "invalid peer certificate");
+        server.wait_for_log(0, "invalid peer certificate");
     }
     // Two of them were this test's, to see whether it listens.
-    let log = assert_logged_times(|| slapd.log(), " closed ", 2 + 3);
+    let log = slapd.wait_for_log(" closed ", 2 + 3);
     assert!(!log.contains("BIND"), "something was sent:\n{log}");
 }
 

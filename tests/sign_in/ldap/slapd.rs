@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico_tests::Builder;
+use portico_tests::{Builder, wait_for_text};
 use tempfile::TempDir;
 
 /// The password with which the service searches. It must never come out of the service.
@@ -244,6 +244,12 @@ impl Slapd {
     pub fn log(&self) -> String {
         let process = self.process.as_ref().expect("it runs");
         process.log.lock().expect("the lock").clone()
+    }
+
+    /// Waits until the log contains this text this many times, and gives the log.
+    #[track_caller]
+    pub fn wait_for_log(&self, text: &str, times: usize) -> String {
+        wait_for_text(|| self.log(), text, times)
     }
 
     /// The service, with this directory over `ldaps://`.

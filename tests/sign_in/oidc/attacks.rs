@@ -4,7 +4,7 @@ use portico_tests::Client;
 
 use super::{
     browser::{Browser, Page, with_parameter},
-    harness::{Issuer, assert_logged, settings, signed_in, start, start_url, users},
+    harness::{Issuer, settings, signed_in, start, start_url, users},
 };
 
 /// Refused, without a word about the reason, and without a session.
@@ -64,7 +64,7 @@ fn coming_back_is_good_once_and_only_in_the_browser_that_began() {
     browser.forget_cookies();
     browser.set_cookie("portico_oidc", &cookie);
     assert_out(&browser, &browser.get(&callback));
-    assert_eq!(issuer.asked("/token"), 1, "nobody asks a second time");
+    assert_eq!(issuer.asked("/token"), 1, "the issuer is asked once");
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn the_log_says_why_a_callback_is_refused() {
         let said = server.log().len();
         let browser = if stranger { &other } else { &browser };
         assert_out(browser, &browser.get(&url));
-        assert_logged(&server, said, "a sign-in by OpenID Connect failed: ");
-        assert_logged(&server, said, reason);
+        server.wait_for_log(said, "a sign-in by OpenID Connect failed: ");
+        server.wait_for_log(said, reason);
         let code = super::browser::parameter(&callback, "code").expect("a code");
         let state = super::browser::parameter(&callback, "state").expect("a state");
         let log = server.log();

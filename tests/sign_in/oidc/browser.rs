@@ -1,8 +1,8 @@
 //! A browser, as far as signing in needs one: cookies, redirects, forms.
 
-use std::{cell::RefCell, collections::BTreeMap, time::Duration};
+use std::{cell::RefCell, collections::BTreeMap};
 
-use portico_tests::escape;
+use portico_tests::{agent, escape};
 use serde_json::Value;
 use ureq::http::Request;
 
@@ -58,16 +58,8 @@ impl Page {
 
 impl Browser {
     pub fn new() -> Self {
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(60)))
-            .build()
-            .new_agent();
         Self {
-            agent,
+            agent: agent(),
             cookies: RefCell::default(),
         }
     }
@@ -177,7 +169,7 @@ impl Browser {
             };
             page = self.post(&url, &form);
         }
-        panic!("the issuer sends nobody back: {page:?}");
+        panic!("the issuer does not redirect back: {page:?}");
     }
 }
 

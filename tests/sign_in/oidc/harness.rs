@@ -3,8 +3,6 @@
 use std::{
     io::{BufRead, BufReader, Lines},
     process::{Child, ChildStdout, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use portico_tests::{Builder, Client, Portico, Session, administrator, node};
@@ -156,18 +154,4 @@ pub fn users(administrator: &Session) -> Vec<String> {
     users
         .map(|user| user["name"].as_str().expect("a name").to_owned())
         .collect()
-}
-
-/// Waits until the log says this after its first `since` bytes. It comes through a pipe: not at once.
-#[track_caller]
-pub fn assert_logged(server: &Portico, since: usize, text: &str) {
-    let begun = Instant::now();
-    while !server.log()[since..].contains(text) {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "the log does not say {text:?}:\n{}",
-            server.log()
-        );
-        thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     browser::{Browser, parameter},
-    harness::{Issuer, assert_logged, settings, sign_in, signed_in, start_url},
+    harness::{Issuer, settings, sign_in, signed_in, start_url},
 };
 
 fn oidc(server: &Portico) -> Value {
@@ -55,8 +55,8 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
             .environment("PORTICO_OIDC_CLIENT_ID", "portico")
             .environment(name, value)
             .start();
-        assert_logged(&server, 0, "sign-in by OpenID Connect is off: ");
-        assert_logged(&server, 0, setting);
+        server.wait_for_log(0, "sign-in by OpenID Connect is off: ");
+        server.wait_for_log(0, setting);
         assert_eq!(oidc(&server)["isOn"], false);
         administrator(&server);
     }
@@ -66,7 +66,7 @@ fn a_provider_that_is_not_set_up_right_is_off_and_the_rest_is_not() {
         .environment("PORTICO_OIDC_ISSUER", "https://id.example")
         .environment("PORTICO_OIDC_CLIENT_ID", "portico")
         .start();
-    assert_logged(&server, 0, "public-url is missing");
+    server.wait_for_log(0, "public-url is missing");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_secret_is_sent_as_the_settings_say() {
         for server in refused {
             let (_, page) = sign_in(server, "1");
             page.assert_refused(401, "UNAUTHORIZED");
-            assert_logged(server, 0, "invalid_client");
+            server.wait_for_log(0, "invalid_client");
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     browser::{Browser, Page},
-    harness::{Issuer, assert_logged, sign_in, signed_in, start, start_url},
+    harness::{Issuer, sign_in, signed_in, start, start_url},
 };
 
 const DISCOVERY: &str = "/.well-known/openid-configuration";
@@ -57,7 +57,7 @@ fn an_issuer_that_is_down_is_asked_again_the_next_time() {
     let callback = browser.at_issuer(&start_url(&server), "1");
     issuer.stop();
     assert_silent(&browser.get(&callback));
-    assert_logged(&server, 0, "the OpenID Connect issuer does not answer");
+    server.wait_for_log(0, "the OpenID Connect issuer does not answer");
     let log = server.log();
     assert!(!log.contains("a secret of the client"), "{log}");
 }

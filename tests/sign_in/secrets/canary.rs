@@ -139,7 +139,7 @@ fn a_secret_is_found_in_every_form() {
     for text in [
         format!("a {password} b"),
         "got \"kanari \"\\ö%+&…".to_owned(),
-        STANDARD.encode(format!("somebody:{password}")),
+        STANDARD.encode(format!("user:{password}")),
         STANDARD.encode(format!("alice:{password}:more")),
         STANDARD.encode(format!("bobby1:{password}")),
         URL_SAFE.encode(password),

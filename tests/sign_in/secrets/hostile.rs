@@ -26,7 +26,7 @@ pub fn provoke(tape: &Tape, server: &Portico, secrets: &Secrets) {
     for procedure in procedures() {
         let name = procedure["name"].as_str().expect("a name");
         for input in &inputs {
-            for client in [&secrets.admin as &dyn Client, &secrets.nobody] {
+            for client in [&secrets.admin as &dyn Client, &secrets.anonymous] {
                 // Both methods: one of them is the wrong one.
                 client.get(&trpc_query_path(name, input));
                 client.mutate(name, input);
@@ -125,7 +125,7 @@ fn routes(secrets: &Secrets, method: &str, path: &str, inputs: &[Value]) {
         .collect::<Vec<_>>()
         .join("/");
     let has_body = !matches!(method, "GET" | "DELETE");
-    for client in [&secrets.admin as &dyn Client, &secrets.nobody] {
+    for client in [&secrets.admin as &dyn Client, &secrets.anonymous] {
         // The others have no bodies.
         for input in inputs.iter().filter(|_| has_body) {
             client.send_json(method, &path, input);
@@ -153,18 +153,18 @@ fn routes(secrets: &Secrets, method: &str, path: &str, inputs: &[Value]) {
 fn sign_ins(secrets: &Secrets, inputs: &[Value]) {
     let path = "/api/auth/sign-in";
     for input in inputs {
-        secrets.nobody.post(path, input);
+        secrets.anonymous.post(path, input);
     }
     let (password, wrong) = (&secrets.root_password, &secrets.wrong_password);
     for input in [
         json!({"username": "root", "password": wrong}),
-        json!({"username": "nobody at all", "password": password}),
+        json!({"username": "mallory at large", "password": password}),
         json!({"username": password, "password": wrong}),
         json!({"username": "root", "password": password, "provider": password}),
         json!({"username": "root", "password": secrets.session}),
         json!({"username": "root", "password": secrets.key}),
     ] {
-        assert_ne!(secrets.nobody.post(path, &input).status, 200);
+        assert_ne!(secrets.anonymous.post(path, &input).status, 200);
     }
     texts(secrets, path, "POST");
 }
@@ -207,11 +207,13 @@ fn credentials(tape: &Tape, server: &Portico, secrets: &Secrets) {
             "/api/none",
             "/",
         ] {
-            secrets.nobody.send("GET", path, &headers, None);
+            secrets.anonymous.send("GET", path, &headers, None);
         }
-        secrets.nobody.send("POST", "/api/auth/sign-out", &headers, None);
         secrets
-            .nobody
+            .anonymous
+            .send("POST", "/api/auth/sign-out", &headers, None);
+        secrets
+            .anonymous
             .send("POST", "/api/trpc/app.delete", &headers, None);
     }
     let large = session.repeat(1_500);
@@ -304,7 +306,7 @@ pub fn refuse_to_write(tape: &Tape, server: &Portico, secrets: &Secrets) {
                 let answer = answer.expect("an answer");
                 assert!(
                     [503, 504].contains(&answer.status),
-                    "{path} was written by nobody: {answer}"
+                    "{path} was not written: {answer}"
                 );
             });
         }

@@ -12,7 +12,7 @@ const AWKWARD: &str = "kanari \"\\ö%+&/=ß😀 ";
 /// Secrets that can still be used when the session is over.
 pub struct Secrets {
     pub admin: Recorded<Key>,
-    pub nobody: Recorded<Anonymous>,
+    pub anonymous: Recorded<Anonymous>,
     pub root_password: String,
     pub session: String,
     pub key: String,
@@ -36,11 +36,11 @@ fn password(tape: &Tape, number: u8) -> String {
 
 pub fn live(tape: &Tape, server: &Portico) -> Secrets {
     tape.hide("the password of the fixtures", PASSWORD);
-    let nobody = tape.on(server.anonymous());
+    let anonymous = tape.on(server.anonymous());
     let root_password = password(tape, 1);
     let root = json!({"username": "root", "password": root_password, "email": "root@example.com"});
-    let root_id = nobody.mutate("user.initUser", &root).data()["id"].clone();
-    let session = sign_in(&nobody, "root", &root_password);
+    let root_id = anonymous.mutate("user.initUser", &root).data()["id"].clone();
+    let session = sign_in(&anonymous, "root", &root_password);
     let admin = tape.on(server.key(&session));
 
     let key = admin.mutate("apiKeys.create", &json!({}));
@@ -49,7 +49,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
     let by_key = tape.on(server.key(&key).in_api_key_header());
     by_key.query("app.all", &NO_INPUT).assert_status(200);
 
-    let invite = people(tape, &admin, &nobody);
+    let invite = people(tape, &admin, &anonymous);
     things(&admin);
     documents(tape, &admin);
     own(tape, server, &admin, &root_id);
@@ -83,7 +83,7 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
     assert_ne!(spare_id, key_id);
     Secrets {
         admin,
-        nobody,
+        anonymous,
         root_password,
         session,
         key,
@@ -93,14 +93,14 @@ pub fn live(tape: &Tape, server: &Portico) -> Secrets {
 }
 
 /// The token, which this answer shows.
-fn sign_in(nobody: &Recorded<Anonymous>, name: &str, password: &str) -> String {
+fn sign_in(anonymous: &Recorded<Anonymous>, name: &str, password: &str) -> String {
     let body = json!({"username": name, "password": password});
-    let answer = nobody.post("/api/auth/sign-in", &body);
-    nobody.shows("a session", &answer, "/token")
+    let answer = anonymous.post("/api/auth/sign-in", &body);
+    anonymous.shows("a session", &answer, "/token")
 }
 
 /// Invites and users, by procedure calls and by REST; gives an invite that stays good.
-fn people(tape: &Tape, admin: &Recorded<Key>, nobody: &Recorded<Anonymous>) -> String {
+fn people(tape: &Tape, admin: &Recorded<Key>, anonymous: &Recorded<Anonymous>) -> String {
     let date = json!({"expirationDate": "2999-12-31T00:00:00.000Z"});
     let invite = admin.mutate("invite.createInvite", &date);
     let token = admin.shows("an invite that is used", &invite, "/result/data/token");
@@ -108,9 +108,9 @@ fn people(tape: &Tape, admin: &Recorded<Key>, nobody: &Recorded<Anonymous>) -> S
         "username": "guest", "password": password(tape, 2), "email": "g@example.com",
         "inviteId": invite.data()["id"], "token": token,
     });
-    nobody.mutate("user.register", &guest).data();
+    anonymous.mutate("user.register", &guest).data();
     // The same again: the invite is gone.
-    nobody
+    anonymous
         .mutate("user.register", &guest)
         .assert_refused(403, "FORBIDDEN");
 
@@ -210,13 +210,13 @@ fn documents(tape: &Tape, admin: &Recorded<Key>) {
 fn own(tape: &Tape, server: &Portico, admin: &Recorded<Key>, root_id: &Value) {
     let carol = json!({"username": "carol", "password": password(tape, 6), "groupIds": []});
     let id = admin.mutate("user.create", &carol).data()["id"].clone();
-    let nobody = tape.on(server.anonymous());
-    let token = sign_in(&nobody, "carol", carol["password"].as_str().expect("a text"));
+    let anonymous = tape.on(server.anonymous());
+    let token = sign_in(&anonymous, "carol", carol["password"].as_str().expect("a text"));
     let own = tape.on(server.key(&token));
     let change = json!({"userId": id, "previousPassword": carol["password"], "password": password(tape, 7)});
     own.mutate("user.changePassword", &change).assert_done();
     own.query("user.getById", &json!({"userId": id})).data();
-    sign_in(&nobody, "carol", change["password"].as_str().expect("a text"));
+    sign_in(&anonymous, "carol", change["password"].as_str().expect("a text"));
     let sessions = own.query("session.getAll", &NO_INPUT).data();
     let mut sessions = sessions.as_array().expect("a list").iter();
     let other = sessions.find(|session| session["current"] == false);
@@ -252,13 +252,13 @@ fn own(tape: &Tape, server: &Portico, admin: &Recorded<Key>, root_id: &Value) {
 
     let cookie = format!("theme=dark; portico_session={token}");
     let cookie = [("cookie", cookie.as_str())];
-    nobody
+    anonymous
         .send("GET", "/api/auth/session", &cookie, None)
         .assert_status(200);
-    nobody
+    anonymous
         .send("POST", "/api/auth/sign-out", &cookie, None)
         .assert_status(200);
-    nobody
+    anonymous
         .send("GET", "/api/auth/session", &cookie, None)
         .assert_status(401);
 }
@@ -344,7 +344,7 @@ pub fn call_from_the_command_line(
     call("no.such", key, &user("x")).failed();
     // No program listens there.
     let closed = ["call", "user.create", "-", "--url", "http://127.0.0.1:9"];
-    portico("portico call to nobody", &closed, key, &user("x")).failed();
+    portico("portico call to a closed port", &closed, key, &user("x")).failed();
 
     let created = call("apiKeys.create", key, "{}").succeeded();
     let created: Value = serde_json::from_str(&created).expect("JSON");

@@ -163,8 +163,8 @@ pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
             "/api/auth/oidc/callback",
             "completeOidc",
             "Where the issuer sends the browser back to: begins a session. `UNAUTHORIZED`, with the same words \
-             for every reason, where the issuer does not vouch for the user; `FORBIDDEN` where its user \
-             does not fit here.",
+             for every reason, where the issuer does not vouch for the user; `FORBIDDEN` if the \
+             account cannot be accepted.",
         )
     },
     Endpoint {

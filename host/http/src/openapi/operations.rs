@@ -4,7 +4,7 @@
 use portico_model::error::Code;
 use portico_sandbox::{Access, Kind};
 use portico_service::{
-    procedures::Procedure,
+    procedures::{Procedure, method},
     shape::{Field, Shape},
     words,
 };
@@ -99,10 +99,7 @@ impl Operations {
         );
         let mut operation = operation(procedure, operation_id("call", &procedure.name), tag);
         let mut codes = codes(procedure);
-        let method = match procedure.kind {
-            Kind::Query => "GET",
-            Kind::Mutation => "POST",
-        };
+        let method = method(procedure.kind);
         match (&procedure.input, procedure.kind) {
             (Shape::Nothing, _) => {}
             (input, Kind::Query) => {
@@ -180,16 +177,16 @@ impl Operations {
             responses["200"]["headers"][name] = header.clone();
             if name == "ETag" {
                 responses["304"] = json!({
-                    "description": "It is as it was.",
+                    "description": "Not modified.",
                     "headers": { "x-request-id": request_id(), "ETag": header },
                 });
             }
         }
         if endpoint.redirects {
             responses["303"] = responses["200"].take();
-            responses["303"]["description"] = "The browser goes on somewhere else.".into();
+            responses["303"]["description"] = "Redirects the browser.".into();
             responses["303"]["headers"]["Location"] = json!({
-                "description": "Where.", "required": true, "schema": { "type": "string" },
+                "description": "The redirect target.", "required": true, "schema": { "type": "string" },
             });
             if let Value::Object(responses) = &mut responses {
                 responses.shift_remove("200");

@@ -8,8 +8,10 @@ use axum::{
 };
 use bytes::Bytes;
 use portico_model::error::{Code, Error};
-use portico_sandbox::Kind;
-use portico_service::{procedures::Output, shape::Shape, table::Table};
+use portico_service::{
+    procedures::{Output, Procedure, method},
+    shape::Shape,
+};
 use serde_json::{Value, json};
 
 use super::superjson;
@@ -25,33 +27,71 @@ const COUNTED: usize = 1 << 10;
 /// Room for the envelope of one call's output, in bytes.
 const AROUND: usize = 64;
 
+/// What an answer needs to know of its call.
+#[derive(Clone)]
+pub(super) struct Caption {
+    /// The procedure's name, as the client wrote it.
+    pub name: String,
+    /// The procedure; none if no procedure has this name.
+    pub procedure: Option<Arc<Procedure>>,
+    /// Whether the client speaks superjson.
+    pub superjson: bool,
+}
+
 /// The outcome of one call.
 pub(super) struct Answer {
     name: String,
     superjson: bool,
     outcome: Result<Output, Error>,
+    /// superjson's `meta` of the output; empty where it is not sent.
+    meta: String,
     shape: Shape,
     /// The procedure's method.
     method: Option<&'static str>,
-    /// Counts its output while it waits.
+    /// Counts its output, and `meta`, while it waits.
     held: Option<Held>,
 }
 
+/// How an output stands in the text for its client.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// In an envelope of its own: superjson wraps the output.
+    Envelope,
+    /// In a line of a stream: superjson wraps the whole line, if any call of the request speaks it.
+    Line { superjson: bool },
+}
+
+impl Place {
+    /// The path from superjson's `json` to the output; none where no superjson is sent.
+    fn path(self, call_is_superjson: bool) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Envelope => call_is_superjson.then_some(&[]),
+            Self::Line { superjson } => superjson.then_some(&["2", "0", "0", "result", "data"]),
+        }
+    }
+}
+
 impl Answer {
-    /// The outcome of a call of this procedure.
-    pub fn new(table: &Table, name: String, superjson: bool, outcome: Result<Output, Error>) -> Self {
-        let procedure = table.find(&name);
+    /// The outcome of a call, whose answer will stand in this place.
+    pub fn new(caption: Caption, outcome: Result<Output, Error>, place: Place) -> Self {
+        let Caption {
+            name,
+            procedure,
+            superjson,
+        } = caption;
+        let procedure = procedure.as_deref();
         let shape = procedure.map_or(Shape::Nothing, |procedure| procedure.output);
-        let method = procedure.map(|procedure| match procedure.kind {
-            Kind::Query => "GET",
-            Kind::Mutation => "POST",
-        });
+        let meta = match (&outcome, place.path(superjson)) {
+            (Ok(output), Some(path)) => superjson::meta(&shape, output, path),
+            _ => String::new(),
+        };
         Self {
             name,
             superjson,
             outcome,
+            meta,
             shape,
-            method,
+            method: procedure.map(|procedure| method(procedure.kind)),
             held: None,
         }
     }
@@ -63,7 +103,7 @@ impl Answer {
             && output.len() >= least
         {
             output.shrink_to_fit();
-            self.held = Some(connection.hold(output.len()));
+            self.held = Some(connection.hold(output.len() + self.meta.len()));
         }
         self
     }
@@ -97,10 +137,9 @@ impl Answer {
                 pieces.push("}}");
             }
             Ok(output) if self.superjson => {
-                let meta = superjson::meta(&self.shape, &output, &[]);
                 pieces.push(r#"{"result":{"data":{"json":"#);
                 pieces.push_answer(output, self.held);
-                pieces.push(&meta);
+                pieces.push(&self.meta);
                 pieces.push("}}}");
             }
             Ok(output) => {
@@ -123,14 +162,10 @@ impl Answer {
             pieces.push(r#"{"json":"#);
         }
         pieces.push(&format!("[{index},0,[["));
-        let mut after = String::new();
         match self.outcome {
             Err(ref error) => pieces.push(&json!({ "error": self.error(error) }).to_string()),
             Ok(_) if matches!(self.shape, Shape::Nothing) => pieces.push(r#"{"result":{}}"#),
             Ok(output) => {
-                if superjson {
-                    after = superjson::meta(&self.shape, &output, &["2", "0", "0", "result", "data"]);
-                }
                 pieces.push(r#"{"result":{"data":"#);
                 pieces.push_answer(output, self.held);
                 pieces.push("}}");
@@ -138,7 +173,7 @@ impl Answer {
         }
         pieces.push("]]]");
         if superjson {
-            pieces.push(&after);
+            pieces.push(&self.meta);
             pieces.push("}");
         }
         pieces.push("\n");
@@ -147,7 +182,7 @@ impl Answer {
     /// Roughly the room that it needs in a buffer of small texts.
     fn small_size(&self) -> usize {
         let output = self.outcome.as_ref().map_or(LARGE / 16, String::len);
-        AROUND + if output < LARGE { output } else { 0 }
+        AROUND + self.meta.len() + if output < LARGE { output } else { 0 }
     }
 }
 
@@ -234,6 +269,7 @@ mod tests {
                 name: "app.all".into(),
                 superjson: false,
                 outcome: Ok("x".repeat(bytes)),
+                meta: String::new(),
                 shape: Shape::Text,
                 method: Some("GET"),
                 held: None,

@@ -1,5 +1,7 @@
 //! The calls in a request.
 
+use std::sync::Arc;
+
 use axum::{
     body::Body,
     http::{Method, header, request::Parts},
@@ -9,10 +11,10 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_sandbox::Kind;
-use portico_service::{procedures::Procedure, service::Authorised, table::Table};
+use portico_service::{procedures::Procedure, service::Authorised};
 use serde_json::Value;
 
-use super::superjson;
+use super::{answer::Caption, superjson};
 use crate::{
     request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
     state::Shared,
@@ -26,13 +28,15 @@ pub(super) struct Calls {
     pub is_batch: bool,
     /// The key `input` of the query string.
     query_input: Option<String>,
-    calls: Vec<Call>,
+    calls: Vec<BatchCall>,
 }
 
 /// One call.
-pub(super) struct Call {
+pub(super) struct BatchCall {
     /// The procedure's name, as the client wrote it.
     pub name: String,
+    /// The procedure; none if no procedure has this name.
+    pub procedure: Option<Arc<Procedure>>,
     /// Whether the client speaks superjson.
     pub superjson: bool,
     /// Set once access was checked: the call may be made, or it is refused whatever its input.
@@ -106,9 +110,18 @@ impl Calls {
             );
             return Err(Error::new(Code::BadRequest, message));
         }
-        let table = &http.service.table;
-        let procedures: Vec<_> = names.iter().filter_map(|name| table.find(name)).collect();
-        let is_of = |kind: Kind| procedures.iter().any(|procedure| procedure.kind == kind);
+        let calls: Vec<_> = names
+            .into_iter()
+            .map(|name| BatchCall {
+                name: name.into(),
+                procedure: http.service.table.find(name).cloned(),
+                superjson: false,
+                authorised: None,
+                input: Input::None,
+            })
+            .collect();
+        let procedures = || calls.iter().filter_map(|call| call.procedure.as_ref());
+        let is_of = |kind: Kind| procedures().any(|procedure| procedure.kind == kind);
         if is_of(Kind::Query) && is_of(Kind::Mutation) {
             let message = "Cannot mix procedure types in call: query, mutation";
             return Err(Error::new(Code::BadRequest, message));
@@ -120,15 +133,7 @@ impl Calls {
         Ok(Self {
             is_batch,
             query_input: query("input").filter(|input| !input.is_empty()).map(Into::into),
-            calls: names
-                .into_iter()
-                .map(|name| Call {
-                    name: name.into(),
-                    superjson: false,
-                    authorised: None,
-                    input: Input::None,
-                })
-                .collect(),
+            calls,
         })
     }
 
@@ -177,19 +182,17 @@ impl Calls {
             .calls
             .iter()
             .filter(|call| matches!(call.authorised, Some(Ok(_))));
-        let procedures = permitted.filter_map(|call| http.service.table.find(&call.name));
-        let procedures = procedures.map(AsRef::as_ref);
+        let procedures = permitted.filter_map(|call| call.procedure.as_deref());
         InputLimit::of(&http.limits, procedures)
     }
 
     /// The procedures that are called; names that do not exist are left out.
-    pub fn procedures<'a>(&self, table: &'a Table) -> impl Iterator<Item = &'a Procedure> {
-        let procedures = self.calls.iter().filter_map(|call| table.find(&call.name));
-        procedures.map(AsRef::as_ref)
+    pub fn procedures(&self) -> impl Iterator<Item = &Procedure> {
+        self.calls.iter().filter_map(|call| call.procedure.as_deref())
     }
 
     /// The calls, in order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Call> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut BatchCall> {
         self.calls.iter_mut()
     }
 
@@ -205,15 +208,24 @@ impl Calls {
 }
 
 impl IntoIterator for Calls {
-    type Item = Call;
-    type IntoIter = std::vec::IntoIter<Call>;
+    type Item = BatchCall;
+    type IntoIter = std::vec::IntoIter<BatchCall>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.calls.into_iter()
     }
 }
 
-impl Call {
+impl BatchCall {
+    /// What its answer needs to know of it.
+    pub fn caption(&self) -> Caption {
+        Caption {
+            name: self.name.clone(),
+            procedure: self.procedure.clone(),
+            superjson: self.superjson,
+        }
+    }
+
     fn read(&mut self, input: Value) {
         self.superjson = superjson::is_wrapped(&input);
         self.input = if !self.superjson {

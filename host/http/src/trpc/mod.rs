@@ -31,7 +31,8 @@ use portico_model::error::{Code, Error};
 use portico_sandbox::Kind;
 use portico_service::{
     identity::Identity,
-    procedures::{Output, Procedure},
+    procedures::{Output, Procedure, method},
+    sender::Sender,
     service::{Authorised, report},
 };
 use portico_storage::{SharedSnapshot, Snapshot};
@@ -42,8 +43,8 @@ use tokio::{
 };
 
 use self::{
-    answer::Answer,
-    calls::{Call, Calls},
+    answer::{Answer, Place},
+    calls::{BatchCall, Calls},
 };
 use crate::{
     activity::Answering,
@@ -97,8 +98,9 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     let mut gate = None;
     if calls.len() > 1 && parts.method == Method::GET {
         let address = client_address(http, &parts);
-        let enter = Gate::enter(&http.batches, &connection, address, calls.len(), streams);
-        if Gate::waits(&connection, calls.len()) {
+        let waits = Gate::waits(&connection, calls.len());
+        let enter = Gate::enter(&http.batches, &connection, address, calls.len(), streams, waits);
+        if waits {
             // Many requests may wait here, and parsed ones take more memory.
             drop(calls);
             gate = Some(enter.await?);
@@ -107,46 +109,49 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             gate = Some(enter.await?);
         }
     }
-    let snapshot = snapshot(&parts.method, calls.procedures(&http.service.table));
+    let snapshot = snapshot(&parts.method, calls.procedures());
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let mut identity = identify_within(&shared, http, &parts, &id).await?;
-    let sets_password = calls
-        .procedures(&http.service.table)
-        .any(Procedure::sets_password);
+    let sets_password = calls.procedures().any(|procedure| procedure.sets_password);
     let may_renew = sets_password && identity.renew_token(&http.service.secrets);
     let identity = Arc::new(identity);
-    let caller = Caller {
+    let mut context = RequestContext {
         http: http.clone(),
+        sender: Sender::new(identity.clone()),
         identity: identity.clone(),
         id,
         method: parts.method.clone(),
         connection: connection.clone(),
         is_batch: calls.is_batch,
+        place: Place::Envelope,
         _answering: parts.extensions.get().cloned(),
         room: AtomicUsize::new(http.limits.answers),
     };
     // Authorise before reading the body.
     for call in calls.iter_mut() {
-        call.authorised = Some(caller.authorise(&call.name).await);
+        call.authorised = Some(context.authorise(call).await);
     }
     calls.read_inputs(http, &parts, body).await;
+    let superjson = calls.is_superjson();
+    if streams {
+        context.place = Place::Line { superjson };
+    }
     // A new cookie is part of the head, so nothing is sent before all calls are done.
     if streams && !may_renew {
-        return Ok(stream(caller, calls, snapshot, gate));
+        return Ok(stream(context, calls, snapshot, gate));
     }
     if !calls.is_batch {
-        shared.keep_no_more();
+        shared.close();
         let mut answers = Vec::new();
         for call in calls {
-            answers.push(caller.answer(call, &shared).await);
+            answers.push(context.answer(call, &shared).await);
         }
         let response = answer::response(answers, false, &connection);
         return Ok(session::with_renewed(http, response, &identity));
     }
     // Free the request: its answers may have to wait.
     drop(parts);
-    let superjson = calls.is_superjson();
-    let mut coming = start(caller, calls, snapshot, gate);
+    let mut coming = start(context, calls, snapshot, gate);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
         answers.push(answer);
@@ -165,7 +170,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
 /// up calls that hold what others wait for. Each task makes one call after the other. A batch that only
 /// reads uses one snapshot for each task where possible, and waits at its gate.
 fn start(
-    caller: Caller,
+    context: RequestContext,
     calls: Calls,
     snapshot: Option<Snapshot>,
     gate: Option<Gate>,
@@ -173,12 +178,12 @@ fn start(
     let (sender, coming) = unbounded_channel();
     let reads = snapshot.is_some();
     let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
-    let (caller, gate) = (Arc::new(caller), gate.map(Arc::new));
+    let (context, gate) = (Arc::new(context), gate.map(Arc::new));
     let tasks = calls.len().min(AT_ONCE);
     let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
     for snapshot in snapshots.take(tasks) {
         tokio::spawn(make(
-            caller.clone(),
+            context.clone(),
             waiting.clone(),
             snapshot,
             gate.clone(),
@@ -190,8 +195,8 @@ fn start(
 
 /// Makes calls until none is left or the client has gone.
 async fn make(
-    caller: Arc<Caller>,
-    waiting: Arc<Mutex<impl Iterator<Item = (usize, Call)>>>,
+    context: Arc<RequestContext>,
+    waiting: Arc<Mutex<impl Iterator<Item = (usize, BatchCall)>>>,
     snapshot: Option<Snapshot>,
     gate: Option<Arc<Gate>>,
     answers: UnboundedSender<(usize, Answer)>,
@@ -219,25 +224,25 @@ async fn make(
         if is_authorised && let Some(refusal) = refusal {
             call.authorised = Some(Err(refusal));
         }
-        let (name, superjson) = (call.name.clone(), call.superjson);
-        let procedure = caller.http.service.table.find(&name);
+        let caption = call.caption();
         let input = call.input.value();
-        if procedure.is_some_and(|procedure| caller.http.lists.may_be_large(procedure, input)) {
+        let may_be_large = |procedure: &Procedure| context.http.lists.may_be_large(procedure, input);
+        if caption.procedure.as_deref().is_some_and(may_be_large) {
             // It waits for the permit for large lists; meanwhile other batches may have this one.
             pass = None;
         }
-        let answer = AssertUnwindSafe(caller.answer(call, &shared))
+        let answer = AssertUnwindSafe(context.answer(call, &shared))
             .catch_unwind()
             .await;
         let answer = answer.unwrap_or_else(|_| {
             let panic = anyhow::anyhow!("a call panicked; the line above says where");
-            let error = report(Error::internal(panic), &name, &caller.id.0);
-            Answer::new(&caller.http.service.table, name, superjson, Err(error))
+            let error = report(Error::internal(panic), &caption.name, &context.id.0);
+            Answer::new(caption, Err(error), context.place)
         });
         // It fails when the client has gone.
         let _ = answers.send((index, answer));
         if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
-            shared.let_go();
+            shared.release();
             pass = None;
             yield_now().await;
             since = Instant::now();
@@ -252,11 +257,11 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// One line for each answer, in the order in which the calls finish.
-fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>, gate: Option<Gate>) -> Response {
+fn stream(context: RequestContext, calls: Calls, snapshot: Option<Snapshot>, gate: Option<Gate>) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
-    let connection = caller.connection.clone();
-    let coming = start(caller, calls, snapshot, gate);
+    let connection = context.connection.clone();
+    let coming = start(context, calls, snapshot, gate);
     let lines = stream::unfold((coming, connection), move |(mut coming, connection)| async move {
         let (index, answer) = coming.recv().await?;
         let line = answer.line(index, superjson, &connection);
@@ -267,8 +272,9 @@ fn stream(caller: Caller, calls: Calls, snapshot: Option<Snapshot>, gate: Option
 }
 
 /// The context of a request's calls.
-struct Caller {
+struct RequestContext {
     http: Shared,
+    sender: Arc<Sender>,
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
@@ -276,6 +282,8 @@ struct Caller {
     connection: Arc<Connection>,
     /// Whether each answer waits for others.
     is_batch: bool,
+    /// Where each answer will stand.
+    place: Place,
     /// Keeps the connection open while the host stops, until the last answer is made. None where the sockets
     /// are not ours.
     _answering: Option<Arc<Answering>>,
@@ -283,20 +291,21 @@ struct Caller {
     room: AtomicUsize,
 }
 
-impl Caller {
+impl RequestContext {
     /// Checks that the procedure exists, the method, and access.
-    async fn authorise(&self, name: &str) -> Result<Authorised, Error> {
-        let Some(procedure) = self.http.service.table.find(name) else {
+    async fn authorise(&self, call: &BatchCall) -> Result<Authorised, Error> {
+        let name = &call.name;
+        let Some(procedure) = &call.procedure else {
             return Err(Error::new(
                 Code::NotFound,
                 format!("No procedure found on path \"{name}\""),
             ));
         };
-        let (kind, method) = match procedure.kind {
-            Kind::Query => ("query", Method::GET),
-            Kind::Mutation => ("mutation", Method::POST),
+        let kind = match procedure.kind {
+            Kind::Query => "query",
+            Kind::Mutation => "mutation",
         };
-        if self.method != method {
+        if self.method.as_str() != method(procedure.kind) {
             let message = format!(
                 "Unsupported {}-request to {kind} procedure at path \"{name}\"",
                 self.method
@@ -305,18 +314,19 @@ impl Caller {
         }
         self.http
             .service
-            .authorise(procedure, &self.identity, &self.id.0)
+            .authorise(procedure, &self.sender, &self.id.0)
             .await
     }
 
-    async fn answer(&self, call: Call, snapshot: &SharedSnapshot) -> Answer {
-        let (name, superjson) = (call.name.clone(), call.superjson);
+    async fn answer(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Answer {
+        let caption = call.caption();
         let (outcome, list) = match self.run(call, snapshot).await {
             Ok((output, list)) => (Ok(output), Some(list)),
             Err(error) => (Err(error), None),
         };
         let size = outcome.as_ref().map_or(0, String::len);
-        let answer = Answer::new(&self.http.service.table, name, superjson, outcome);
+        // The list ends after this, because a large answer is parsed here.
+        let answer = Answer::new(caption, outcome, self.place);
         let answer = answer.counted(&self.connection, self.is_batch);
         if let Some(list) = list {
             list.end(size);
@@ -324,11 +334,11 @@ impl Caller {
         answer
     }
 
-    async fn run(&self, call: Call, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
-        let not_found = || Error::not_found("Procedure");
-        let authorised = call.authorised.ok_or_else(not_found)??;
+    async fn run(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
+        let unchecked = || Error::internal(anyhow::anyhow!("the access of a call was not checked"));
+        let authorised = call.authorised.ok_or_else(unchecked)??;
         let service = &self.http.service;
-        let procedure = service.table.find(&call.name).ok_or_else(not_found)?;
+        let procedure = authorised.procedure();
         if self.room.load(Ordering::Relaxed) == 0 {
             let error = Error::new(
                 Code::PayloadTooLarge,

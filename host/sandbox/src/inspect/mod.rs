@@ -4,6 +4,9 @@
 //! component for another version of the contract it says that a resource is not implemented. So a
 //! file is compared with the world `plugin` of `wit/` before anything of it is compiled or run.
 
+mod comparison;
+mod contract;
+mod problems;
 mod types;
 mod world;
 
@@ -12,8 +15,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use wit_parser::decoding::{DecodedWasm, decode};
 
-use self::world::{Comparison, World};
-pub use self::world::{Interface, Standing};
+use self::comparison::{Comparison, compare};
+use self::contract::contract;
+use self::world::World;
+pub use self::world::{Compatibility, Interface};
 
 /// The first bytes of a file of WebAssembly.
 const MAGIC: &[u8] = b"\0asm";
@@ -41,7 +46,7 @@ pub struct Inspection {
 
 /// Inspects a file without compiling or running anything of it.
 pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
-    let contract = World::contract()?;
+    let contract = contract()?;
     let (kind, comparison) = read(file, &contract);
     let sha256 = sha256(file);
     Ok(Inspection {
@@ -57,7 +62,7 @@ pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
 
 /// Refuses a file that is not a component for this host.
 pub(crate) fn check(file: &[u8]) -> anyhow::Result<()> {
-    let contract = World::contract()?;
+    let contract = contract()?;
     let (_, comparison) = read(file, &contract);
     if !comparison.problems.is_empty() {
         bail!(
@@ -111,7 +116,7 @@ fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
     }
     match decode(file) {
         Ok(DecodedWasm::Component(resolve, world)) => {
-            ("component", contract.compare(&World::new(resolve, world)))
+            ("component", compare(contract, &World::new(resolve, world)))
         }
         Ok(DecodedWasm::WitPackage(..)) => refused(
             "WIT package",
@@ -127,7 +132,7 @@ fn foreign(file: &[u8]) -> String {
     if file.is_empty() {
         "the file is empty: copy it again".into()
     } else if MAGIC.starts_with(file) || file.starts_with(MAGIC) {
-        "the file ends before it has begun: copy it again".into()
+        "the file is truncated: copy it again".into()
     } else if text.starts_with(b"(component") || text.starts_with(b"(module") {
         "it is WebAssembly's text form: make a file of bytes of it with `wasm-tools parse`".into()
     } else if file.starts_with(b"\x7fELF") {
@@ -143,13 +148,11 @@ fn foreign(file: &[u8]) -> String {
 fn unreadable(file: &[u8], error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
     if text.contains("unexpected end") {
-        format!(
-            "the file ends in the middle, after {} bytes: copy it again",
-            file.len()
-        )
+        format!("the file is truncated after {} bytes: copy it again", file.len())
     } else {
         format!(
-            "it is not a component that can be read ({text}): is the file whole, and does its maker validate it?"
+            "it is not a component that can be read ({text}): is the file complete, and does `wasm-tools validate` \
+             accept it?"
         )
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use portico_sandbox::{
     COMPONENT,
-    inspect::{Inspection, Interface, Standing, inspect},
+    inspect::{Compatibility, Inspection, Interface, inspect},
 };
 use portico_service::identity::Identity;
 use serde_json::json;
@@ -88,16 +88,16 @@ fn show(name: &str, inspection: &Inspection, procedures: &[String]) -> anyhow::R
     print(&format!("  size      {} bytes", inspection.size))?;
     print(&format!("  sha-256   {}", inspection.sha256))?;
     show_interfaces("imports", &inspection.imports, |standing| match standing {
-        Standing::Fits => "offered",
-        Standing::Differs => "offered in another form",
-        Standing::Missing => "not offered",
-        Standing::Unused => "types only",
+        Compatibility::Fits => "offered",
+        Compatibility::Differs => "offered in another form",
+        Compatibility::Missing => "not offered",
+        Compatibility::Unused => "types only",
     })?;
     show_interfaces("exports", &inspection.exports, |standing| match standing {
-        Standing::Fits => "called",
-        Standing::Differs => "in another form",
-        Standing::Missing => "lacking",
-        Standing::Unused => "not called",
+        Compatibility::Fits => "called",
+        Compatibility::Differs => "in another form",
+        Compatibility::Missing => "lacking",
+        Compatibility::Unused => "not called",
     })?;
     if !procedures.is_empty() {
         print(&format!("procedures: {}", procedures.len()))?;
@@ -117,7 +117,7 @@ fn show(name: &str, inspection: &Inspection, procedures: &[String]) -> anyhow::R
 fn show_interfaces(
     title: &str,
     interfaces: &[Interface],
-    standing: fn(Standing) -> &'static str,
+    standing: fn(Compatibility) -> &'static str,
 ) -> anyhow::Result<()> {
     if interfaces.is_empty() {
         return Ok(());

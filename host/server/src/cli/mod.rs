@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod apply;
+mod apps;
 mod audit;
 mod backup;
 mod call;
@@ -74,7 +75,7 @@ enum Command {
     Restore(restore::Restore),
     /// Show imports and exports of a component, and whether this host can run it
     Inspect(inspect::Inspect),
-    /// Give a user a new password, shown once, and end their sessions
+    /// Give a user a new password, shown once, end their sessions, and enable them
     Recover(recover::Recover),
 }
 

@@ -18,7 +18,7 @@ impl Procedures {
     pub fn run(self) -> anyhow::Result<()> {
         let service = block_on(host::without_data(COMPONENT, None))?;
         if self.json {
-            let rows: Vec<_> = service.table.iter().map(as_json).collect();
+            let rows: Vec<_> = service.table.iter().map(|row| as_json(row)).collect();
             return print(&terminal::json(&rows.into())?);
         }
         service.table.iter().try_for_each(|procedure| {

@@ -1,6 +1,6 @@
 //! `audit.*`: reads the audit log, which `crate::audit` writes.
 
-use portico_model::{error::Error, time};
+use portico_model::{Timestamp, error::Error, time};
 use portico_storage::{Access, AuditFilter, AuditRow};
 use serde::{Deserialize, Serialize};
 
@@ -74,16 +74,13 @@ pub(super) static ROWS: &[Row] = &[query(
 struct Page {
     page: i32,
     page_size: i32,
-    #[serde(default)]
     actor_id: Option<String>,
-    #[serde(default)]
     procedure: Option<String>,
-    #[serde(default)]
     outcome: Option<String>,
-    #[serde(default)]
-    from: Option<String>,
-    #[serde(default)]
-    until: Option<String>,
+    #[serde(default, deserialize_with = "time::deserialize_option")]
+    from: Option<Timestamp>,
+    #[serde(default, deserialize_with = "time::deserialize_option")]
+    until: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -103,12 +100,12 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
         actor_id: input.actor_id,
         procedure: input.procedure,
         outcome: input.outcome,
-        from: input.from.as_deref().and_then(time::parse),
-        until: input.until.as_deref().and_then(time::parse),
+        from: input.from,
+        until: input.until,
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
     // The page includes every refusal until now. A task of its own writes them even if the client leaves.
-    call.snapshot.let_go();
+    call.snapshot.release();
     let audit = call.resources.audit.clone();
     let flushing = tokio::spawn(async move { audit.flush().await });
     flushing.await.map_err(Error::internal)?;

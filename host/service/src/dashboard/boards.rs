@@ -39,7 +39,7 @@ const SHARES: Shape = Bounded(&List(&Text), Bound::Count(0, MOST_ITEMS as u32));
 
 const SUMMARY: [Field; 4] = [
     required("id", Text).about("The board's id."),
-    required("name", Text).about("The board's name, which no other has."),
+    required("name", Text).about("The board's name, unique."),
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
     required("creatorId", NULLABLE_TEXT).about("Who made it; null once they are gone."),
 ];
@@ -67,7 +67,7 @@ const BOARD: Shape = Named(
         SUMMARY[1],
         SUMMARY[2],
         SUMMARY[3],
-        required("items", ITEMS).about("What stands on it, in this order."),
+        required("items", ITEMS).about("Its items, in this order."),
     ]),
 );
 
@@ -78,7 +78,7 @@ pub(super) static ROWS: &[Row] = &[
         List(&Named("BoardSummary", &Record(&SUMMARY))),
         |call| Box::pin(get_all(call)),
     )
-    .about("All boards without what stands on them, by name."),
+    .about("All boards without their items, by name."),
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
@@ -86,10 +86,10 @@ pub(super) static ROWS: &[Row] = &[
     mutation(
         "board.create",
         Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other board has it."),
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
             required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
             required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
-                .about("What stands on it, in this order; bookmarks of at most as many apps."),
+                .about("Its items, in this order; bookmarks of at most as many apps."),
         ]),
         ID,
         |call| Box::pin(create(call)),

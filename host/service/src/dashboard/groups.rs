@@ -11,6 +11,7 @@ use super::{
     validate::{Fields, LABEL},
 };
 use crate::{
+    accounts::admin_exists,
     procedures::{
         call::{ById, Call, Created, Output, json},
         row::{Row, mutation, query},
@@ -68,7 +69,7 @@ pub(super) static ROWS: &[Row] = &[
             "Group",
             &Record(&[
                 required("id", Text).about("The group's id."),
-                required("name", Text).about("The group's name, which no other has."),
+                required("name", Text).about("The group's name, unique."),
                 required("permissions", List(&Text)).about("What its members may do."),
                 required("members", List(&NAMED)).about("The users in it."),
             ]),
@@ -78,9 +79,7 @@ pub(super) static ROWS: &[Row] = &[
     .about("All groups with their permissions and members, by name."),
     mutation(
         "group.createGroup",
-        Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other group has it.")
-        ]),
+        Record(&[required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.")]),
         ID,
         |call| Box::pin(create(call)),
     )
@@ -105,7 +104,7 @@ pub(super) static ROWS: &[Row] = &[
     mutation("group.addMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(add_member(call))
     })
-    .about("Adds a user to a group; one who is in it already stays.")
+    .about("Adds a user to a group; does nothing for an existing member.")
     .refuses(&[Code::NotFound]),
     mutation("group.removeMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(remove_member(call))
@@ -207,12 +206,12 @@ struct AdministratorGuard {
 impl AdministratorGuard {
     async fn before(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
         Ok(Self {
-            existed: administrator_exists(transaction).await?,
+            existed: admin_exists(transaction).await?,
         })
     }
 
     async fn after(self, transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-        if self.existed && !administrator_exists(transaction).await? {
+        if self.existed && !admin_exists(transaction).await? {
             return Err(Error::new(
                 Code::Conflict,
                 "This would take admin from the last administrator",
@@ -224,15 +223,9 @@ impl AdministratorGuard {
 
 /// Refuses a state without an administrator, even if there was none before.
 pub(super) async fn require_administrator(transaction: &mut dyn DashboardTransaction) -> Result<(), Error> {
-    if administrator_exists(transaction).await? {
+    if admin_exists(transaction).await? {
         return Ok(());
     }
     let message = "There would be no administrator: no user in a group with the permission admin";
     Err(Error::new(Code::Conflict, message))
-}
-
-async fn administrator_exists(transaction: &mut dyn DashboardTransaction) -> Result<bool, Error> {
-    // No user has this id, so every administrator counts as another one.
-    let no_user = "";
-    Ok(transaction.another_admin_exists(no_user).await?)
 }

@@ -1,6 +1,7 @@
 //! `invite.*`: invites. Each lets one person register, until it expires.
 
 use portico_model::{
+    Timestamp,
     error::{Code, Error},
     time,
 };
@@ -23,7 +24,8 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Create {
-    expiration_date: String,
+    #[serde(deserialize_with = "time::deserialize")]
+    expiration_date: Timestamp,
 }
 
 #[derive(Serialize)]
@@ -40,7 +42,7 @@ pub(super) static ROWS: &[Row] = &[
             "Invite",
             &Record(&[
                 required("id", Text).about("The invite's id."),
-                required("expirationDate", Date).about("Until when a person can register with it."),
+                required("expirationDate", Date).about("When it expires."),
                 required("creator", Nullable(&NAMED)).about("The user who made it; null for the operator."),
             ]),
         )),
@@ -50,8 +52,9 @@ pub(super) static ROWS: &[Row] = &[
     .at("GET", "/api/invites"),
     mutation(
         "invite.createInvite",
-        Record(&[required("expirationDate", Date)
-            .about("Until when a person can register with it. A date in the past is accepted, too.")]),
+        Record(&[
+            required("expirationDate", Date).about("When it expires. A date in the past is accepted, too.")
+        ]),
         Named(
             "CreatedInvite",
             &Record(&[
@@ -76,14 +79,11 @@ async fn get_all(call: Call) -> Result<Output, Error> {
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
-    let expiration_date = time::parse(&input.expiration_date)
-        .ok_or_else(|| Error::invalid_field("expirationDate", "must be a date with time"))?;
-
     let issued = call.resources.secrets.invite(call.resources.new_id());
     let (mut transaction, creator_id) = call.begin_as_creator().await?;
     let invite = NewInvite {
         id: issued.id.clone(),
-        expiration_date,
+        expiration_date: input.expiration_date,
         creator_id,
     };
     transaction.insert_invite(&invite, &issued.hash).await?;

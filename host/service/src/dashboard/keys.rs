@@ -1,6 +1,7 @@
-//! `apiKeys.*`: keys for programs. At any time a key has the permissions that its user has.
+//! `apiKeys.*`: keys for programs. A key always has its user's current permissions.
 
 use portico_model::{
+    Timestamp,
     error::{Code, Error},
     time,
 };
@@ -26,12 +27,10 @@ use crate::{
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Create {
-    #[serde(default)]
     user_id: Option<String>,
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
-    expires_at: Option<String>,
+    #[serde(default, deserialize_with = "time::deserialize_option")]
+    expires_at: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
@@ -81,7 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         ),
         |call| Box::pin(create(call)),
     )
-    .about("Makes an API key. It may do what its user may do, at every moment.")
+    .about("Makes an API key. It always has its user's current permissions.")
     .refuses(&[Code::NotFound]),
     mutation(
         "apiKeys.delete",
@@ -89,7 +88,7 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         |call| Box::pin(delete(call)),
     )
-    .about("Deletes an API key: it opens nothing from now on.")
+    .about("Deletes an API key: it stops working at once.")
     .refuses(&[Code::NotFound]),
 ];
 
@@ -106,7 +105,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let user_id = input
         .user_id
         .or_else(|| call.identity.user_id().map(Into::into))
-        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is no user"))?;
+        .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
 
     let issued = call.resources.secrets.api_key();
     let key = ApiKey {
@@ -114,7 +113,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
         name,
         user_id,
         created_at: call.resources.clock.now(),
-        expires_at: input.expires_at.as_deref().and_then(time::parse),
+        expires_at: input.expires_at,
         last_used_at: None,
     };
     let mut transaction = call.begin(Access::Write).await?;
@@ -135,4 +134,25 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
     transaction.commit().await?;
     json(&())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_date_that_cannot_be_read_is_an_error_and_not_a_key_without_an_end() {
+        let expires_at = |date: Value| {
+            let input = json!({"expiresAt": date});
+            from_value::<Create>(input).map(|create| create.expires_at)
+        };
+        assert_eq!(expires_at(json!("1970-01-01T00:00:01Z")).unwrap(), Some(1000));
+        assert_eq!(expires_at(json!(null)).unwrap(), None);
+        assert!(from_value::<Create>(json!({})).unwrap().expires_at.is_none());
+        for date in [json!("tomorrow"), json!(5)] {
+            assert!(expires_at(date).is_err());
+        }
+    }
 }

@@ -38,7 +38,6 @@ struct Create {
     short: String,
     url_template: String,
     icon_url: String,
-    #[serde(default)]
     description: Option<String>,
 }
 
@@ -50,8 +49,8 @@ pub(super) static ROWS: &[Row] = &[
             "SearchEngine",
             &Record(&[
                 required("id", Text).about("The search engine's id."),
-                required("name", Text).about("Its name, which no other has."),
-                required("short", Text).about("What people type to choose it, which no other has."),
+                required("name", Text).about("Its name, unique."),
+                required("short", Text).about("What people type to choose it, unique."),
                 required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
                 required("iconUrl", Text).about("Where its icon is."),
                 required("description", NULLABLE_TEXT).about("What it is."),
@@ -63,8 +62,8 @@ pub(super) static ROWS: &[Row] = &[
     mutation(
         "searchEngine.create",
         Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; no other has it."),
-            required("short", SHORT).about("1 to 8 characters on one line, trimmed; no other has it."),
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
+            required("short", SHORT).about("1 to 8 characters on one line, trimmed; unique."),
             required("urlTemplate", URL_TEMPLATE)
                 .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
             required("iconUrl", URL).about(ICON_URL_ABOUT),

@@ -60,7 +60,7 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 async fn get_all(call: Call) -> Result<Output, Error> {
-    // The operator is no user, and has no sessions.
+    // The operator is not a user, and has no sessions.
     let user_id = call.identity.user_id().unwrap_or_default();
     let mut transaction = call.begin(Access::Read).await?;
     let sessions = transaction.list_sessions(user_id).await?;

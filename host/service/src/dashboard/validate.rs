@@ -3,9 +3,12 @@
 
 use std::ops::RangeInclusive;
 
-use portico_model::{Issue, PathSegment, error::Error};
+use portico_model::{PathSegment, error::Error};
 
-use crate::shape::{Bound, Shape};
+use crate::{
+    issues::Issues,
+    shape::{Bound, Shape},
+};
 
 /// The component's rule for the icons of apps, compiled into the host as well.
 #[path = "../../../../component/src/validate/icon_rule.rs"]
@@ -16,15 +19,12 @@ pub(super) use icon_rule::problem as icon_problem;
 /// The shape of a text on one line, such as a name. [`Fields::label`] checks it.
 pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
 
-/// The most issues that one error lists.
-const MOST_ISSUES: usize = 50;
-
 /// Collects the issues of an input, so that one error lists all of them.
 #[derive(Default)]
 pub(super) struct Fields {
     /// The entry whose fields are being checked; empty: the input itself.
     place: Vec<PathSegment>,
-    issues: Vec<Issue>,
+    issues: Issues,
 }
 
 impl Fields {
@@ -97,18 +97,11 @@ impl Fields {
 
     /// Adds an issue at this path.
     pub fn refuse_at(&mut self, path: impl IntoIterator<Item = PathSegment>, message: String) {
-        if self.issues.len() < MOST_ISSUES {
-            let path = self.place.iter().cloned().chain(path).collect();
-            self.issues.push(Issue { path, message });
-        }
+        self.issues.add(self.place.iter().cloned().chain(path), message);
     }
 
     /// Fails with all issues, if there are any.
     pub fn check(self) -> Result<(), Error> {
-        if self.issues.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::invalid(self.issues))
-        }
+        self.issues.check()
     }
 }

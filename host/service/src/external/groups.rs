@@ -4,6 +4,8 @@ use portico_model::error::Error;
 use portico_storage::DashboardTransaction;
 use tracing::warn;
 
+use crate::accounts::admin_exists;
+
 /// The most groups of one user that are looked up.
 const MOST: usize = 1000;
 /// The longest name of a group, in bytes: 64 characters. Longer names are no group's.
@@ -25,8 +27,6 @@ pub(super) async fn replace(
     user_id: &str,
     name_keys: &[String],
 ) -> Result<(), Error> {
-    // No user has this id, so every administrator counts as another one.
-    let no_user = "";
     let mut stated = Vec::new();
     for name_key in name_keys {
         stated.extend(transaction.find_group(name_key).await?);
@@ -35,10 +35,10 @@ pub(super) async fn replace(
     for group in stated.iter().filter(|group| !present.contains(group)) {
         transaction.add_to_group(user_id, group).await?;
     }
-    let had_administrator = transaction.another_admin_exists(no_user).await?;
+    let had_administrator = admin_exists(transaction).await?;
     for group in present.iter().filter(|group| !stated.contains(group)) {
         transaction.remove_from_group(user_id, group).await?;
-        if had_administrator && !transaction.another_admin_exists(no_user).await? {
+        if had_administrator && !admin_exists(transaction).await? {
             transaction.add_to_group(user_id, group).await?;
             warn!(
                 user = user_id,

@@ -21,7 +21,7 @@ pub use self::{
     directory::{Directory, Login},
     issuer::{Issuer, PATIENCE_SECONDS, Resumed, Returned, Started},
     sign_in::{SignIn, sign_in},
-    vouched::{External, Linking, Vouched},
+    vouched::{External, Linking, Vouched, unusable_account},
 };
 
 /// The providers that are on, beside `credentials`, which always is.

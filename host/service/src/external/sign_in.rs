@@ -5,7 +5,10 @@ use portico_sandbox::{Permit, SignedIn};
 use portico_storage::{Access, CallContext, nested::Enclosing};
 use tracing::warn;
 
-use super::{groups, vouched::External};
+use super::{
+    groups,
+    vouched::{External, unusable_account},
+};
 use crate::{
     identity::Identity,
     resources::Resources,
@@ -47,7 +50,7 @@ impl SignIn<'_> {
         };
 
         // The permit comes before the transaction: calls that hold one may wait for that transaction to end.
-        let mut permit = resources.sandbox.turn(&context).await?;
+        let mut permit = resources.sandbox.acquire_permit(&context).await?;
         permit.stop_waiting();
         let now = resources.clock.now();
         let transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
@@ -78,10 +81,9 @@ impl SignIn<'_> {
         let sandbox = &self.resources.sandbox;
         let mut instance = sandbox.enter_within(permit, context, enclosing.storage()).await?;
         let (plugin, store) = instance.parts()?;
-        let answer =
-            plugin
-                .portico_dashboard_sign_in()
-                .call_external(store, &external.identity, external.linking);
+        let context = self.request_id.to_owned();
+        let sign_in = plugin.portico_dashboard_sign_in();
+        let answer = sign_in.call_external(store, &context, &external.identity, external.linking);
         let answer = answer.await;
         instance.answer(answer).map_err(|error| self.refused(error))
     }
@@ -102,8 +104,6 @@ impl SignIn<'_> {
             request = self.request_id,
             "a provider's user cannot sign in: {rules}"
         );
-        let message =
-            "The provider's account does not fit here; ask an administrator, who finds the reason in the log";
-        Error::new(Code::Forbidden, message)
+        unusable_account()
     }
 }

@@ -1,6 +1,14 @@
 //! The user that a provider vouches for.
 
+use portico_model::error::{Code, Error};
 pub use portico_sandbox::{ExternalIdentity as Vouched, Linking};
+
+/// The refusal of a provider's account that cannot become a user. It leaves the reason out, which the log has.
+pub fn unusable_account() -> Error {
+    let message =
+        "The provider's account cannot be used here; ask your administrator (the log has the reason)";
+    Error::new(Code::Forbidden, message)
+}
 
 /// A user, as an external provider describes them.
 #[derive(Clone, Debug)]

@@ -82,11 +82,13 @@ impl From<App> for Created {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    page: i32,
-    page_size: i32,
-    #[serde(default)]
+    page: u32,
+    page_size: u32,
     search: Option<String>,
 }
+
+/// The largest app in ASCII, as JSON, in bytes. The bounds of its texts add up to 82,496 characters.
+const LARGEST_APP: usize = 83_000;
 
 pub(super) static ROWS: &[Row] = &[
     described(
@@ -95,7 +97,8 @@ pub(super) static ROWS: &[Row] = &[
         List(&APP),
         component!(portico_dashboard_apps.call_all()),
     )
-    .at("GET", "/api/apps"),
+    .at("GET", "/api/apps")
+    .record_size(LARGEST_APP),
     described(
         "app.getPaginated",
         Record(&[
@@ -113,21 +116,24 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_get_paginated(input: Page =>
             input.page, input.page_size, input.search.as_deref())),
     )
-    .at("GET", "/api/apps/paginated"),
+    .at("GET", "/api/apps/paginated")
+    .record_size(LARGEST_APP),
     described(
         "app.search",
         SEARCH,
         List(&APP),
         component!(portico_dashboard_apps.call_search(input: Search => &input.query, input.limit)),
     )
-    .at("GET", "/api/apps/search"),
+    .at("GET", "/api/apps/search")
+    .record_size(LARGEST_APP),
     described(
         "app.selectable",
         Nothing,
         List(&APP),
         component!(portico_dashboard_apps.call_selectable()),
     )
-    .at("GET", "/api/apps/selectable"),
+    .at("GET", "/api/apps/selectable")
+    .record_size(LARGEST_APP),
     described(
         "app.byId",
         ID,
@@ -141,7 +147,8 @@ pub(super) static ROWS: &[Row] = &[
         Bounded(&List(&Text), Bound::Count(0, 1000)),
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
-    ),
+    )
+    .record_size(LARGEST_APP),
     described(
         "app.create",
         APP_INPUT,

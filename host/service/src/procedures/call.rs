@@ -1,6 +1,6 @@
 //! One call of a procedure, and the answer that becomes JSON.
 
-use std::{future::Future, io, pin::Pin, sync::Arc};
+use std::{future::Future, io, pin::Pin, sync::Arc, time::Instant};
 
 use portico_model::{Caller, error::Error};
 use portico_sandbox::Instance;
@@ -8,7 +8,7 @@ use portico_storage::{AuditedCall, CallContext, SharedSnapshot};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{identity::Identity, resources::Resources};
+use crate::{identity::Identity, resources::Resources, sender::Sender};
 
 /// An answer, as JSON; `null` where the procedure has no output.
 pub type Output = String;
@@ -24,6 +24,10 @@ pub struct Call {
     pub resources: Arc<Resources>,
     /// The caller.
     pub identity: Arc<Identity>,
+    /// The sender of the request, whom its calls share.
+    pub(crate) sender: Arc<Sender>,
+    /// When access was checked last.
+    pub(crate) checked_at: Instant,
     /// The request's id, as the log has it.
     pub request_id: String,
     /// The input, checked against the procedure's shape.
@@ -101,7 +105,6 @@ pub(crate) struct Created {
 #[derive(Deserialize)]
 pub(crate) struct Search {
     pub query: String,
-    #[serde(default)]
     pub limit: Option<u32>,
 }
 

@@ -7,7 +7,7 @@
 //! - A procedure that is reached at its route alone is never part of a procedure call or a batch.
 
 use portico_model::error::Code;
-use portico_sandbox::{Access, Described, Kind};
+use portico_sandbox::{Access, Cost, Described, Kind};
 use portico_storage::ADMIN;
 use serde::Serialize;
 
@@ -16,6 +16,9 @@ use crate::{audit::Action, identity::Identity, shape::Shape, words};
 
 /// The most JSON values in one input, unless a row says otherwise. A thousand apps have about ten thousand.
 pub const MOST_VALUES: usize = 100_000;
+
+/// The largest record of any list, in ASCII, as JSON, in bytes: a user. Nearly all of it is the image.
+const LARGEST_RECORD: usize = 351_000;
 
 /// Method and path of a procedure in REST.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -46,7 +49,27 @@ pub(crate) enum Recorded {
     None,
 }
 
+/// The method of procedure calls of this kind, and of routes that no other method is stated for.
+pub const fn method(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Query => "GET",
+        Kind::Mutation => "POST",
+    }
+}
+
+/// What running a procedure takes, and so the permit that it waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Little: it needs no permit.
+    Light,
+    /// It hashes a password.
+    Hashing,
+    /// It may take seconds.
+    Long,
+}
+
 /// One procedure.
+#[derive(Clone)]
 pub struct Procedure {
     /// The name that clients call it by.
     pub name: String,
@@ -74,6 +97,10 @@ pub struct Procedure {
     pub refusals: &'static [Code],
     /// Whether the throttle counts its calls.
     pub throttled: bool,
+    /// Whether it sets the password of an existing user: their session may go on under another token.
+    pub sets_password: bool,
+    /// The largest record of a list that it answers, in ASCII, as JSON, in bytes.
+    pub record_size: usize,
     pub(crate) transports: Transports,
     pub(crate) recorded: Recorded,
 }
@@ -94,15 +121,21 @@ impl Procedure {
         }
     }
 
-    /// Whether it sets the password of an existing user: their session may go on under another token.
-    pub fn sets_password(&self) -> bool {
-        self.name == "user.changePassword"
+    /// What running it takes.
+    pub(crate) fn work(&self) -> Work {
+        if self.hashes {
+            Work::Hashing
+        } else if self.long {
+            Work::Long
+        } else {
+            Work::Light
+        }
     }
 
     /// Whether it only reads, and never waits for a permit first: then it may read in the snapshot in which
     /// its caller was looked up.
-    pub fn just_reads(&self) -> bool {
-        let waits = self.hashes || self.long || matches!(self.access, Access::Onboarding);
+    pub fn is_read_only(&self) -> bool {
+        let waits = self.work() != Work::Light || matches!(self.access, Access::Onboarding);
         self.kind == Kind::Query && !waits
     }
 }
@@ -137,6 +170,8 @@ pub(crate) struct Row {
     route: Option<Route>,
     refusals: &'static [Code],
     throttled: bool,
+    sets_password: bool,
+    record_size: usize,
     transports: Transports,
     recorded: Recorded,
 }
@@ -154,6 +189,8 @@ const fn row(name: &'static str, input: Shape, output: Shape, transports: Transp
         route: None,
         refusals: &[],
         throttled: false,
+        sets_password: false,
+        record_size: LARGEST_RECORD,
         transports,
         recorded: Recorded::Calls,
     }
@@ -183,13 +220,9 @@ pub(crate) const fn route_only(
     input: Shape,
     output: Shape,
 ) -> Row {
-    let method = match kind {
-        Kind::Query => "GET",
-        Kind::Mutation => "POST",
-    };
     row(name, input, output, Transports::Route)
         .stated(kind, Callers::Anyone)
-        .at(method, path)
+        .at(method(kind), path)
 }
 
 impl Row {
@@ -254,13 +287,26 @@ impl Row {
         }
     }
 
+    /// It sets the password of an existing user.
+    pub const fn sets_password(self) -> Self {
+        Self {
+            sets_password: true,
+            ..self
+        }
+    }
+
+    /// No record of a list that it answers is larger than this, in ASCII, as JSON, in bytes.
+    pub const fn record_size(self, record_size: usize) -> Self {
+        Self { record_size, ..self }
+    }
+
     pub const fn recorded(self, recorded: Recorded) -> Self {
         Self { recorded, ..self }
     }
 
     /// The procedure, with the kind and the access that the component describes.
     pub fn with(&self, described: Described) -> Procedure {
-        self.procedure(described.kind, described.access, described.hashes)
+        self.procedure(described.kind, described.access, described.cost == Cost::Hash)
     }
 
     /// The procedure of a row that states kind and access itself.
@@ -294,6 +340,8 @@ impl Row {
             values: self.values,
             refusals: self.refusals,
             throttled: self.throttled || is_open_and_hashes,
+            sets_password: self.sets_password,
+            record_size: self.record_size,
             transports: self.transports,
             recorded: self.recorded,
         }

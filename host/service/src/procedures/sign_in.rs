@@ -7,7 +7,7 @@ use super::row::{Recorded, Row, route_only};
 use crate::{
     audit::SIGN_IN,
     shape::{
-        NAMED, NULLABLE_DATE, NULLABLE_TEXT,
+        COLOR_SCHEME, NAMED, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER,
         Shape::{Choice, Date, List, Named, Nothing, Record, Text},
         optional, required,
     },
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Row] = &[
                 required("username", Text).about("The username, in any case."),
                 required("password", Text).about("The password."),
                 optional("provider", Choice(&["credentials", "ldap"]))
-                    .about("Who vouches for the user: this service, or the directory."),
+                    .about("The user's identity provider: this service, or the directory."),
             ]),
         ),
         Named(
@@ -76,9 +76,9 @@ pub(super) static ROWS: &[Row] = &[
                             required("name", Text).about("The user's name."),
                             required("email", NULLABLE_TEXT).about("The user's email."),
                             required("image", NULLABLE_TEXT).about("The user's image: a data URI or a URL."),
-                            required("provider", Choice(&["credentials", "oidc", "ldap"]))
-                                .about("Who vouches for the user."),
-                            required("colorScheme", Choice(&["light", "dark", "auto"]))
+                            required("provider", PROVIDER)
+                                .about("The user's identity provider."),
+                            required("colorScheme", COLOR_SCHEME)
                                 .about("How the dashboard looks to the user."),
                             required("permissions", List(&Text))
                                 .about("What the user may do, as the groups of the user have it."),

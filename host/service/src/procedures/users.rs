@@ -2,7 +2,7 @@
 
 use portico_model::{
     ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
-    error::Code,
+    UserQuery, error::Code,
 };
 use serde::Deserialize;
 
@@ -12,10 +12,8 @@ use super::{
     row::{Row, described},
 };
 use crate::shape::{
-    Bound, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-    Shape::{
-        self, Boolean, Bounded, Choice, Integer, List, Named, Nothing, Nullable, Optional, Record, Text,
-    },
+    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+    Shape::{self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text},
     optional, required,
 };
 
@@ -100,7 +98,6 @@ struct ForUser {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Selectable {
-    #[serde(default)]
     exclude_external_providers: Option<bool>,
 }
 
@@ -152,7 +149,35 @@ struct ChangePingIcons {
 #[serde(rename_all = "camelCase")]
 struct ChangeFirstDay {
     id: String,
-    first_day_of_week: i32,
+    first_day_of_week: u8,
+}
+
+const PAGE: Shape = Named(
+    "UserPage",
+    &Record(&[
+        required(
+            "items",
+            List(&Named(
+                "UserEntry",
+                &Record(&[
+                    required("id", Text),
+                    required("name", Text),
+                    required("email", NULLABLE_TEXT),
+                    required("emailVerified", NULLABLE_DATE),
+                    required("provider", PROVIDER),
+                    required("disabled", Boolean),
+                ]),
+            )),
+        ),
+        required("totalCount", Bounded(&Position, Bound::From(0))),
+    ]),
+);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetDisabled {
+    user_id: String,
+    disabled: bool,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -163,6 +188,20 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_users.call_get_all()),
     )
     .at("GET", "/api/users"),
+    described(
+        "user.getPaginated",
+        Record(&[
+            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many users a page has."),
+            optional("search", Nullable(&Text))
+                .about("What the name contains, trimmed; an empty text matches every name."),
+            optional("provider", Nullable(&PROVIDER)).about("Only users of this provider."),
+            optional("disabled", Nullable(&Boolean)).about("Only users who are, or are not, disabled."),
+        ]),
+        PAGE,
+        component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),
+    )
+    .at("GET", "/api/users/paginated"),
     described(
         "user.selectable",
         Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
@@ -279,6 +318,7 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
+    .sets_password()
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changeHomeBoards",
@@ -306,7 +346,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.changeColorScheme",
-        Record(&[required("colorScheme", Choice(&["light", "dark", "auto"]))]),
+        Record(&[required("colorScheme", COLOR_SCHEME)]),
         Nothing,
         component!(portico_dashboard_users.call_change_color_scheme(input: ChangeColorScheme =>
             input.color_scheme)),
@@ -334,6 +374,15 @@ pub(super) static ROWS: &[Row] = &[
             &input.id, input.first_day_of_week)),
     )
     .refuses(&[Code::NotFound]),
+    described(
+        "user.setDisabled",
+        Record(&[WHOSE, required("disabled", Boolean).about("Whether the user cannot sign in.")]),
+        Nothing,
+        component!(portico_dashboard_users.call_set_disabled(input: SetDisabled =>
+            &input.user_id, input.disabled)),
+    )
+    .at("PATCH", "/api/users/{userId}/disabled")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.delete",
         USER_ID,

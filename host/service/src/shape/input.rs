@@ -3,21 +3,16 @@
 //! Values are never coerced: `"5"` is not a number, and `2.5` is not an integer; `5.0` is 5, because JSON has one
 //! type of number. Unknown keys are ignored.
 
-use portico_model::{Issue, PathSegment, error::Error, time};
+use portico_model::{PathSegment, error::Error, time};
 use serde_json::{Map, Number, Value};
 
 use super::{Field, Shape};
-
-/// The most issues that one error lists.
-const MOST_ISSUES: usize = 50;
+use crate::issues::Issues;
 
 impl Shape {
     /// Checks an input, and normalises it for deserialisation into Rust's types.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
-        let mut check = Check {
-            path: Vec::new(),
-            issues: Vec::new(),
-        };
+        let mut check = Check::default();
         let value = match (self.plain(), input) {
             (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
             (_, None) => {
@@ -29,11 +24,8 @@ impl Shape {
                 value
             }
         };
-        if check.issues.is_empty() {
-            Ok(value)
-        } else {
-            Err(Error::invalid(check.issues))
-        }
+        check.issues.check()?;
+        Ok(value)
     }
 
     /// Reads an input from the keys and values of a query string: numbers are decimal digits,
@@ -43,10 +35,10 @@ impl Shape {
             return Ok(None);
         };
         let mut input = Map::new();
-        let mut issues = Vec::new();
+        let mut issues = Issues::default();
         for (key, text) in pairs {
             let refusal = if input.contains_key(&key) {
-                Some("is there more than once".to_owned())
+                Some("appears more than once".to_owned())
             } else {
                 let shape = fields
                     .iter()
@@ -63,20 +55,12 @@ impl Shape {
                 input.insert(key.clone(), value.unwrap_or_default());
                 refusal
             };
-            if let Some(message) = refusal
-                && issues.len() < MOST_ISSUES
-            {
-                issues.push(Issue {
-                    path: vec![PathSegment::Field(key)],
-                    message,
-                });
+            if let Some(message) = refusal {
+                issues.add([PathSegment::Field(key)], message);
             }
         }
-        if issues.is_empty() {
-            Ok(Some(Value::Object(input)))
-        } else {
-            Err(Error::invalid(issues))
-        }
+        issues.check()?;
+        Ok(Some(Value::Object(input)))
     }
 }
 
@@ -105,22 +89,25 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+#[derive(Default)]
 struct Check {
     path: Vec<PathSegment>,
-    issues: Vec<Issue>,
+    issues: Issues,
 }
 
 impl Check {
     fn refuse(&mut self, message: String) {
-        if self.issues.len() < MOST_ISSUES {
-            self.issues.push(Issue {
-                path: self.path.clone(),
-                message,
-            });
-        }
+        self.issues.add(self.path.iter().cloned(), message);
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
+        if let Shape::Bounded(_, bound) = shape
+            && let Some(whole) = value.as_number().and_then(whole)
+            && let Some(rule) = bound.broken_by(whole)
+        {
+            self.refuse(format!("must be a whole number {rule}, got {whole:.0}"));
+            return;
+        }
         let shape = shape.plain();
         match (shape, &mut *value) {
             (Shape::Text, Value::String(_))

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     audit::SIGN_IN,
     identity::Identity,
-    procedures::Call,
+    procedures::{Call, Procedure},
     service::{Service, report},
     sessions::IssuedSession,
 };
@@ -25,6 +25,8 @@ use crate::{
 /// is recorded, too.
 pub struct SignInAttempt<'a> {
     service: &'a Service,
+    /// The row of the procedure table; none where the table has no dashboard side.
+    procedure: Option<&'a Procedure>,
     request_id: &'a str,
     address: Option<IpAddr>,
     progress: Arc<Progress>,
@@ -36,6 +38,7 @@ impl<'a> SignInAttempt<'a> {
     pub fn new(service: &'a Service, address: Option<IpAddr>, request_id: &'a str) -> Self {
         Self {
             service,
+            procedure: service.table.find_route(SIGN_IN),
             request_id,
             address,
             progress: Arc::default(),
@@ -46,7 +49,7 @@ impl<'a> SignInAttempt<'a> {
     /// Reads the credentials from the input.
     pub fn credentials(&self, input: Result<Option<Value>, Error>) -> Result<Credentials, Error> {
         let read = || {
-            let input = self.service.find_route(SIGN_IN)?.input.check(input?)?;
+            let input = self.procedure()?.input.check(input?)?;
             serde_json::from_value(input).map_err(Error::internal)
         };
         read().map_err(|error| report(error, SIGN_IN, self.request_id))
@@ -62,13 +65,14 @@ impl<'a> SignInAttempt<'a> {
         self.progress.provider.get_or_init(|| credentials.provider());
         let progress = self.progress.clone();
         self.service
-            .call_with(
-                self.service.find_route(SIGN_IN)?,
-                sender,
-                self.request_id,
-                |call| sign_in(call, credentials, settings, progress),
-            )
+            .call_with(self.procedure()?, sender, self.request_id, |call| {
+                sign_in(call, credentials, settings, progress)
+            })
             .await
+    }
+
+    fn procedure(&self) -> Result<&'a Procedure, Error> {
+        self.procedure.ok_or_else(|| Error::not_found("Procedure"))
     }
 
     /// Records how it ended.

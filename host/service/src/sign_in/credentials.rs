@@ -1,17 +1,11 @@
-//! The input and the settings of a sign-in, and its count in the throttle.
+//! The input and the settings of a sign-in.
 
 use std::sync::OnceLock;
 
-use portico_model::{Provider, error::Error};
+use portico_model::Provider;
 use serde::Deserialize;
 
-use crate::{
-    external::Providers,
-    identity::Identity,
-    procedures::Call,
-    sessions::SessionTimes,
-    throttle::{LoginAttempt, ThrottledAccount},
-};
+use crate::{external::Providers, sessions::SessionTimes};
 
 /// The input of a sign-in.
 #[derive(Deserialize)]
@@ -25,16 +19,6 @@ impl Credentials {
     /// The provider that checks the password.
     pub(super) fn provider(&self) -> Provider {
         self.provider.unwrap_or(Provider::Credentials)
-    }
-
-    /// Begins an attempt to sign in to the named account; also gives its name-key.
-    pub(super) async fn begin_attempt(&self, call: &Call) -> Result<(LoginAttempt, String), Error> {
-        let resources = &call.resources;
-        let context = Identity::anonymous().context(&call.request_id);
-        let name_key = resources.sandbox.name_key(context, self.username.trim()).await?;
-        let account = ThrottledAccount::new(self.provider(), &name_key);
-        let attempt = resources.throttle.begin(Some(account), call.identity.address)?;
-        Ok((attempt, name_key))
     }
 }
 

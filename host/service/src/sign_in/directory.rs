@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
+use portico_model::{Provider, error::Error};
 use portico_sandbox::SignedIn;
 
-use super::credentials::{Credentials, Progress, SignInSettings};
+use super::{
+    credentials::{Credentials, Progress, SignInSettings},
+    password::begin_attempt,
+};
 use crate::{
     external::{self, Login, SignIn},
     procedures::Call,
@@ -23,17 +23,19 @@ pub(super) async fn sign_in(
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let (resources, identity) = (&*call.resources, &*call.identity);
     let Some(ldap) = &settings.providers.ldap else {
-        let rule = "must be one that is on; GET /api/auth/providers tells which";
+        let rule = "must be an enabled provider (see GET /api/auth/providers)";
         return Err(Error::invalid_field("provider", rule));
     };
     // Checked before anything is sent to the directory.
-    if !resources.has_users(&call.request_id).await? {
-        return Err(Error::new(
-            Code::Forbidden,
-            "The first user is created by onboarding",
-        ));
-    }
-    let (attempt, name_key) = credentials.begin_attempt(call).await?;
+    resources.require_users(&call.request_id).await?;
+    let (attempt, name_key) = begin_attempt(
+        resources,
+        Provider::Ldap,
+        &credentials.username,
+        identity.address,
+        &call.request_id,
+    )
+    .await?;
     let context = identity.context(&call.request_id);
     let account = resources
         .find_account_by_key(Provider::Ldap, &name_key, &context)

@@ -13,5 +13,6 @@ mod session;
 pub use self::{
     attempt::SignInAttempt,
     credentials::{Credentials, SignInSettings},
+    password::{Claim, verify},
     session::{current_session, sign_out},
 };

@@ -1,6 +1,6 @@
 //! Sign-in with a password that the component checks.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{
     Provider,
@@ -14,9 +14,93 @@ use crate::{
     identity::Identity,
     procedures::Call,
     resources::Resources,
-    service::hash,
+    run_blocking::hash,
     sessions::{self, IssuedSession, SessionTimes},
+    throttle::{LoginAttempt, ThrottledAccount},
 };
+
+/// The characters of a name that its count in the throttle depends on: sixteen times the longest name that a user
+/// has. Otherwise a client could have a name of a megabyte folded with every request, uncounted.
+const COUNTED_NAME: usize = 16 * 255;
+
+/// A name and a password, as a client sent them.
+pub struct Claim {
+    /// The username, in any case.
+    pub username: String,
+    /// The password.
+    pub password: String,
+    /// The client's address, if it is known.
+    pub address: Option<IpAddr>,
+    /// The request's id, as the log has it.
+    pub request_id: String,
+}
+
+/// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on a thread
+/// of its own. `before` is given the name-key and runs there first.
+///
+/// A refusal settles the attempt. After a success the caller settles it, once the sign-in is complete.
+pub async fn verify<F>(
+    resources: &Arc<Resources>,
+    claim: Claim,
+    before: impl FnOnce(String) -> F,
+) -> Result<(SignedIn, LoginAttempt), Error>
+where
+    F: Future<Output = Result<(), Error>> + Send + 'static,
+{
+    let Claim {
+        username,
+        password,
+        address,
+        request_id,
+    } = claim;
+    let begun = begin_attempt(resources, Provider::Credentials, &username, address, &request_id);
+    let (attempt, name_key) = begun.await?;
+    let checked = async {
+        let permit = resources.acquire_hash_permit(address).await?;
+        let (resources, before) = (resources.clone(), before(name_key));
+        let checking = async move {
+            before.await?;
+            let context = Identity::anonymous().context(&request_id);
+            let mut instance = resources.sandbox.enter_to_hash(context).await?;
+            let (plugin, store) = instance.parts()?;
+            let sign_in = plugin.portico_dashboard_sign_in();
+            let answer = sign_in.call_password(store, &request_id, &username, &password).await;
+            instance.answer(answer)
+        };
+        hash(permit, checking).await
+    };
+    match checked.await {
+        Ok(user) => Ok((user, attempt)),
+        Err(error) => {
+            attempt.refuse(&error);
+            Err(error)
+        }
+    }
+}
+
+/// Begins an attempt to sign in to the account of this provider with this name; also gives the name-key.
+pub(super) async fn begin_attempt(
+    resources: &Resources,
+    provider: Provider,
+    username: &str,
+    address: Option<IpAddr>,
+    request_id: &str,
+) -> Result<(LoginAttempt, String), Error> {
+    let context = Identity::anonymous().context(request_id);
+    let name_key = resources
+        .sandbox
+        .name_key(context, beginning(username.trim()))
+        .await?;
+    let account = ThrottledAccount::new(provider, &name_key);
+    let attempt = resources.throttle.begin(Some(account), address)?;
+    Ok((attempt, name_key))
+}
+
+/// The part of a name that its name-key is made of.
+fn beginning(name: &str) -> &str {
+    let end = name.char_indices().nth(COUNTED_NAME);
+    end.map_or(name, |(end, _)| &name[..end])
+}
 
 pub(super) async fn sign_in(
     call: &Call,
@@ -25,59 +109,32 @@ pub(super) async fn sign_in(
     progress: Arc<Progress>,
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let resources = &call.resources;
-    let (attempt, name_key) = credentials.begin_attempt(call).await?;
     let context = Identity::anonymous().context(&call.request_id);
-    let result = async {
-        let permit = resources.turn_to_hash(call.identity.address).await?;
-        let checking = check(
-            resources.clone(),
-            context.clone(),
-            name_key,
-            credentials,
-            progress,
-        );
-        let checked = hash(permit, checking).await?;
-        begin_session(resources, times, &call.identity, context, checked).await
+    let claim = Claim {
+        username: credentials.username,
+        password: credentials.password,
+        address: call.identity.address,
+        request_id: call.request_id.clone(),
     };
-    let result = result.await;
+    let before = |name_key| note_user(resources.clone(), context.clone(), name_key, progress);
+    let (user, attempt) = verify(resources, claim, before).await?;
+    let result = begin_session(resources, times, &call.identity, context, user).await;
     attempt.settle(&result);
     result
 }
 
-/// A user whose password was right.
-struct CheckedPassword {
-    user: SignedIn,
-    /// The version of the password before the check; none if another user had the name by then.
-    version: Option<u32>,
-}
-
-async fn check(
+/// Notes for the audit log whose password is checked.
+async fn note_user(
     resources: Arc<Resources>,
     context: CallContext,
     name_key: String,
-    credentials: Credentials,
     progress: Arc<Progress>,
-) -> Result<CheckedPassword, Error> {
-    // Read before the check, to see afterwards whether the password was changed in between.
-    let mut transaction = resources.storage.begin_dashboard(Access::Read, &context).await?;
-    let key = AccountKey::Name((Provider::Credentials, name_key));
-    let account = transaction.find_account(&key).await?;
-    let account = account.map(|account| progress.user_id.get_or_init(|| account.id).clone());
-    let id = account.unwrap_or_default();
-    // Read for an unknown name as well, so that it takes the same time.
-    let version = transaction.password_version(&id).await?;
-    drop(transaction);
-
-    let Credentials {
-        username, password, ..
-    } = &credentials;
-    let mut instance = resources.sandbox.enter_to_hash(context).await?;
-    let (plugin, store) = instance.parts()?;
-    let sign_in = plugin.portico_dashboard_sign_in();
-    let answer = sign_in.call_password(store, username, password).await;
-    let user = instance.answer(answer)?;
-    let version = version.filter(|_| user.id == id);
-    Ok(CheckedPassword { user, version })
+) -> Result<(), Error> {
+    let account = resources.find_account_by_key(Provider::Credentials, &name_key, &context);
+    if let Some(account) = account.await? {
+        progress.user_id.get_or_init(|| account.id);
+    }
+    Ok(())
 }
 
 async fn begin_session(
@@ -85,18 +142,18 @@ async fn begin_session(
     times: &SessionTimes,
     sender: &Identity,
     context: CallContext,
-    checked: CheckedPassword,
+    user: SignedIn,
 ) -> Result<(SignedIn, IssuedSession), Error> {
-    let CheckedPassword { user, version } = checked;
     let now = resources.clock.now();
     let audited = resources
         .audit
         .sign_in(Provider::Credentials, sender.address, &context.request_id);
     let context = context.audited(audited);
     let mut transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
-    // The password may have been changed, or the user deleted, since the check began.
-    let present = transaction.password_version(&user.id).await?;
-    if version.is_none() || version != present {
+    // The password may have been changed, or the user deleted or disabled, since the check began.
+    let account = transaction.get_account(&AccountKey::Id(user.id.clone())).await?;
+    let account = account.filter(|account| !account.disabled);
+    if account.is_none_or(|account| account.password_version != user.password_version) {
         return Err(Error::new(
             Code::Unauthorized,
             "The password was changed meanwhile; sign in again",

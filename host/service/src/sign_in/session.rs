@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     identity::Identity,
     procedures::{
-        Call, Output,
+        Call, Output, Procedure,
         call::json,
         sign_in::{SESSION, SIGN_OUT},
     },
@@ -23,10 +23,15 @@ struct CurrentSession {
     expires_at: Option<Timestamp>,
 }
 
+fn route<'a>(service: &'a Service, name: &str) -> Result<&'a Procedure, Error> {
+    let procedure = service.table.find_route(name);
+    procedure.ok_or_else(|| Error::not_found("Procedure"))
+}
+
 /// Ends the caller's session. A caller without one stays signed out; an API key is not a session and stays valid.
 pub async fn sign_out(service: &Service, identity: &Identity, request_id: &str) -> Result<(), Error> {
     service
-        .call_with(service.find_route(SIGN_OUT)?, identity, request_id, end_session)
+        .call_with(route(service, SIGN_OUT)?, identity, request_id, end_session)
         .await
 }
 
@@ -48,12 +53,12 @@ pub async fn current_session(
     request_id: &str,
 ) -> Result<Output, Error> {
     service
-        .call_with(service.find_route(SESSION)?, identity, request_id, read_session)
+        .call_with(route(service, SESSION)?, identity, request_id, read_session)
         .await
 }
 
 async fn read_session(call: Call) -> Result<Output, Error> {
-    // The operator is no user.
+    // The operator is not a user.
     let user_id = call.identity.user_id().ok_or_else(Error::unauthorized)?;
     let storage = &call.resources.storage;
     let mut transaction = storage.begin_dashboard(Access::Read, &call.context()).await?;

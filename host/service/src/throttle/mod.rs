@@ -92,11 +92,20 @@ pub struct LoginAttempt(Option<(Arc<State>, rules::Attempt)>);
 impl LoginAttempt {
     /// Ends the attempt, and counts it by its result.
     pub fn settle<T>(mut self, result: &Result<T, Error>) {
-        self.end(match result {
-            Ok(_) => Outcome::Succeeded,
-            // Nothing was tested: the input was malformed, or no one could check it.
-            Err(error) if matches!(error.code, Code::BadRequest | Code::ServiceUnavailable) => Outcome::Void,
-            Err(_) => Outcome::Failed,
+        match result {
+            Ok(_) => self.end(Outcome::Succeeded),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    /// Ends the attempt with this error.
+    pub(crate) fn refuse(mut self, error: &Error) {
+        // Nothing was tested: the input was malformed, or it could not be checked.
+        let was_untested = matches!(error.code, Code::BadRequest | Code::ServiceUnavailable);
+        self.end(if was_untested {
+            Outcome::Void
+        } else {
+            Outcome::Failed
         });
     }
 

@@ -40,7 +40,7 @@ impl<'a> Directory<'a> {
         let bound = bound.context("binding as ldap-bind-dn")?;
         ensure!(
             bound.rc == SUCCESS,
-            "the directory does not take ldap-bind-dn and its password: {}",
+            "the directory rejects ldap-bind-dn and its password: {}",
             describe(&bound)
         );
         Ok(())
@@ -92,7 +92,7 @@ impl<'a> Directory<'a> {
             .context("searching below ldap-groups-base")?;
         ensure!(
             found.len() <= MAX_GROUPS,
-            "ldap-group-filter fits more than {MAX_GROUPS} groups"
+            "ldap-group-filter matches more than {MAX_GROUPS} groups"
         );
         let names = found.iter().flat_map(|group| group.texts(&groups.name_attribute));
         Ok(names.collect())

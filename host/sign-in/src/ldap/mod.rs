@@ -27,8 +27,8 @@ use portico_model::{
     Provider,
     error::{Code, Error},
 };
-use portico_service::external::{Directory as Vouches, External, Linking, Login, Vouched};
 use portico_service::{
+    external::{self, External, Linking, Login, Vouched},
     fair_semaphore::FairSemaphore,
     identity::Identity,
     throttle::{LoginAttempt, Source, ThrottledAccount},
@@ -82,7 +82,7 @@ impl Ldap {
         }
         let limit = self.config.time_limit;
         let (seconds, deadline) = (limit.as_secs(), started + limit);
-        let permit = self.connections.take(login.address.map(Source::from));
+        let permit = self.connections.acquire(login.address.map(Source::from));
         // After half the limit, too little time would be left for the directory.
         let _permit = timeout_at(started + limit / 2, permit).await.map_err(|_| {
             let too_many = "Too many sign-ins at once; try again in a moment";
@@ -96,11 +96,13 @@ impl Ldap {
         let mut directory = Directory::open(&self.config).await.map_err(unreachable)?;
         let found = directory.find(login.username).await.map_err(unreachable)?;
         let entry = match &found[..] {
-            [] => return Err(refused("no entry fits the name")),
+            [] => return Err(refused("no entry matches the name")),
             [entry] => entry,
             entries => {
                 let entries: Vec<_> = entries.iter().map(|entry| &entry.dn).collect();
-                return Err(refused(format!("more than one entry fits the name: {entries:?}")));
+                return Err(refused(format!(
+                    "more than one entry matches the name: {entries:?}"
+                )));
             }
         };
         let identity = self.identity(entry)?;
@@ -137,9 +139,7 @@ impl Ldap {
     fn identity(&self, entry: &Entry) -> Result<Vouched, Error> {
         let lacks = |attribute: &str| {
             let dn = &entry.dn;
-            refused(format!(
-                "the entry {dn:?} has no {attribute}, or not one that is good"
-            ))
+            refused(format!("the entry {dn:?} has no valid {attribute}"))
         };
         let id = &self.config.id_attribute;
         let name = &self.config.name_attribute;
@@ -172,7 +172,7 @@ impl Ldap {
 }
 
 #[async_trait]
-impl Vouches for Ldap {
+impl external::Directory for Ldap {
     fn label(&self) -> &str {
         &self.config.label
     }

@@ -30,7 +30,7 @@ const MUST_CHANGE: &str = "the password must be changed first, at the directory"
 
 /// The codes that Active Directory and Samba write into the text of result 49: `…, data 52e, …`.
 const ACTIVE_DIRECTORY: [(&str, &str); 9] = [
-    ("525", "the account is not there"),
+    ("525", "the account does not exist"),
     ("52e", "the password is wrong"),
     ("530", "the account may not sign in at this time"),
     ("531", "the account may not sign in from this machine"),

@@ -1,10 +1,7 @@
 //! Turns the claims of an issuer into a user's identity.
 
-use portico_model::{
-    Provider,
-    error::{Code, Error},
-};
-use portico_service::external::{External, Vouched};
+use portico_model::{Provider, error::Error};
+use portico_service::external::{External, Vouched, unusable_account};
 use serde_json::{Map, Value};
 use tracing::warn;
 
@@ -96,9 +93,7 @@ pub(super) fn external(
             request = request_id,
             "an OpenID Connect user cannot sign in: {why}"
         );
-        let message =
-            "The provider's account does not fit here; ask an administrator, who finds the reason in the log";
-        Error::new(Code::Forbidden, message)
+        unusable_account()
     };
     let claim = &settings.name_claim;
     let name = claims.text(claim);
@@ -125,6 +120,7 @@ pub(super) fn external(
 
 #[cfg(test)]
 mod tests {
+    use portico_model::error::Code;
     use serde_json::json;
 
     use super::*;

@@ -207,7 +207,7 @@ impl Issuer {
             let token = String::from_utf8_lossy(answer.body());
             let token = Signed::read(token.trim()).map_err(|error| unavailable(error.context("userinfo")))?;
             let checked = token.check_userinfo(&self.policy(discovered));
-            checked.map_err(|error| IssuerError::Refused(format!("userinfo does not hold: {error}")))?;
+            checked.map_err(|error| IssuerError::Refused(format!("userinfo is invalid: {error}")))?;
             token.into_claims()
         } else {
             // The text of the parser's error may contain part of the answer.
@@ -301,7 +301,7 @@ impl Issuer {
 }
 
 fn invalid_token(why: impl Display) -> IssuerError {
-    IssuerError::Refused(format!("its ID token does not hold: {why}"))
+    IssuerError::Refused(format!("its ID token is invalid: {why}"))
 }
 
 fn is_jwt(answer: &HttpResponse) -> bool {
@@ -330,9 +330,7 @@ fn token_error(
             IssuerError::Refused(format!("it gives no token: {:?}", response.error().as_ref()))
         }
         // The answer may contain a token, so it is not logged.
-        RequestTokenError::Parse(..) => {
-            IssuerError::Unavailable("it sends no token, but something else".into())
-        }
+        RequestTokenError::Parse(..) => IssuerError::Unavailable("its answer is not a token response".into()),
         RequestTokenError::Other(why) => IssuerError::Unavailable(why),
     }
 }

@@ -23,7 +23,7 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
-use portico_service::external::{External, Issuer as Vouches, Resumed, Returned, Started};
+use portico_service::external::{self, External, Issuer as _, Resumed, Returned, Started};
 use portico_service::throttle::LoginAttempt;
 use portico_storage::{hash_secret, secrets::Secrets};
 use tokio::time::timeout;
@@ -82,7 +82,7 @@ impl Oidc {
 }
 
 #[async_trait]
-impl Vouches for Oidc {
+impl external::Issuer for Oidc {
     fn label(&self) -> &str {
         &self.settings.label
     }

@@ -160,7 +160,7 @@ impl Signed {
         let matches_id = |key: &&CoreJsonWebKey| {
             id.is_none_or(|id| key.key_id().is_some_and(|found| found.as_str() == id))
         };
-        let mut reason = "the issuer shows no key of this kid".to_owned();
+        let mut reason = "the issuer publishes no key with this kid".to_owned();
         for key in keys.iter().filter(matches_id) {
             match key.verify_signature(&algorithm, self.bytes.as_bytes(), &self.signature) {
                 Ok(()) => return Ok((key, algorithm)),
@@ -191,7 +191,7 @@ impl Signed {
         };
         let algorithm = serde_json::from_value(known).ok();
         let algorithm = algorithm.filter(|algorithm| ALGORITHMS.contains(algorithm));
-        algorithm.ok_or_else(|| content(format!("a signature with {} does not count", quoted(name))))
+        algorithm.ok_or_else(|| content(format!("signature algorithm {} is not accepted", quoted(name))))
     }
 
     /// Checks issuer and audience.

@@ -4,19 +4,22 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use futures_util::poll;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::super::pool::Pool;
+use super::super::SqliteStorage;
+use super::super::interrupts::StatementLimits;
 use super::super::query::{first, run};
-use super::super::readers::ReadGuard;
+use super::super::readers::{MAX_SCANS, ReadGuard};
 use super::super::transaction::SqliteTransaction;
-use super::super::{LONGEST_STATEMENT, SqliteStorage};
-use super::{Store, context};
+use super::context;
+use portico_model::App;
 use portico_storage::{
-    Board, BoardItem, BoardSummary, DashboardTransaction, Error, Ids, Snapshot, Transaction,
+    Access, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result, Snapshot,
+    StoredApp, Transaction,
 };
 
 const ENDLESS: &str = "
@@ -27,13 +30,39 @@ const ENDLESS_WRITE: &str = "
     INSERT INTO user_group (id, name, name_key) SELECT 'many ' || i, 'x', 'many ' || i FROM n";
 
 fn store() -> (SqliteStorage, TempDir) {
-    let Store { storage, directory } = super::store();
-    (storage, directory)
+    store_with(MAX_SCANS, StatementLimits::default())
 }
 
-async fn writing(storage: &SqliteStorage) -> SqliteTransaction {
-    let permit = storage.writer.begin().await.unwrap();
-    SqliteTransaction::writing(permit, &context(), storage.pool.clone(), Ids::default())
+fn store_with(scans: usize, limits: StatementLimits) -> (SqliteStorage, TempDir) {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("portico.db");
+    (SqliteStorage::open_with(&path, scans, limits).unwrap(), directory)
+}
+
+async fn reading_in(storage: &SqliteStorage, context: &CallContext) -> Result<Box<SqliteTransaction>> {
+    storage.open_transaction(Access::Read, context).await
+}
+
+async fn reading(storage: &SqliteStorage) -> Result<Box<SqliteTransaction>> {
+    reading_in(storage, &context()).await
+}
+
+async fn writing(storage: &SqliteStorage) -> Box<SqliteTransaction> {
+    let writing = storage.open_transaction(Access::Write, &context()).await;
+    let mut writing = writing.unwrap();
+    writing.acquire_permit().await.unwrap();
+    writing
+}
+
+/// A transaction that has inserted a group and waits for its commit, and another that shares the commit.
+async fn batch_of_two(storage: &SqliteStorage) -> (BoxFuture<'static, Result<()>>, Box<SqliteTransaction>) {
+    let mut first = writing(storage).await;
+    assert!(first.insert_group("first", "first", "first").await.unwrap());
+    let mut second = Box::pin(writing(storage));
+    assert!(poll!(&mut second).is_pending());
+    let mut committed = first.commit();
+    assert!(poll!(&mut committed).is_pending());
+    (committed, second.await)
 }
 
 fn read_endlessly(db: &Connection) -> rusqlite::Result<i64> {
@@ -45,7 +74,7 @@ fn write_endlessly(db: &Connection) -> rusqlite::Result<usize> {
 }
 
 async fn groups(storage: &SqliteStorage) -> Vec<String> {
-    let mut reading = storage.read(&context()).await.unwrap();
+    let mut reading = reading(storage).await.unwrap();
     let groups = reading.list_groups().await.unwrap();
     groups.into_iter().map(|group| group.id).collect()
 }
@@ -53,7 +82,7 @@ async fn groups(storage: &SqliteStorage) -> Vec<String> {
 /// Waits until this many tasks run on the pool.
 async fn until_running(storage: &SqliteStorage, count: usize) {
     let began = Instant::now();
-    while storage.pool.running() != count {
+    while storage.resources.pool.running() != count {
         assert!(began.elapsed() < Duration::from_secs(10), "not {count} tasks");
         sleep(Duration::from_millis(1)).await;
     }
@@ -71,7 +100,7 @@ async fn a_scan_does_not_block_the_callers_thread_and_ends_with_its_call() {
     let (storage, _directory) = store();
     // More than there are threads and connections: none is lost.
     for _ in 0..20 {
-        let mut reading = storage.read(&context()).await.unwrap();
+        let mut reading = reading(&storage).await.unwrap();
         // The test has one thread. If the scan blocked it, the timeout could not fire.
         let late = timeout(Duration::from_millis(5), reading.scan(read_endlessly)).await;
         assert!(late.is_err());
@@ -84,17 +113,16 @@ async fn a_scan_does_not_block_the_callers_thread_and_ends_with_its_call() {
 
 #[tokio::test]
 async fn look_ups_get_a_connection_while_many_scans_wait() {
-    let (mut storage, _directory) = store();
-    storage.pool = Pool::new(4, LONGEST_STATEMENT);
+    let (storage, _directory) = store_with(4, StatementLimits::default());
     let storage = Arc::new(storage);
     let scan = async |storage: Arc<SqliteStorage>| {
-        let mut reading = storage.read(&context()).await?;
+        let mut reading = reading(&storage).await?;
         reading.scan(read_endlessly).await
     };
     let scans: Vec<_> = (0..100).map(|_| tokio::spawn(scan(storage.clone()))).collect();
     until_running(&storage, 4).await;
     for _ in 0..100 {
-        let look_up = async { storage.read(&context()).await?.has_users().await };
+        let look_up = async { reading(&storage).await?.has_users().await };
         let found = timeout(Duration::from_secs(5), look_up).await;
         assert_eq!(found.expect("a look-up waits for scans"), Ok(false));
     }
@@ -108,7 +136,7 @@ async fn a_cancelled_scan_keeps_nothing_in_the_snapshot_of_its_request() {
     let (storage, _directory) = store();
     let snapshot = Snapshot::default();
     let context = context().within(snapshot.share());
-    let mut reading = storage.read(&context).await.unwrap();
+    let mut reading = reading_in(&storage, &context).await.unwrap();
     cancel(&storage, Box::pin(reading.scan(read_endlessly))).await;
     until_running(&storage, 0).await;
     drop(reading);
@@ -126,11 +154,11 @@ async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
         SELECT count(*) FROM n";
     let count = move |db: &Connection| first(db, count, [], |row| row.get::<_, i64>(0));
     for round in 0..200 {
-        let mut cancelled = storage.read(&context()).await.unwrap();
+        let mut cancelled = reading(&storage).await.unwrap();
         // At a different moment each time, also when it has just ended.
         let _ = timeout(Duration::from_micros(round * 20), cancelled.scan(count)).await;
         drop(cancelled);
-        let mut reading = storage.read(&context()).await.unwrap();
+        let mut reading = reading(&storage).await.unwrap();
         assert_eq!(reading.scan(count).await, Ok(Some(20_000)), "round {round}");
     }
 }
@@ -138,17 +166,8 @@ async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
 #[tokio::test]
 async fn a_cancelled_write_undoes_itself_and_no_other() {
     let (storage, _directory) = store();
-    let mut first = writing(&storage).await;
-    assert!(first.insert_group("first", "first", "first").await.unwrap());
-    let mut second = Box::pin(writing(&storage));
-    assert!(poll!(&mut second).is_pending());
-    let mut committed = Box::pin(Box::new(first).commit());
-    assert!(
-        poll!(&mut committed).is_pending(),
-        "it shares its commit with the second"
-    );
-    let mut second = second.await;
-    cancel(&storage, Box::pin(second.write_blocking(write_endlessly))).await;
+    let (committed, mut second) = batch_of_two(&storage).await;
+    cancel(&storage, Box::pin(second.write_alone(write_endlessly))).await;
     let began = Instant::now();
     timeout(Duration::from_secs(10), committed)
         .await
@@ -159,26 +178,20 @@ async fn a_cancelled_write_undoes_itself_and_no_other() {
     let mut third = timeout(Duration::from_secs(10), writing(&storage)).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(10));
     assert!(third.insert_group("third", "third", "third").await.unwrap());
-    Box::new(third).commit().await.unwrap();
+    third.commit().await.unwrap();
     assert_eq!(groups(&storage).await, ["first", "third"]);
 }
 
 #[tokio::test]
 async fn a_cancelled_write_that_shares_its_commit_runs_to_its_end_and_is_undone_alone() {
     let (storage, _directory) = store();
-    let mut first = writing(&storage).await;
-    assert!(first.insert_group("first", "first", "first").await.unwrap());
-    let mut second = Box::pin(writing(&storage));
-    assert!(poll!(&mut second).is_pending());
-    let mut committed = Box::pin(Box::new(first).commit());
-    assert!(poll!(&mut committed).is_pending());
-    let mut second = second.await;
+    let (committed, mut second) = batch_of_two(&storage).await;
     // It has written, so it can no longer leave the batch of the first.
     assert!(second.insert_group("second", "second", "second").await.unwrap());
     let many = format!("{ENDLESS_WRITE} LIMIT 100000");
     cancel(
         &storage,
-        Box::pin(second.write_blocking(move |db| run(db, &many, []))),
+        Box::pin(second.write_alone(move |db| run(db, &many, []))),
     )
     .await;
     timeout(Duration::from_secs(60), committed)
@@ -194,7 +207,7 @@ async fn cancelling_a_scan_in_a_write_transaction_undoes_the_transaction() {
     let mut transaction = writing(&storage).await;
     assert!(transaction.insert_group("a", "a", "a").await.unwrap());
     cancel(&storage, Box::pin(transaction.scan(read_endlessly))).await;
-    let committed = Box::new(transaction).commit().await;
+    let committed = transaction.commit().await;
     assert!(matches!(committed, Err(Error::Unavailable(_))), "{committed:?}");
     let next = timeout(Duration::from_secs(10), writing(&storage)).await.unwrap();
     drop(next);
@@ -203,32 +216,94 @@ async fn cancelling_a_scan_in_a_write_transaction_undoes_the_transaction() {
 
 #[tokio::test]
 async fn a_statement_that_takes_too_long_is_ended_with_an_error_that_says_so() {
-    let (mut storage, _directory) = store();
-    storage.pool = Pool::new(1, Duration::from_millis(20));
-    let mut reading = storage.read(&context()).await.unwrap();
-    let ended = reading.scan(read_endlessly).await;
+    let limits = StatementLimits {
+        read: Duration::from_millis(20),
+        write: Duration::from_secs(60),
+    };
+    let (storage, _directory) = store_with(1, limits);
+    let mut reading = reading(&storage).await.unwrap();
+    let ended = timeout(Duration::from_secs(10), reading.scan(read_endlessly)).await;
     assert!(
-        matches!(&ended, Err(Error::Unavailable(message)) if message.contains("took too long")),
+        matches!(&ended, Ok(Err(Error::Unavailable(message))) if message.contains("took too long")),
         "{ended:?}"
     );
-    let mut transaction = writing(&storage).await;
-    let ended = transaction.write_blocking(write_endlessly).await;
-    assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
-    drop(transaction);
     assert_eq!(groups(&storage).await, [""; 0]);
+}
+
+/// Other writers wait for it, so its limit is shorter; also if it only reads, and if it is the first
+/// statement, which takes the permit.
+#[tokio::test]
+async fn a_statement_of_a_write_transaction_has_a_shorter_limit() {
+    let limits = StatementLimits {
+        read: Duration::from_secs(60),
+        write: Duration::from_millis(20),
+    };
+    let (storage, _directory) = store_with(1, limits);
+    for has_permit in [true, false] {
+        let begin = async || match has_permit {
+            true => writing(&storage).await,
+            false => storage.open_transaction(Access::Write, &context()).await.unwrap(),
+        };
+        let mut transaction = begin().await;
+        let ended = timeout(Duration::from_secs(10), transaction.write_alone(write_endlessly)).await;
+        assert!(matches!(ended, Ok(Err(Error::Unavailable(_)))), "{ended:?}");
+        drop(transaction);
+        let mut transaction = begin().await;
+        let ended = timeout(Duration::from_secs(10), transaction.scan(read_endlessly)).await;
+        assert!(matches!(ended, Ok(Err(Error::Unavailable(_)))), "{ended:?}");
+    }
+    assert_eq!(groups(&storage).await, [""; 0]);
+    let StatementLimits { read, write } = StatementLimits::default();
+    assert_eq!((read, write), (Duration::from_secs(30), Duration::from_secs(5)));
+}
+
+#[tokio::test]
+async fn an_insertion_of_many_records_shares_its_commit() {
+    let (storage, _directory) = store();
+    let (mut committed, mut second) = batch_of_two(&storage).await;
+    let app = |number: u32| StoredApp {
+        app: App {
+            id: number.to_string(),
+            name: "many".into(),
+            description: None,
+            icon_url: "icon".into(),
+            href: None,
+            ping_url: None,
+        },
+        name_key: "many".into(),
+    };
+    let apps: Vec<_> = (0..100).map(app).collect();
+    second.insert_apps(&apps).await.unwrap();
+    assert!(
+        poll!(&mut committed).is_pending(),
+        "the first had a COMMIT of its own"
+    );
+    second.commit().await.unwrap();
+    committed.await.unwrap();
+    assert_eq!(reading(&storage).await.unwrap().count_apps("").await, Ok(100));
+}
+
+#[tokio::test]
+async fn only_a_read_transaction_remembers_the_first_hits() {
+    let (storage, _directory) = store();
+    let mut reading = reading(&storage).await.unwrap();
+    assert_eq!(reading.count_apps("any").await, Ok(0));
+    assert!(reading.first_hits.is_some());
+    let mut writing = writing(&storage).await;
+    assert_eq!(writing.count_apps("any").await, Ok(0));
+    assert!(writing.first_hits.is_none(), "a write would make them wrong");
 }
 
 #[tokio::test]
 async fn closing_ends_running_statements_and_refuses_new_ones() {
-    let (mut storage, _directory) = store();
-    storage.pool = Pool::new(1, LONGEST_STATEMENT);
+    let (storage, _directory) = store_with(1, StatementLimits::default());
     let storage = Arc::new(storage);
     let mut readings = Vec::new();
-    // One runs, one is queued.
+    // One runs, one waits for its permit.
     for _ in 0..2 {
         let storage = storage.clone();
         readings.push(tokio::spawn(async move {
-            let mut reading = storage.read(&context()).await?;
+            let mut reading = reading(&storage).await?;
             reading.scan(read_endlessly).await
         }));
     }
@@ -236,7 +311,7 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
     let began = Instant::now();
     storage.close();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    assert_eq!(storage.pool.running(), 0);
+    assert_eq!(storage.resources.pool.running(), 0);
     for reading in readings {
         let ended = timeout(Duration::from_secs(10), reading).await.unwrap().unwrap();
         assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
@@ -247,7 +322,7 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
 #[tokio::test]
 async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
     let (storage, _directory) = store();
-    storage.pool.close(Duration::ZERO);
+    storage.resources.pool.close(Duration::ZERO);
     let mut transaction = writing(&storage).await;
     let board = |id: &str, apps: usize| Board {
         board: BoardSummary {
@@ -283,9 +358,8 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
 
 #[tokio::test]
 async fn a_panic_on_the_pool_is_an_error_for_its_caller_only() {
-    let (mut storage, _directory) = store();
-    storage.pool = Pool::new(1, LONGEST_STATEMENT);
-    let mut reading = storage.read(&context()).await.unwrap();
+    let (storage, _directory) = store_with(1, StatementLimits::default());
+    let mut reading = reading(&storage).await.unwrap();
     let ended = reading.scan(|_| -> rusqlite::Result<()> { panic!("as the test wants it") });
     assert!(matches!(ended.await, Err(Error::Unavailable(_))));
     assert_eq!(groups(&storage).await, [""; 0]);

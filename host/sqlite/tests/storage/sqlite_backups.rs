@@ -91,14 +91,14 @@ async fn a_copy_replaces_no_file_without_overwrite() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("copy.db");
     fs::write(&file, "precious").unwrap();
-    refused(back_up(&path, &file), &["copy.db is there already", "--force"]);
+    refused(back_up(&path, &file), &["copy.db already exists", "--force"]);
     // Another process creates the file while the copy is made.
     fs::remove_file(&file).unwrap();
     let late = backup(&path, &file, false, &mut |_| {
         fs::write(&file, "precious").unwrap();
         true
     });
-    refused(late, &["copy.db is there already"]);
+    refused(late, &["copy.db already exists"]);
     assert_eq!(
         files(folder.path()),
         BTreeMap::from([("copy.db".into(), b"precious".to_vec())])
@@ -109,7 +109,7 @@ async fn a_copy_replaces_no_file_without_overwrite() {
     refused(back_up(&path, folder.path()), &["is a folder"]);
     refused(
         back_up(&path, &folder.path().join("no/copy.db")),
-        &["no folder", "make it first"],
+        &["does not exist", "create it"],
     );
     for name in ["portico.db", "portico.db-wal", "lock"] {
         let own = backup(&path, &home.path().join(name), true, &mut |_| true);

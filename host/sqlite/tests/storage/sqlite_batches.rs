@@ -185,7 +185,7 @@ async fn queued(store: &Store, ids: &[&str]) -> Vec<BoxFuture<'static, Result<()
     for id in ids {
         let mut writer = store.write_as_component().await;
         writer.insert_apps(&[app(id, id)]).await.unwrap();
-        assert!(writer.waits_for_turn());
+        assert!(writer.is_waiting_for_write_lock());
         let mut committed = writer.commit();
         assert!(poll!(&mut committed).is_pending(), "another holds the permit");
         queued.push(committed);
@@ -278,9 +278,9 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     let store = Store::sqlite();
     let mut writer = store.write_as_component().await;
     writer.insert_apps(&[app("a", "a")]).await.unwrap();
-    assert!(writer.waits_for_turn());
+    assert!(writer.is_waiting_for_write_lock());
     assert!(writer.get_app("a").await.unwrap().is_some());
-    assert!(!writer.waits_for_turn());
+    assert!(!writer.is_waiting_for_write_lock());
     let mut next = store.write_as_component().await;
     assert!(poll!(Box::pin(next.get_app("a"))).is_pending());
     drop(writer);
@@ -291,7 +291,7 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     let mut writer = store.write_as_component().await;
     let many: Vec<_> = (0..100).map(|number| app(&number.to_string(), "many")).collect();
     writer.insert_apps(&many).await.unwrap();
-    assert!(!writer.waits_for_turn());
+    assert!(!writer.is_waiting_for_write_lock());
     writer.commit().await.unwrap();
     assert_eq!(store.read().await.count_apps("many").await.unwrap(), 100);
 }

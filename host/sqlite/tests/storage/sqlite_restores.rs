@@ -44,7 +44,7 @@ async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
         .unwrap()
         .execute_batch("CREATE TABLE user (id TEXT)")
         .unwrap();
-    both(&["no database of Portico"]);
+    both(&["not a Portico database"]);
 
     let mut damaged = sound.clone();
     let middle = damaged.len() / 2 / 4096 * 4096;
@@ -59,7 +59,7 @@ async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
     torn.execute_batch("PRAGMA foreign_keys = OFF; INSERT INTO board_user VALUES ('b', 'u')")
         .unwrap();
     torn.close().unwrap();
-    both(&["damaged", "board_user refers to what is not in board"]);
+    both(&["damaged", "board_user refers to a missing record of board"]);
 
     for text in [
         "",
@@ -67,7 +67,7 @@ async fn a_damaged_or_foreign_database_is_neither_copied_nor_restored() {
         "some text that is long enough to be something",
     ] {
         fs::write(&bad, text).unwrap();
-        refused(put_back(&bad, &target, true), &["bad.db", "no database"]);
+        refused(put_back(&bad, &target, true), &["bad.db", "not a database"]);
     }
     refused(put_back(folder.path(), &target, true), &["folder"]);
     refused(
@@ -325,7 +325,7 @@ async fn a_database_is_replaced_only_with_replace_and_kept_with_its_log() {
     assert!(before["portico.db-wal"].len() > 4096);
     refused(
         put_back(&file, &target, false),
-        &["there is a database", "--data", "--force"],
+        &["a database already exists", "--data", "--force"],
     );
     assert!(files(home.path()) == before);
 

@@ -262,12 +262,12 @@ impl Transaction for MemoryTransaction {
     }
 
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
-        Ok(is_good(&self.state.invites, id, token, now))
+        Ok(is_valid(&self.state.invites, id, token, now))
     }
 
     async fn take_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool> {
         self.change(|state| {
-            let good = is_good(&state.invites, id, token, now);
+            let good = is_valid(&state.invites, id, token, now);
             if good {
                 state.invites.remove(id);
             }
@@ -354,7 +354,7 @@ fn count(records: impl Iterator) -> u32 {
     u32::try_from(records.count()).unwrap_or(u32::MAX)
 }
 
-fn is_good(
+fn is_valid(
     invites: &BTreeMap<String, (NewInvite, SecretHash)>,
     id: &str,
     token: &str,

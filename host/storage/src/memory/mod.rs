@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::context::CallContext;
 use crate::dashboard::{DashboardStorage, DashboardTransaction};
-use crate::driver::{PATIENCE, waited_too_long};
+use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::ids::Ids;
 use crate::records::{Access, Result};
 use crate::storage::{Storage, Transaction};
@@ -70,7 +70,7 @@ impl MemoryStorage {
         let target = match access {
             Access::Lookup | Access::Read => None,
             Access::Write => {
-                let permit = timeout(PATIENCE, self.permit.clone().lock_owned())
+                let permit = timeout(WAIT_TIMEOUT, self.permit.clone().lock_owned())
                     .await
                     .map_err(|_| waited_too_long())?;
                 Some(Target {

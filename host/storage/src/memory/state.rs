@@ -176,6 +176,14 @@ impl State {
         }
     }
 
+    /// Fails if there is no such user, or if they are disabled.
+    pub fn check_enabled(&self, user_id: &Id) -> Result<()> {
+        if self.disabled.contains(user_id) {
+            return Err(Error::Constraint(Constraint::Reference));
+        }
+        Self::check_reference(&self.users, [user_id])
+    }
+
     pub fn remove_user(&mut self, id: &str) -> bool {
         self.identities.retain(|_, user_id| user_id != id);
         self.keys.retain(|_, (key, _)| key.user_id != id);

@@ -6,7 +6,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::state::State;
 use crate::context::CallContext;
-use crate::driver::{Setter, Trail, failed_before, only_reads};
+use crate::driver::{PasswordSetter, Trail, failed_before, only_reads};
 use crate::ids::Ids;
 use crate::records::{AppFilter, NewUser, Result, Viewer};
 use portico_model::App;
@@ -21,7 +21,7 @@ pub(super) struct MemoryTransaction {
     pub state: Arc<State>,
     /// None if the transaction only reads.
     target: Option<Target>,
-    pub setter: Setter,
+    pub setter: PasswordSetter,
     pub ids: Ids,
     pub trail: Trail,
     failed: bool,
@@ -40,7 +40,7 @@ impl MemoryTransaction {
         Self {
             state,
             target,
-            setter: Setter::of(context),
+            setter: PasswordSetter::of(context),
             ids,
             trail: Trail::of(context),
             failed: false,

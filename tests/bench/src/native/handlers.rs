@@ -120,7 +120,7 @@ impl Native {
         snapshot: SharedSnapshot,
     ) -> Result<(Identity, CallContext), Error> {
         let id = request_id(parts);
-        let shown = identity::shown(&parts.headers, PLAIN_COOKIE);
+        let shown = identity::credentials_of(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
         let anonymous = Identity::anonymous().context(&id.0).within(snapshot.clone());
         let (identity, _) =

@@ -2,10 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_model::{
-    Id, TextChange,
-    error::{Code, Error},
-};
+use portico_model::{Id, TextChange, error::Error};
+use portico_sandbox::{self as sandbox, Kind};
 use portico_storage::{
     ADMIN, Access, Board, BoardItem, BoardSummary, DashboardTransaction, SearchEngine, Shares,
     nested::Enclosing,
@@ -20,7 +18,10 @@ use super::{
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
 };
-use crate::procedures::call::{Call, Output, json};
+use crate::{
+    identity::{self, Identity},
+    procedures::call::{Call, Output, json},
+};
 
 /// `state.apply`
 pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
@@ -64,9 +65,8 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = enclosing.transaction().await;
     require_administrator(&mut *transaction).await?;
-    let mut after = Snapshot::read(&mut *transaction).await?;
+    let after = Snapshot::read(&mut *transaction).await?;
     drop(transaction);
-    after.sort(&keys);
     let view = |snapshot| View {
         snapshot,
         names: Names::new(snapshot, &keys),
@@ -83,38 +83,40 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     Ok(output)
 }
 
-/// Sorts the snapshot by name, and resolves the document's names in it.
+/// Resolves the names of the document in the snapshot.
 async fn make_plan(
-    mut snapshot: Snapshot,
+    snapshot: Snapshot,
     component: &mut Component<'_>,
     document: &Document,
     keys: &mut Keys,
 ) -> Result<(Snapshot, Plan), Error> {
     let names = keys.unknown(snapshot.names());
     component.learn(keys, names).await?;
-    snapshot.sort(keys);
     let plan = Plan::new(document, &snapshot, keys)?;
     Ok((snapshot, plan))
 }
 
-/// Refuses a caller who lost the permission `admin` while passwords were hashed, which may have taken seconds.
+/// Refuses a caller who lost the permission `admin`, the key or the session while passwords were hashed, which may
+/// have taken seconds.
 async fn require_still_permitted(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
 ) -> Result<(), Error> {
-    let Some(user_id) = call.identity.user_id() else {
-        return Ok(());
+    let now = call.resources.clock.now();
+    let present = match identity::renew_within(transaction, &call.identity, now).await? {
+        Some(renewed) => renewed,
+        // The command line or the dashboard around vouches for the caller.
+        None => {
+            let Some(user_id) = call.identity.user_id() else {
+                return Ok(());
+            };
+            let user = transaction.get_session_user(user_id).await?;
+            let user = user.ok_or_else(Error::unauthorized)?;
+            let authentication = call.identity.authentication.clone();
+            Identity::user(user.id, user.permissions, authentication)
+        }
     };
-    let user = transaction.get_session_user(user_id).await?;
-    let user = user.ok_or_else(Error::unauthorized)?;
-    if user.permissions.iter().any(|held| held == ADMIN) {
-        Ok(())
-    } else {
-        Err(Error::new(
-            Code::Forbidden,
-            format!("This needs the permission {ADMIN}"),
-        ))
-    }
+    present.check(&sandbox::Access::OneOf(vec![ADMIN.into()]), Kind::Mutation)
 }
 
 /// Applies the document inside one transaction.

@@ -4,7 +4,7 @@
 
 use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
 use portico_storage::SearchEngine;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{Deserialize, Deserializer};
 
 use super::super::{
     boards, groups, search_engines,
@@ -78,6 +78,7 @@ const USER: Shape = Named(
             "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL.",
         ),
         optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
+        optional("disabled", Boolean).about("Whether the user is disabled and cannot sign in; not, if new."),
     ]),
 );
 const APP: Shape = Named(
@@ -103,10 +104,8 @@ const APP: Shape = Named(
 const SEARCH_ENGINE: Shape = Named(
     "WantedSearchEngine",
     &Record(&[
-        required("name", LABEL)
-            .about("1 to 64 characters on one line, trimmed; no other in the list has it."),
-        required("short", search_engines::SHORT)
-            .about("1 to 8 characters on one line, trimmed; no other has it."),
+        required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique in the list."),
+        required("short", search_engines::SHORT).about("1 to 8 characters on one line, trimmed; unique."),
         required("urlTemplate", search_engines::URL_TEMPLATE)
             .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
         required("iconUrl", search_engines::URL).about(search_engines::ICON_URL_ABOUT),
@@ -121,8 +120,7 @@ const BOARD: Shape = Named(
         optional("isPublic", Boolean)
             .about("Whether everyone may view it, signed in or not; not, if it is new."),
         optional("creator", Nullable(&USER_NAME)).about("Who made it."),
-        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS))
-            .about("What stands on it, in this order."),
+        optional("items", at_most(&List(&ITEM), boards::MOST_ITEMS)).about("Its items, in this order."),
         optional("sharedWith", Nullable(&SHARED_WITH)).about("Who else may view it; null: no one."),
     ]),
 );
@@ -191,12 +189,13 @@ pub(super) struct User {
     pub provider: Provider,
     #[serde(default)]
     pub email: TextChange,
-    #[serde(default)]
-    pub email_verified: Change<Moment>,
+    #[serde(default, deserialize_with = "moment_change")]
+    pub email_verified: Change<Timestamp>,
     pub password: Option<String>,
     #[serde(default)]
     pub image: TextChange,
     pub groups: Option<Vec<String>>,
+    pub disabled: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -281,15 +280,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
     }
 }
 
-pub(super) struct Moment(pub Timestamp);
-
-impl<'de> Deserialize<'de> for Moment {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        time::parse(&text)
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("no date"))
-    }
+/// A change of an optional moment.
+fn moment_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Change<Timestamp>, D::Error> {
+    let moment = time::deserialize_option(deserializer)?;
+    Ok(moment.map_or(Change::Clear, Change::Set))
 }
 
 /// The entries of a list; none where it is absent.

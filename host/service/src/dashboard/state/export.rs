@@ -32,7 +32,7 @@ pub(super) const STATE: Shape = Named(
 const GROUP: Shape = Named(
     "StateGroup",
     &Record(&[
-        required("name", Text).about("The group's name, which no other has."),
+        required("name", Text).about("The group's name, unique."),
         required("permissions", List(&Text)).about("What its members may do."),
     ]),
 );
@@ -44,14 +44,15 @@ const USER: Shape = Named(
         required("email", NULLABLE_TEXT).about("The email."),
         required("emailVerified", NULLABLE_DATE).about("When the email was verified."),
         required("image", NULLABLE_TEXT).about("The image: a data URI, or a URL from the provider."),
+        required("disabled", Boolean).about("Whether the user is disabled and cannot sign in."),
         required("groups", List(&Text)).about("The groups that the user is in, by name."),
     ]),
 );
 const SEARCH_ENGINE: Shape = Named(
     "StateSearchEngine",
     &Record(&[
-        required("name", Text).about("Its name, which no other has."),
-        required("short", Text).about("What people type to choose it, which no other has."),
+        required("name", Text).about("Its name, unique."),
+        required("short", Text).about("What people type to choose it, unique."),
         required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
         required("iconUrl", Text).about("Where its icon is."),
         required("description", NULLABLE_TEXT).about("What it is."),
@@ -60,10 +61,10 @@ const SEARCH_ENGINE: Shape = Named(
 const BOARD: Shape = Named(
     "StateBoard",
     &Record(&[
-        required("name", Text).about("The board's name, which no other has."),
+        required("name", Text).about("The board's name, unique."),
         required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
         required("creator", Nullable(&USER_NAME)).about("Who made it; null once they are gone."),
-        required("items", List(&ITEM)).about("What stands on it, in this order."),
+        required("items", List(&ITEM)).about("Its items, in this order."),
         required("sharedWith", SHARED_WITH).about("Who else may view it."),
     ]),
 );
@@ -101,6 +102,7 @@ struct User<'a> {
     #[serde(serialize_with = "time::serialize_option")]
     email_verified: Option<Timestamp>,
     image: Option<&'a str>,
+    disabled: bool,
     groups: Vec<&'a str>,
 }
 
@@ -164,6 +166,7 @@ impl<'a> Exported<'a> {
             email: user.email.as_deref(),
             email_verified: user.email_verified,
             image: user.image.as_deref(),
+            disabled: user.disabled,
             groups: groups_named(&names, &user.groups),
         });
         let engines = snapshot.search_engines.iter().map(|engine| Engine {

@@ -7,7 +7,7 @@ use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
 
 use super::{
     component::Component,
-    document::{Change, Document, Moment},
+    document::{Change, Document},
     plan::Plan,
 };
 
@@ -34,9 +34,10 @@ impl Wanted {
             email_verified: match user.email_verified {
                 Change::Keep => TimestampChange::Keep,
                 Change::Clear => TimestampChange::Clear,
-                Change::Set(Moment(moment)) => TimestampChange::Set(moment),
+                Change::Set(moment) => TimestampChange::Set(moment),
             },
             image: std::mem::take(&mut user.image),
+            disabled: user.disabled,
             secret: user.password.take().map(Secret::Password),
         });
         let apps = document.apps.iter_mut().flatten().map(|app| WantedApp {
