@@ -50,6 +50,7 @@ packages: # installs programs for the tests, from Debian's packages
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
+	@PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))" tests/install.sh initdb postgresql
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use portico_tests::{hostile_component, node};
+use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
 use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
@@ -18,18 +18,29 @@ const ADAPTER: &str = "node_dashboard.mjs";
 
 /// The example, installed and built from the component that ships.
 #[track_caller]
-fn example() -> PathBuf {
+pub fn example() -> PathBuf {
     let folder = node::installed(Path::new("examples/node-dashboard"));
-    let turn = File::open(folder.join("build.js")).expect("its build");
+    built(&folder);
+    folder
+}
+
+/// Builds an installed example unless it is built from the component that ships.
+#[track_caller]
+pub fn built(folder: &Path) {
+    let build = repository().join("examples/node-dashboard/build.js");
+    let turn = File::open(folder.join("package.json")).expect("its scripts");
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
+    let sources = [component(), repository().join("contract/procedures.json"), build];
     if built.is_none_or(|built| {
-        Some(built) < changed(component()) || Some(built) < changed(folder.join("build.js"))
+        sources
+            .map(changed)
+            .into_iter()
+            .any(|source| Some(built) < source)
     }) {
-        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(folder));
     }
-    folder
 }
 
 /// Starts the dashboard in this folder.
@@ -69,6 +80,7 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
         Command::new("node")
             .arg("build.js")
             .arg(hostile_component())
+            .arg(repository().join("contract/procedures.json"))
             .current_dir(&folder),
     );
     let dashboard = start(folder.path(), &data);
