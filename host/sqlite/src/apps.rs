@@ -19,8 +19,9 @@ pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Opti
         let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
         return first(db, sql, [id], app);
     };
+    let seen = &*SEEN;
     let sql = format!(
-        "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {SEEN}"
+        "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}"
     );
     first(db, &sql, params![view.user_id, id], app)
 }
@@ -50,44 +51,43 @@ pub(super) fn list(db: &Connection, contains: &str, slice: Slice) -> Result<Vec<
 
 /// The same in a view that does not show all apps.
 pub(super) fn list_seen(db: &Connection, view: &View, contains: &str, slice: Slice) -> Result<Vec<App>> {
-    let (limit, offset) = (limit(slice), slice.offset);
     if let Some(trigram) = rare_trigram(db, contains)? {
-        let mut numbers = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
-        let mut unseen = None;
-        numbers.retain(|number| is_seen(db, view, *number).unwrap_or_else(|error| {
-            unseen = Some(error);
-            false
-        }));
-        if let Some(error) = unseen {
-            return Err(error);
-        }
-        let most = usize::try_from(limit).unwrap_or(usize::MAX);
-        return by_numbers(db, numbers.iter().skip(offset as usize).take(most));
+        let hits = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+        let seen = seen_among(db, view, hits)?;
+        let most = slice.limit.map_or(usize::MAX, |limit| limit as usize);
+        return by_numbers(db, seen.iter().skip(slice.offset as usize).take(most));
     }
+    let seen = &*SEEN;
     let sql = format!(
         "SELECT id, name, description, icon_url, href, ping_url FROM app
-        WHERE instr(name_key, ?2) > 0 AND {SEEN}
+        WHERE instr(name_key, ?2) > 0 AND {seen}
         ORDER BY name_key, id LIMIT ?3 OFFSET ?4"
     );
-    all_sized(db, &sql, params![view.user_id, contains, limit, offset])
+    all_sized(db, &sql, params![view.user_id, contains, limit(slice), slice.offset])
 }
 
 /// How many apps of a view have a name that contains this text.
 pub(super) fn count_seen(db: &Connection, view: &View, contains: &str) -> Result<u32> {
     if let Some(trigram) = rare_trigram(db, contains)? {
-        let mut count = 0;
-        for number in rare_hits(db, contains, &trigram, NO_LIMIT, 0)? {
-            count += u32::from(is_seen(db, view, number)?);
-        }
-        return Ok(count);
+        let hits = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+        return Ok(seen_among(db, view, hits)?.len() as u32);
     }
-    let sql = format!("SELECT count(*) FROM app WHERE instr(name_key, ?2) > 0 AND {SEEN}");
+    let seen = &*SEEN;
+    let sql = format!("SELECT count(*) FROM app WHERE instr(name_key, ?2) > 0 AND {seen}");
     number(db, &sql, params![view.user_id, contains])
 }
 
-fn is_seen(db: &Connection, view: &View, number: i64) -> Result<bool> {
-    let sql = format!("SELECT 1 FROM app WHERE number = ?2 AND {SEEN}");
-    exists(db, &sql, params![view.user_id, number])
+/// The numbers of those apps that are in the view, in the same order.
+fn seen_among(db: &Connection, view: &View, numbers: Vec<i64>) -> Result<Vec<i64>> {
+    let seen = &*SEEN;
+    let sql = format!("SELECT 1 FROM app WHERE number = ?2 AND {seen}");
+    let mut among = Vec::new();
+    for number in numbers {
+        if exists(db, &sql, params![view.user_id, number])? {
+            among.push(number);
+        }
+    }
+    Ok(among)
 }
 
 /// All apps of a statement; fails if they have too much text.
@@ -392,33 +392,25 @@ mod tests {
                 (200, Some(1)),
                 (5, None),
             ] {
-                let filter = AppFilter {
-                    name_contains: Some(text.clone()),
-                    offset,
-                    limit,
-                };
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &filter));
+                let slice = Slice { offset, limit };
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &text, slice));
                 assert_eq!(remembered.is_some(), !text.is_empty(), "{text:?} {offset}");
                 if let Some(remembered) = remembered {
                     assert_eq!(
                         remembered.unwrap(),
-                        list(&db, &filter).unwrap(),
+                        list(&db, &text, slice).unwrap(),
                         "{text:?} {offset} {limit:?}"
                     );
                 }
-                let another = AppFilter {
-                    name_contains: Some(format!("{text}, another")),
-                    ..filter
-                };
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another));
+                let another = format!("{text}, another");
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another, slice));
                 assert!(remembered.is_none(), "{text:?}");
             }
-            let filter = AppFilter {
-                name_contains: Some(text.clone()),
+            let slice = Slice {
                 offset: 3,
                 limit: Some(20),
             };
-            let found = list(&db, &filter).unwrap();
+            let found = list(&db, &text, slice).unwrap();
             let found: Vec<_> = found.into_iter().map(|app| app.id).collect();
             let expected: Vec<_> = expected.into_iter().skip(3).take(20).map(|(_, id)| id).collect();
             assert_eq!(found, expected, "{text:?}");
@@ -433,12 +425,8 @@ mod tests {
             let text = "a".repeat(length);
             let expected = if length > 64 { 0 } else { 1_000 };
             assert_eq!(count(&db, &text).unwrap().0, expected);
-            let filter = AppFilter {
-                name_contains: Some(text),
-                offset: 0,
-                limit: Some(10),
-            };
-            assert_eq!(list(&db, &filter).unwrap().len(), expected.min(10) as usize);
+            let found = list(&db, &text, Slice::first(10)).unwrap();
+            assert_eq!(found.len(), expected.min(10) as usize);
         }
         // It takes three milliseconds. Searching the index for the whole text took 24 seconds.
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());

@@ -2,11 +2,16 @@
 //!
 //! The conditions stand here once. In each, `?1` is the id of the user, or NULL for an anonymous caller.
 
-use portico_storage::Viewer;
+use std::sync::LazyLock;
 
-/// Whether the user may view a row of `board`, permissions aside.
-macro_rules! may_view {
-    () => {
+use portico_storage::driver::BOARD_PERMISSIONS;
+use portico_storage::{ADMIN, Viewer};
+
+/// Whether the user may view a row of `board`. SQLite evaluates the last part once for a statement, because
+/// it depends on the user alone.
+pub(super) static MAY_VIEW: LazyLock<String> = LazyLock::new(|| {
+    let length = BOARD_PERMISSIONS.len();
+    format!(
         "(
             board.is_public
             OR board.creator_id = ?1
@@ -15,27 +20,30 @@ macro_rules! may_view {
                 SELECT 1 FROM board_group JOIN group_member USING (group_id)
                 WHERE board_id = board.id AND user_id = ?1
             )
+            OR EXISTS (
+                SELECT 1 FROM group_member JOIN group_permission USING (group_id)
+                WHERE user_id = ?1
+                    AND (permission = '{ADMIN}' OR substr(permission, 1, {length}) = '{BOARD_PERMISSIONS}')
+            )
         )"
-    };
-}
-pub(super) use may_view;
+    )
+});
 
 /// Whether a row of `app` stands on a board that the user may view.
-pub(super) const SEEN: &str = concat!(
-    "(
-        EXISTS (
-            SELECT 1 FROM board_item JOIN board ON board.id = board_id
-            WHERE app_id = app.id AND ",
-    may_view!(),
-    "
-        ) OR EXISTS (
-            SELECT 1 FROM board_item_app JOIN board ON board.id = board_id
-            WHERE app_id = app.id AND ",
-    may_view!(),
-    "
-        )
-    )"
-);
+pub(super) static SEEN: LazyLock<String> = LazyLock::new(|| {
+    let may_view = &*MAY_VIEW;
+    format!(
+        "(
+            EXISTS (
+                SELECT 1 FROM board_item JOIN board ON board.id = board_id
+                WHERE app_id = app.id AND {may_view}
+            ) OR EXISTS (
+                SELECT 1 FROM board_item_app JOIN board ON board.id = board_id
+                WHERE app_id = app.id AND {may_view}
+            )
+        )"
+    )
+});
 
 /// A view that does not show all apps.
 #[derive(Clone, Debug, PartialEq, Eq)]

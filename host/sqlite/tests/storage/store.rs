@@ -7,8 +7,8 @@ use portico_model::{App, ColorScheme, Provider, Timestamp, User};
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
-    Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction,
+    Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
+    DashboardTransaction, NewUser, ProviderSubject, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction, Viewer,
 };
 use tempfile::TempDir;
 
@@ -199,6 +199,21 @@ pub fn session(id: &str, user_id: &str, expires_at: Timestamp) -> Session {
         last_used_at: 1,
         expires_at,
         ends_at: expires_at,
+    }
+}
+
+/// The filter that matches the apps whose name contains this text, in the view of all apps.
+pub fn named(contains: &str) -> AppFilter {
+    AppFilter {
+        viewer: Viewer::Everything,
+        name_contains: Some(contains.into()),
+    }
+}
+
+pub fn subject(provider: Provider, subject: &str) -> ProviderSubject {
+    ProviderSubject {
+        provider,
+        subject: subject.into(),
     }
 }
 
