@@ -311,6 +311,9 @@ pub static TABLE: &[Row] = &[
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
         .rest("GET", "/api/users/selectable"),
+    query("user.getPaginated", ADMIN, |_|
+        json!({"page": 1, "pageSize": 5, "search": "a", "provider": "credentials", "disabled": false}))
+        .rest("GET", "/api/users/paginated").weight(25),
     query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search")
         .weight(40),
     query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}")
@@ -338,6 +341,8 @@ pub static TABLE: &[Row] = &[
         json!({"id": it.user(), "pingIconsEnabled": it.flag()})).weight(15),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
         json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
+    mutation("user.setDisabled", ADMIN, |it| json!({"userId": it.user(), "disabled": false}))
+        .rest("PATCH", "/api/users/{userId}/disabled").weight(10),
     // wit/apps.wit
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))
