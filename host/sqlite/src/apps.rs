@@ -20,9 +20,8 @@ pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Opti
         return first(db, sql, [id], app);
     };
     let seen = &*SEEN;
-    let sql = format!(
-        "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}"
-    );
+    let sql =
+        format!("SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}");
     first(db, &sql, params![view.user_id, id], app)
 }
 
@@ -63,7 +62,11 @@ pub(super) fn list_seen(db: &Connection, view: &View, contains: &str, slice: Sli
         WHERE instr(name_key, ?2) > 0 AND {seen}
         ORDER BY name_key, id LIMIT ?3 OFFSET ?4"
     );
-    all_sized(db, &sql, params![view.user_id, contains, limit(slice), slice.offset])
+    all_sized(
+        db,
+        &sql,
+        params![view.user_id, contains, limit(slice), slice.offset],
+    )
 }
 
 /// How many apps of a view have a name that contains this text.

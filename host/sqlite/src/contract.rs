@@ -74,7 +74,8 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
-        self.write(|db| users::insert_identity(db, user_id, subject)).await
+        self.write(|db| users::insert_identity(db, user_id, subject))
+            .await
     }
 
     async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool> {
@@ -90,19 +91,23 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool> {
-        self.change(id, |db| users::set_search_preferences(db, id, preferences)).await
+        self.change(id, |db| users::set_search_preferences(db, id, preferences))
+            .await
     }
 
     async fn set_color_scheme(&mut self, id: &str, color_scheme: ColorScheme) -> Result<bool> {
-        self.change(id, |db| users::set_color_scheme(db, id, color_scheme)).await
+        self.change(id, |db| users::set_color_scheme(db, id, color_scheme))
+            .await
     }
 
     async fn set_ping_icons_enabled(&mut self, id: &str, enabled: bool) -> Result<bool> {
-        self.change(id, |db| users::set_ping_icons_enabled(db, id, enabled)).await
+        self.change(id, |db| users::set_ping_icons_enabled(db, id, enabled))
+            .await
     }
 
     async fn set_first_day_of_week(&mut self, id: &str, day: u8) -> Result<bool> {
-        self.change(id, |db| users::set_first_day_of_week(db, id, day)).await
+        self.change(id, |db| users::set_first_day_of_week(db, id, day))
+            .await
     }
 
     async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool> {
@@ -152,8 +157,7 @@ impl Transaction for SqliteTransaction {
 
     async fn has_another_admin(&mut self, except: &str) -> Result<bool> {
         let except = except.to_owned();
-        self.scan(move |db| groups::has_another_admin(db, &except))
-            .await
+        self.scan(move |db| groups::has_another_admin(db, &except)).await
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -195,8 +199,7 @@ impl Transaction for SqliteTransaction {
             return self.read(|db| apps::get_many(db, ids, view.as_ref())).await;
         }
         let ids = ids.to_owned();
-        self.scan(move |db| apps::get_many(db, &ids, view.as_ref()))
-            .await
+        self.scan(move |db| apps::get_many(db, &ids, view.as_ref())).await
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {

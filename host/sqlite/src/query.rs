@@ -42,7 +42,10 @@ pub(super) struct TooLarge;
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "the records have more than {LARGEST_ANSWER} bytes of text")
+        write!(
+            formatter,
+            "the records have more than {LARGEST_ANSWER} bytes of text"
+        )
     }
 }
 

@@ -199,7 +199,11 @@ pub(super) fn set_search_preferences(
     preferences: &SearchPreferences,
 ) -> Result<bool> {
     let sql = "UPDATE user SET default_search_engine_id = ?2, open_search_in_new_tab = ?3 WHERE id = ?1";
-    let values = params![id, preferences.default_search_engine_id, preferences.open_in_new_tab];
+    let values = params![
+        id,
+        preferences.default_search_engine_id,
+        preferences.open_in_new_tab
+    ];
     Ok(run(db, sql, values)? > 0)
 }
 
@@ -264,6 +268,9 @@ mod tests {
             by_email.starts_with("SEARCH user USING INDEX user_by_email"),
             "{by_email}"
         );
-        assert_eq!(plan(&format!("SELECT id {ANY_EMAIL} ORDER BY name_key, id")), "SCAN user USING INDEX user_by_name");
+        assert_eq!(
+            plan(&format!("SELECT id {ANY_EMAIL} ORDER BY name_key, id")),
+            "SCAN user USING INDEX user_by_name"
+        );
     }
 }

@@ -95,7 +95,9 @@ impl Guest for Plugin {
         let bytes = random::get_random_bytes(16);
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let app = app(&id, &input.name);
-        write(&caller.context, |transaction| transaction.insert_apps(&[stored(app.clone())]))?;
+        write(&caller.context, |transaction| {
+            transaction.insert_apps(&[stored(app.clone())])
+        })?;
         Ok(app)
     }
 

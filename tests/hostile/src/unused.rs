@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use crate::bindings::exports::portico::dashboard::{names, sign_in, state, users};
 use crate::bindings::types::{
-    Caller, ColorScheme, Context, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange,
-    Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
+    Caller, ColorScheme, Context, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange,
+    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery,
+    UserSummary,
 };
 use crate::ordinary::failure;
 use crate::plugin::Plugin;

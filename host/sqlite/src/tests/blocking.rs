@@ -18,8 +18,8 @@ use super::super::transaction::SqliteTransaction;
 use super::context;
 use portico_model::App;
 use portico_storage::{
-    Access, AppFilter, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result, Snapshot,
-    StoredApp, Transaction,
+    Access, AppFilter, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result,
+    Snapshot, StoredApp, Transaction,
 };
 
 const ENDLESS: &str = "
@@ -280,7 +280,14 @@ async fn an_insertion_of_many_records_shares_its_commit() {
     );
     second.commit().await.unwrap();
     committed.await.unwrap();
-    assert_eq!(reading(&storage).await.unwrap().count_apps(&AppFilter::EVERYTHING).await, Ok(100));
+    assert_eq!(
+        reading(&storage)
+            .await
+            .unwrap()
+            .count_apps(&AppFilter::EVERYTHING)
+            .await,
+        Ok(100)
+    );
 }
 
 #[tokio::test]

@@ -73,10 +73,7 @@ pub async fn a_changed_record_that_the_input_does_not_name_is_the_target(store: 
     writer.commit().await.unwrap();
     let (context, _) = audited(call());
     let mut changes = store.storage.begin(Access::Write, &context).await.unwrap();
-    changes
-        .set_ping_icons_enabled("u", true)
-        .await
-        .unwrap();
+    changes.set_ping_icons_enabled("u", true).await.unwrap();
     changes.commit().await.unwrap();
     let rows = rows(store, AuditFilter::default()).await;
     assert_eq!(rows.len(), 1);

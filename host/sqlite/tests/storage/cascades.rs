@@ -90,22 +90,12 @@ async fn fill(store: &Store) {
             home_board_id: Some("board of ann".into()),
             mobile_home_board_id: Some("board of bob".into()),
         };
-        assert!(
-            writer
-                .set_home_boards(id, &home)
-                .await
-                .unwrap()
-        );
+        assert!(writer.set_home_boards(id, &home).await.unwrap());
         let search = SearchPreferences {
             default_search_engine_id: Some("engine".into()),
             open_in_new_tab: false,
         };
-        assert!(
-            writer
-                .set_search_preferences(id, &search)
-                .await
-                .unwrap()
-        );
+        assert!(writer.set_search_preferences(id, &search).await.unwrap());
     }
     writer.commit().await.unwrap();
 }

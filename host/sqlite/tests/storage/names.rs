@@ -61,7 +61,12 @@ async fn users(
         ..UserFilter::default()
     };
     let slice = Slice { offset: 0, limit };
-    let users = store.read().await.list_users(&filter, slice, false).await.unwrap();
+    let users = store
+        .read()
+        .await
+        .list_users(&filter, slice, false)
+        .await
+        .unwrap();
     users.into_iter().map(|user| user.id).collect()
 }
 
@@ -126,7 +131,12 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
         NAMES.len() + odd.len()
     );
     assert_eq!(
-        store.read().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(),
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
         (NAMES.len() + odd.len()) as u32
     );
 }
@@ -176,7 +186,10 @@ pub async fn a_name_is_found_from_its_creation_to_its_deletion(store: &Store) {
         let id = format!("again {number}");
         writer.insert_apps(&[app(&id, "once more")]).await.unwrap();
         writer.commit().await.unwrap();
-        assert_eq!(store.read().await.count_apps(&named("once")).await.unwrap(), number + 1);
+        assert_eq!(
+            store.read().await.count_apps(&named("once")).await.unwrap(),
+            number + 1
+        );
     }
 }
 
@@ -354,7 +367,12 @@ pub async fn users_are_found_by_their_whole_email(store: &Store) {
             ..UserFilter::default()
         };
         let slice = Slice { offset: 0, limit };
-        let users = store.read().await.list_users(&filter, slice, false).await.unwrap();
+        let users = store
+            .read()
+            .await
+            .list_users(&filter, slice, false)
+            .await
+            .unwrap();
         users.into_iter().map(|user| user.id).collect::<Vec<_>>()
     };
     assert_eq!(found(None, "ann@example.com", None).await, ["1", "2", "3"]);

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use portico_storage::{Access, AppFilter, Authentication, Constraint, DashboardStorage, DashboardTransaction, Error, NewInvite, Result, Slice, UserFilter, Viewer, hash_secret};
+use portico_storage::{
+    Access, AppFilter, Authentication, Constraint, DashboardStorage, DashboardTransaction, Error, NewInvite,
+    Result, Slice, UserFilter, Viewer, hash_secret,
+};
 use tokio::sync::Barrier;
 
 use crate::store::{Store, app, context, user};
@@ -122,7 +125,10 @@ pub async fn no_parallel_commit_is_lost(store: &Store) {
             let before = writer.count_apps(&AppFilter::EVERYTHING).await.unwrap();
             let id = format!("{number}-{round}");
             writer.insert_apps(&[app(&id, &id)]).await.unwrap();
-            assert_eq!(writer.count_apps(&AppFilter::EVERYTHING).await.unwrap(), before + 1);
+            assert_eq!(
+                writer.count_apps(&AppFilter::EVERYTHING).await.unwrap(),
+                before + 1
+            );
             // Every third is dropped, and must leave nothing.
             if (number + round) % 3 == 0 {
                 drop(writer);

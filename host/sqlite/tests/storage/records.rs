@@ -1,7 +1,10 @@
 //! Records read back as they were written, and refuse what they must.
 
 use portico_model::{App, ColorScheme, HomeBoards, Provider, SearchPreferences, User};
-use portico_storage::{Account, AccountKey, ApiKey, AppFilter, Authentication, BoardItem, Constraint, CredentialKey, DashboardTransaction, Error, NewInvite, NewUser, Profile, ProviderName, StoredApp, Viewer, hash_secret};
+use portico_storage::{
+    Account, AccountKey, ApiKey, AppFilter, Authentication, BoardItem, Constraint, CredentialKey,
+    DashboardTransaction, Error, NewInvite, NewUser, Profile, ProviderName, StoredApp, Viewer, hash_secret,
+};
 
 use crate::store::{Store, app, board, engine, named, session, subject, texts, user};
 
@@ -82,7 +85,12 @@ impl Everything {
         let account = transaction.get_account(&AccountKey::Id(id.into())).await;
         Self {
             user: transaction.get_user(id).await.unwrap().unwrap(),
-            color_scheme: transaction.get_session_user(id).await.unwrap().unwrap().color_scheme,
+            color_scheme: transaction
+                .get_session_user(id)
+                .await
+                .unwrap()
+                .unwrap()
+                .color_scheme,
             disabled: account.unwrap().unwrap().disabled,
         }
     }
@@ -142,7 +150,10 @@ pub async fn every_change_of_a_user_changes_that_and_nothing_else(store: &Store)
         user.default_search_engine_id = None,
         user.open_search_in_new_tab = true
     );
-    change!(set_color_scheme(ColorScheme::Light), color_scheme = ColorScheme::Light);
+    change!(
+        set_color_scheme(ColorScheme::Light),
+        color_scheme = ColorScheme::Light
+    );
     change!(set_ping_icons_enabled(false), user.ping_icons_enabled = false);
     change!(set_first_day_of_week(0), user.first_day_of_week = 0);
     change!(set_disabled(true), disabled = true);
@@ -187,7 +198,10 @@ pub async fn an_account_is_found_by_id_name_and_subject(store: &Store) {
         (AccountKey::Id("missing".into()), false),
         (AccountKey::Name(provider_name(Provider::Ldap, "ann")), true),
         (AccountKey::Name(provider_name(Provider::Ldap, "Ann")), false),
-        (AccountKey::Name(provider_name(Provider::Credentials, "ann")), false),
+        (
+            AccountKey::Name(provider_name(Provider::Credentials, "ann")),
+            false,
+        ),
         (AccountKey::Subject(subject(Provider::Ldap, "cn=Ann")), true),
         (AccountKey::Subject(subject(Provider::Ldap, "cn=ann")), false),
         (AccountKey::Subject(subject(Provider::Oidc, "cn=Ann")), false),
@@ -295,14 +309,20 @@ pub async fn an_app_reads_back_as_written_and_as_replaced(store: &Store) {
         }])
         .await
         .unwrap();
-    assert_eq!(writer.get_app("a", &Viewer::Everything).await.unwrap(), Some(full));
+    assert_eq!(
+        writer.get_app("a", &Viewer::Everything).await.unwrap(),
+        Some(full)
+    );
     assert_eq!(writer.get_app("b", &Viewer::Everything).await.unwrap(), None);
     let other = app("a", "other");
     assert!(writer.update_app(&other).await.unwrap());
     assert!(!writer.update_app(&app("b", "missing")).await.unwrap());
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
-    assert_eq!(reader.get_app("a", &Viewer::Everything).await.unwrap(), Some(other.app));
+    assert_eq!(
+        reader.get_app("a", &Viewer::Everything).await.unwrap(),
+        Some(other.app)
+    );
     assert_eq!(
         (
             reader.count_apps(&named("oth")).await.unwrap(),
@@ -320,7 +340,10 @@ pub async fn get_apps_answers_each_app_once(store: &Store) {
         .collect();
     writer.insert_apps(&apps).await.unwrap();
     let mut ids: Vec<_> = apps.iter().map(|app| app.app.id.clone()).collect();
-    assert_eq!(writer.get_apps(&ids, &Viewer::Everything).await.unwrap().len(), 1000);
+    assert_eq!(
+        writer.get_apps(&ids, &Viewer::Everything).await.unwrap().len(),
+        1000
+    );
     ids.truncate(2);
     ids.extend(texts(&["missing", "a1", "a0", "a1\0", "' OR 1 --"]));
     let mut found: Vec<_> = writer
@@ -332,7 +355,13 @@ pub async fn get_apps_answers_each_app_once(store: &Store) {
         .collect();
     found.sort();
     assert_eq!(found, ["a0", "a1"]);
-    assert!(writer.get_apps(&[], &Viewer::Everything).await.unwrap().is_empty());
+    assert!(
+        writer
+            .get_apps(&[], &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 pub async fn a_reference_to_nothing_is_refused(store: &Store) {
@@ -350,7 +379,10 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         home_board_id: Some("b1".into()),
         mobile_home_board_id: Some("missing".into()),
     };
-    refused("home boards", store.write().await.set_home_boards("u", &home).await);
+    refused(
+        "home boards",
+        store.write().await.set_home_boards("u", &home).await,
+    );
     let search = SearchPreferences {
         default_search_engine_id: Some("missing".into()),
         open_in_new_tab: true,

@@ -8,7 +8,8 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
     Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, ProviderSubject, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction, Viewer,
+    DashboardTransaction, NewUser, ProviderSubject, SearchEngine, Session, SharedSnapshot, StoredApp,
+    Transaction, Viewer,
 };
 use tempfile::TempDir;
 
@@ -27,6 +28,22 @@ impl Store {
 
     pub fn sqlite() -> Self {
         Self::sqlite_in(TempDir::new().unwrap())
+    }
+
+    /// Another store of the same driver, where callers see only the apps on boards that they may view.
+    pub fn another_by_board(&self) -> Self {
+        let Some(_) = &self.directory else {
+            return Self {
+                storage: Arc::new(MemoryStorage::new().with_apps_by_board()),
+                directory: None,
+            };
+        };
+        let directory = TempDir::new().unwrap();
+        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+        Self {
+            storage: Arc::new(storage.with_apps_by_board(true)),
+            directory: Some(directory),
+        }
     }
 
     /// A store on the file in this directory.

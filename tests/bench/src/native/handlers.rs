@@ -23,8 +23,8 @@ use portico_model::{
 use portico_sandbox::{self as sandbox, Kind};
 use portico_service::identity::{self, Identity, PLAIN_COOKIE};
 use portico_storage::{
-    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, ProviderName, Session, SharedSnapshot, Slice,
-    Snapshot, StoredApp, Viewer,
+    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, ProviderName, Session,
+    SharedSnapshot, Slice, Snapshot, StoredApp, Viewer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -183,10 +183,12 @@ impl Native {
             ends_at,
         };
         let mut transaction = self.storage.begin_dashboard(Access::Write, &context).await?;
-        let present = transaction.get_account(&AccountKey::Id(account.id.clone())).await?;
-        if present.is_none_or(|present| {
-            present.disabled || present.password_version != account.password_version
-        }) {
+        let present = transaction
+            .get_account(&AccountKey::Id(account.id.clone()))
+            .await?;
+        if present
+            .is_none_or(|present| present.disabled || present.password_version != account.password_version)
+        {
             return Err(Error::unauthorized());
         }
         transaction.delete_expired_sessions(now).await?;

@@ -12,7 +12,7 @@ use portico_model::App;
 use portico_server::data_dir::DataDir;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, AppFilter, CallContext, Slice, DashboardStorage, Storage, StoredApp};
+use portico_storage::{Access, AppFilter, CallContext, DashboardStorage, Slice, Storage, StoredApp};
 
 use super::Bench;
 use crate::{
@@ -116,7 +116,10 @@ async fn cost(
     // As in the component: without hits there is no page.
     let first = match count {
         0 => Vec::new(),
-        _ => transaction.list_apps(&filter, Slice::first(10)).await.map_err(refused)?,
+        _ => transaction
+            .list_apps(&filter, Slice::first(10))
+            .await
+            .map_err(refused)?,
     };
     drop(transaction);
     let after = processor_time()?;
