@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portico_sandbox::{Access, COMPONENT, Described, Kind};
+use portico_sandbox::{COMPONENT, Access, Cost, Described, Kind};
 use portico_tests::procedures::{Row, TABLE, Who};
 use wasmtime::{
     Engine, Store,
@@ -166,7 +166,9 @@ async fn describe_tells_kinds_and_lists_implied_permissions() {
         of_table.map(|row| row.name).collect::<Vec<_>>(),
         "the order"
     );
-    assert!(find("user.changePassword").hashes && !find("app.create").hashes);
+    assert_eq!(find("user.changePassword").cost, Cost::Hash);
+    assert_eq!(find("app.create").cost, Cost::Small);
+    assert_eq!(find("app.all").cost, Cost::Large);
 }
 
 #[tokio::test]

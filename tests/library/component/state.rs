@@ -2,7 +2,7 @@
 
 use portico_model::{PathSegment, Provider, TextChange, error::Code};
 use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
-use portico_storage::{AccountKey, ProviderName};
+use portico_storage::{AccountKey, AppFilter, ProviderName, Viewer};
 
 use super::harness::{Harness, NEW_YEAR, admin, anonymous, call, user};
 
@@ -14,6 +14,7 @@ fn wanted_user(name: &str) -> WantedUser {
         email_verified: TimestampChange::Keep,
         image: TextChange::Keep,
         secret: None,
+        disabled: None,
     }
 }
 
@@ -55,7 +56,7 @@ async fn it_is_for_administrators_only() {
         }
     }
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -157,7 +158,7 @@ async fn apps_are_changed_where_they_are_and_created_where_they_are_not() {
     );
     // No icon is looked up while a transaction is open.
     assert_eq!(two.icon_url, "https://icons.example/default.svg");
-    assert_eq!(dashboard.count_apps("").await.unwrap(), 2);
+    assert_eq!(dashboard.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 2);
     drop(dashboard);
 
     let names = ["Jellyfin".to_owned(), "Two".to_owned()];
@@ -196,5 +197,5 @@ async fn lists_are_bounded_and_all_or_nothing() {
         [PathSegment::Index(1), PathSegment::Field("emailVerified".into())]
     );
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
 }

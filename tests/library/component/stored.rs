@@ -6,7 +6,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_sandbox::{ExternalIdentity as Identity, Linking, TimestampChange, WantedApp, WantedUser};
-use portico_storage::{Profile, StoredApp};
+use portico_storage::{AppFilter, Profile, StoredApp};
 
 use super::harness::{Harness, account, admin, anonymous, call, call_context};
 
@@ -97,6 +97,7 @@ async fn a_document_may_name_a_user_with_hidden_characters_and_create_none() {
         email_verified: TimestampChange::Keep,
         image: TextChange::Keep,
         secret: None,
+        disabled: None,
     };
     let put = async |users: &[WantedUser]| {
         call!(harness, portico_dashboard_state.call_check_users(&admin(), users)).unwrap();
@@ -200,5 +201,5 @@ async fn an_icon_that_is_a_script_stays_and_no_new_one_is_taken() {
         let apps = [wanted(None, "/good.svg"), refused];
         assert_refused(put(&apps).await, &[PathSegment::Index(1), field("iconUrl")]);
     }
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 1);
+    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 1);
 }

@@ -11,6 +11,8 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::{Access, DashboardStorage};
 use portico_tests::{command, run};
 
+use portico_tests::callers::call_context;
+
 use super::harness::{anonymous, ask, by_id, context, honest, hostile, sandbox, sandbox_over, user};
 
 #[tokio::test]
@@ -184,7 +186,7 @@ async fn a_call_that_hashes_waits_for_no_other_call() {
     let hash = async |instance: &mut Instance| {
         let (plugin, store) = instance.parts().unwrap();
         let sign_in = plugin.portico_dashboard_sign_in();
-        let answer = sign_in.call_password(store, "unknown", "correct horse").await;
+        let answer = sign_in.call_password(store, &call_context(), "unknown", "correct horse").await;
         instance.answer(answer).unwrap_err().code
     };
     let mut other = sandbox.enter(context(None)).await.unwrap();
