@@ -112,7 +112,12 @@ impl Authorised<'_> {
 pub fn viewer(caller: &Caller) -> Viewer {
     match &caller.user {
         None => Viewer::Anonymous,
-        Some(user) if user.permissions.iter().any(|held| SEE_ALL_APPS.contains(&held.as_str())) => {
+        Some(user)
+            if user
+                .permissions
+                .iter()
+                .any(|held| SEE_ALL_APPS.contains(&held.as_str())) =>
+        {
             Viewer::Everything
         }
         Some(user) => Viewer::User(user.id.clone()),

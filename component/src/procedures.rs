@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    const ANONYMOUS: Caller = Caller {
+    static ANONYMOUS: Caller = Caller {
         user: None,
         context: String::new(),
     };
