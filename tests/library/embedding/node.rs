@@ -43,6 +43,17 @@ pub fn built(folder: &Path) {
     }
 }
 
+/// What the example consists of, without what is installed and built.
+pub const PARTS: [&str; 5] = ["package.json", "build.js", "main.js", "src", "public"];
+
+/// Copies these parts of an installed example to a folder, and uses what is installed there, too.
+#[track_caller]
+pub fn copy(example: &Path, parts: &[&str], to: &Path) {
+    let mut command = Command::new("cp");
+    node::succeed(command.arg("-r").args(parts).arg(to).current_dir(example));
+    symlink(example.join("node_modules"), to.join("node_modules")).expect("a link");
+}
+
 /// Starts the dashboard in this folder.
 #[track_caller]
 fn start(folder: &Path, data: &TempDir) -> Dashboard {
@@ -67,15 +78,7 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
     dashboard.stop();
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let parts = ["package.json", "build.js", "main.js", "src", "public"];
-    let mut copy = Command::new("cp");
-    node::succeed(
-        copy.arg("-r")
-            .args(parts)
-            .arg(folder.path())
-            .current_dir(example()),
-    );
-    symlink(example().join("node_modules"), folder.path().join("node_modules")).expect("a link");
+    copy(&example(), &PARTS, folder.path());
     node::succeed(
         Command::new("node")
             .arg("build.js")

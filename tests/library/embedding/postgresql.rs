@@ -1,19 +1,23 @@
 //! `examples/node-dashboard/postgresql`: Node 24 and an asynchronous driver, on a real PostgreSQL.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use portico_tests::{node, repository};
+use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
 use super::{
-    dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256},
-    node::{built, example},
+    dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers},
+    node::{PARTS, built, copy, example},
 };
+
+/// In `tests/clients/embedding`.
+const ADAPTER: &str = "node_dashboard.mjs";
 
 /// A PostgreSQL server on a socket in a temporary folder. Dropping it ends it.
 struct Postgresql {
@@ -85,6 +89,14 @@ fn node_24(folder: &Path) -> Command {
     command
 }
 
+/// Starts the dashboard in this folder.
+#[track_caller]
+fn start(folder: &Path, postgresql: &Postgresql) -> Dashboard {
+    let mut command = node_24(folder);
+    command.arg("main.js").env("PORT", "0");
+    Dashboard::start(postgresql.reached_by(&mut command))
+}
+
 /// Runs a part of `postgresql.mjs` on an empty database.
 #[track_caller]
 fn passes(part: &str) {
@@ -99,12 +111,49 @@ fn passes(part: &str) {
 #[ignore = "make test-all"]
 fn a_dashboard_over_postgresql_answers_the_shared_cases_with_the_file_that_ships() {
     let (folder, postgresql) = (installed(), Postgresql::start());
-    let built = std::fs::read_to_string(folder.join("generated/component.sha256")).expect("the hash");
+    let built = fs::read_to_string(folder.join("generated/component.sha256")).expect("the hash");
     assert_eq!(built, sha256(&component()));
-    let mut command = node_24(&folder);
-    command.arg("main.js").env("PORT", "0");
-    let dashboard = Dashboard::start(postgresql.reached_by(&mut command));
-    dashboard.answers_the_shared_cases("node_dashboard.mjs");
+    let dashboard = start(&folder, &postgresql);
+    dashboard.answers_the_shared_cases(ADAPTER);
+    dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn over_postgresql_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let dashboard = start(&folder, &postgresql);
+    let cookies = node::succeed(&mut strangers("accounts", ADAPTER, dashboard.url()));
+    dashboard.stop();
+
+    let hostile = tempfile::tempdir().expect("a temporary folder");
+    copy(&example(), &PARTS, hostile.path());
+    let hostile_folder = hostile.path().join("postgresql");
+    fs::create_dir(&hostile_folder).expect("a folder");
+    let parts = [
+        "package.json",
+        "component.js",
+        "dashboard.js",
+        "database.js",
+        "main.js",
+        "schema.sql",
+        "sessions.js",
+        "storage.js",
+        "worker.js",
+    ];
+    copy(&folder, &parts, &hostile_folder);
+    // The first has what both share.
+    for options in [&[][..], &["--jspi", "--out", "postgresql/generated"]] {
+        let mut build = Command::new("node");
+        build
+            .arg("build.js")
+            .args(options)
+            .arg(hostile_component())
+            .arg(repository().join("contract/procedures.json"));
+        node::succeed(build.current_dir(&hostile));
+    }
+    let dashboard = start(&hostile_folder, &postgresql);
+    node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
     dashboard.stop();
 }
 
