@@ -49,9 +49,9 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
     assert_eq!(
         functional,
         [
-            "portico:dashboard/icons@0.2.0",
-            "portico:dashboard/log@0.2.0",
-            "portico:dashboard/storage@0.2.0",
+            "portico:dashboard/icons@1.0.0",
+            "portico:dashboard/log@1.0.0",
+            "portico:dashboard/storage@1.0.0",
             "wasi:clocks/wall-clock@0.2.6",
             "wasi:random/random@0.2.6",
         ]
@@ -63,7 +63,7 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
         .collect();
     assert_eq!(
         without_functions,
-        ["portico:dashboard/types@0.2.0"],
+        ["portico:dashboard/types@1.0.0"],
         "an interface with nothing but types"
     );
 }
@@ -80,7 +80,7 @@ fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
     let interfaces = ["apps", "names", "procedures", "sign-in", "state", "users"];
     assert_eq!(
         exports,
-        interfaces.map(|name| format!("portico:dashboard/{name}@0.2.0"))
+        interfaces.map(|name| format!("portico:dashboard/{name}@1.0.0"))
     );
 }
 
@@ -115,7 +115,7 @@ async fn all_procedures_of_users_and_apps_are_described_and_exported() {
         .collect();
     for row in described {
         let (area, function) = row.name.split_once('.').unwrap();
-        let interface = format!("portico:dashboard/{area}s@0.2.0");
+        let interface = format!("portico:dashboard/{area}s@1.0.0");
         let function: String = function
             .chars()
             .flat_map(|letter| {
@@ -208,7 +208,7 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
     let mut linker: Linker<Vec<String>> = Linker::new(&engine);
     linker.define_unknown_imports_as_traps(&component).unwrap();
     linker.allow_shadowing(true);
-    let mut log = linker.instance("portico:dashboard/log@0.2.0").unwrap();
+    let mut log = linker.instance("portico:dashboard/log@1.0.0").unwrap();
     log.func_new("write", |mut store, _, arguments, _| {
         let (Val::Enum(level), Val::String(message)) = (&arguments[0], &arguments[1]) else {
             unreachable!()
@@ -238,7 +238,7 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
     let mut store = Store::new(&engine, Vec::new());
     let instance = linker.instantiate(&mut store, &component).unwrap();
     let apps = instance
-        .get_export_index(&mut store, None, "portico:dashboard/apps@0.2.0")
+        .get_export_index(&mut store, None, "portico:dashboard/apps@1.0.0")
         .unwrap();
     let create = instance
         .get_export_index(&mut store, Some(&apps), "create")
