@@ -105,7 +105,7 @@ impl Check {
             && let Some(whole) = value.as_number().and_then(whole)
             && let Some(rule) = bound.broken_by(whole)
         {
-            self.refuse(format!("must be a whole number {rule}, got {whole:.0}"));
+            self.refuse(format!("must be a whole number {rule}, got {value}"));
             return;
         }
         let shape = shape.plain();
