@@ -77,7 +77,7 @@ struct Placed {
 async fn fill(store: &Store) -> Vec<Placed> {
     let place = |number: usize| PLACES[number * 5 % PLACES.len()];
     let name = |number: usize| {
-        let rare = if number % 9 == 0 { "rare " } else { "" };
+        let rare = if number.is_multiple_of(9) { "rare " } else { "" };
         format!("{number:03} common {rare}name")
     };
     let apps: Vec<_> = (0..640)
