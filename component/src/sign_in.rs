@@ -81,8 +81,9 @@ fn replace_outdated(context: &str, account: &Account, password: &str) {
     };
     if password::is_outdated(old) {
         let new = password::hash(password);
-        let _ =
-            transaction::write(context, |transaction| Ok(transaction.rehash_password_if(&account.id, old, &new)?));
+        let _ = transaction::write(context, |transaction| {
+            Ok(transaction.rehash_password_if(&account.id, old, &new)?)
+        });
     }
 }
 

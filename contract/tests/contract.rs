@@ -121,6 +121,9 @@ fn the_encoded_package_is_the_contract() {
     else {
         panic!("it is no package");
     };
-    assert_eq!(resolve.packages[package].name.to_string(), "portico:dashboard@1.0.0");
+    assert_eq!(
+        resolve.packages[package].name.to_string(),
+        "portico:dashboard@1.0.0"
+    );
     assert_eq!(resolve.packages[package].interfaces.len(), 10);
 }

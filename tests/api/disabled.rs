@@ -27,7 +27,11 @@ fn a_disabled_user_is_signed_out_everywhere_and_cannot_sign_in() {
     let session = server.sign_in("grace", PASSWORD);
     let bearer = session.bearer();
     let wrong = json!({"username": "grace", "password": "not this one"});
-    let wrong = server.anonymous().post("/api/auth/sign-in", &wrong).assert_status(401).text();
+    let wrong = server
+        .anonymous()
+        .post("/api/auth/sign-in", &wrong)
+        .assert_status(401)
+        .text();
 
     set_disabled(&admin, &grace.id, true).assert_status(200);
     for client in [&session as &dyn Client, &bearer, &grace] {
@@ -43,7 +47,10 @@ fn a_disabled_user_is_signed_out_everywhere_and_cannot_sign_in() {
         .assert_status(404);
 
     set_disabled(&admin, &grace.id, false).assert_status(200);
-    server.sign_in("grace", PASSWORD).query("app.all", &NO_INPUT).assert_status(200);
+    server
+        .sign_in("grace", PASSWORD)
+        .query("app.all", &NO_INPUT)
+        .assert_status(200);
     // Keys and sessions do not come back.
     grace.query("app.all", &NO_INPUT).assert_status(401);
     session.get("/api/auth/session").assert_status(401);
@@ -57,11 +64,18 @@ fn what_a_disabled_user_owns_stays() {
     let grace = admin.user_in("grace", &[&group]);
     set_disabled(&admin, &grace.id, true).assert_status(200);
     let groups = admin.query("group.getAll", &NO_INPUT).data();
-    let friends = groups.as_array().expect("a list").iter().find(|it| it["id"] == group);
+    let friends = groups
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|it| it["id"] == group);
     assert_eq!(friends.expect("the group")["members"][0]["id"], grace.id);
     let user = admin.query("user.getById", &json!({"userId": grace.id})).data();
     assert_eq!(user["name"], "grace");
-    assert!(user.get("disabled").is_none(), "the specification's keys stay exact: {user}");
+    assert!(
+        user.get("disabled").is_none(),
+        "the specification's keys stay exact: {user}"
+    );
 }
 
 #[test]
@@ -76,7 +90,9 @@ fn the_last_administrator_who_is_not_disabled_stays() {
     set_disabled(&admin, &other.id, true).assert_status(200);
     // The disabled one does not count.
     set_disabled(&admin, me, true).assert_status(409);
-    admin.mutate("user.delete", &json!({"userId": me})).assert_status(409);
+    admin
+        .mutate("user.delete", &json!({"userId": me}))
+        .assert_status(409);
     admin.get("/api/auth/session").assert_status(200);
     let document = json!({"users": [{"name": "root", "provider": "credentials", "disabled": true}]});
     let root = admin.get("/api/auth/session").json()["user"]["name"].clone();
@@ -87,7 +103,10 @@ fn the_last_administrator_who_is_not_disabled_stays() {
     set_disabled(&admin, &other.id, false).assert_status(200);
     set_disabled(&admin, me, true).assert_status(200);
     admin.get("/api/auth/session").assert_status(401);
-    server.sign_in("deputy", PASSWORD).query("user.getAll", &NO_INPUT).assert_status(200);
+    server
+        .sign_in("deputy", PASSWORD)
+        .query("user.getAll", &NO_INPUT)
+        .assert_status(200);
 }
 
 #[test]
@@ -118,14 +137,24 @@ fn users_come_in_pages_without_images() {
     assert_eq!(listed(&admin, json!({"disabled": false})).len(), 3);
     assert_eq!(listed(&admin, json!({"provider": "ldap"})).len(), 0);
     assert_eq!(listed(&admin, json!({"search": "\0"})).len(), 0);
-    let past = admin.query("user.getPaginated", &json!({"page": 9, "pageSize": 2})).data();
+    let past = admin
+        .query("user.getPaginated", &json!({"page": 9, "pageSize": 2}))
+        .data();
     assert_eq!(past, json!({"items": [], "totalCount": 4}));
-    let second = admin.query("user.getPaginated", &json!({"page": 2, "pageSize": 2})).data();
+    let second = admin
+        .query("user.getPaginated", &json!({"page": 2, "pageSize": 2}))
+        .data();
     assert_eq!(second["items"].as_array().expect("a list").len(), 2);
     let bad = admin.query("user.getPaginated", &json!({"page": 0, "pageSize": 101}));
     let bad = bad.assert_status(400).text();
-    assert!(bad.contains("must be a whole number of at least 1, got 0"), "{bad}");
-    assert!(bad.contains("must be a whole number from 1 to 100, got 101"), "{bad}");
+    assert!(
+        bad.contains("must be a whole number of at least 1, got 0"),
+        "{bad}"
+    );
+    assert!(
+        bad.contains("must be a whole number from 1 to 100, got 101"),
+        "{bad}"
+    );
     users[0]
         .query("user.getPaginated", &json!({"page": 1, "pageSize": 2}))
         .assert_status(403);
@@ -137,17 +166,27 @@ fn a_document_disables_users_and_an_export_says_who_is() {
     let admin = administrator(&server);
     let grace = admin.user("grace");
     let document = |disabled: Value| json!({"users": [{"name": "grace", "provider": "credentials", "disabled": disabled}]});
-    admin.mutate("state.apply", &document(json!(true))).assert_status(200);
+    admin
+        .mutate("state.apply", &document(json!(true)))
+        .assert_status(200);
     grace.query("app.all", &NO_INPUT).assert_status(401);
     let export = admin.query("state.export", &NO_INPUT).data();
     let users = export["users"].as_array().expect("a list").iter();
     let disabled: Vec<_> = users.map(|user| (&user["name"], &user["disabled"])).collect();
-    assert!(disabled.contains(&(&json!("grace"), &json!(true))), "{disabled:?}");
+    assert!(
+        disabled.contains(&(&json!("grace"), &json!(true))),
+        "{disabled:?}"
+    );
     // Absent leaves it, and an export applied again changes nothing.
     admin
-        .mutate("state.apply", &json!({"users": [{"name": "grace", "provider": "credentials"}]}))
+        .mutate(
+            "state.apply",
+            &json!({"users": [{"name": "grace", "provider": "credentials"}]}),
+        )
         .assert_status(200);
     assert_eq!(listed(&admin, json!({"disabled": true})).len(), 1);
-    admin.mutate("state.apply", &document(json!(false))).assert_status(200);
+    admin
+        .mutate("state.apply", &document(json!(false)))
+        .assert_status(200);
     assert_eq!(listed(&admin, json!({"disabled": true})).len(), 0);
 }

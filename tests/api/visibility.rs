@@ -15,7 +15,8 @@ fn by_board() -> Portico {
 
 /// An app, and its id.
 fn app(admin: &impl Client, name: &str) -> String {
-    let input = json!({"name": name, "iconUrl": format!("/{name}.svg"), "description": format!("about {name}")});
+    let input =
+        json!({"name": name, "iconUrl": format!("/{name}.svg"), "description": format!("about {name}")});
     let app = admin.mutate("app.create", &input).data();
     app["id"].as_str().expect("an id").to_owned()
 }
@@ -23,7 +24,7 @@ fn app(admin: &impl Client, name: &str) -> String {
 /// A board with these apps, each as an item, the first one also as a bookmark.
 fn board(admin: &impl Client, name: &str, public: bool, apps: &[&str]) -> String {
     let items = apps.iter().map(|id| json!({"kind": "app", "appId": id}));
-    let bookmarks = json!({"kind": "bookmarks", "appIds": apps.first()});
+    let bookmarks = json!({"kind": "bookmarks", "appIds": [apps[0]]});
     let items: Vec<_> = items.chain([bookmarks]).collect();
     let input = json!({"name": name, "isPublic": public, "items": items});
     let board = admin.mutate("board.create", &input).data();
@@ -49,7 +50,11 @@ fn assert_sees(client: &dyn Client, signed_in: bool, all: &[(&str, &str)], seen:
         } else {
             let missing = client.query("app.byId", &json!({"id": MISSING}));
             let missing = missing.assert_status(404).text().replace(MISSING, id);
-            assert_eq!(answer.assert_status(404).text(), missing, "as if it did not exist");
+            assert_eq!(
+                answer.assert_status(404).text(),
+                missing,
+                "as if it did not exist"
+            );
         }
     }
     let ids: Vec<_> = all.iter().map(|(_, id)| *id).collect();
@@ -69,7 +74,11 @@ fn assert_sees(client: &dyn Client, signed_in: bool, all: &[(&str, &str)], seen:
             let answer = client.query("app.getPaginated", &input);
             assert_eq!(answer.data()["totalCount"], expected.len(), "{query}");
             let on_page: Vec<_> = expected.iter().skip(2 * (page - 1)).take(2).copied().collect();
-            assert_eq!(names(&answer).iter().collect::<Vec<_>>(), on_page, "{query} {page}");
+            assert_eq!(
+                names(&answer).iter().collect::<Vec<_>>(),
+                on_page,
+                "{query} {page}"
+            );
         }
     }
 }
@@ -89,7 +98,10 @@ fn callers_see_the_apps_on_boards_that_they_may_view() {
     admin
         .mutate("group.addMember", &json!({"groupId": group, "userId": friend.id}))
         .assert_status(200);
-    for (board, users, groups) in [(&shared, vec![&guest.id], vec![]), (&by_group, vec![], vec![&group])] {
+    for (board, users, groups) in [
+        (&shared, vec![&guest.id], vec![]),
+        (&by_group, vec![], vec![&group]),
+    ] {
         let input = json!({"boardId": board, "users": users, "groups": groups});
         admin.mutate("board.share", &input).assert_status(200);
     }
@@ -99,7 +111,13 @@ fn callers_see_the_apps_on_boards_that_they_may_view() {
     assert_sees(&stranger, true, &all, &["app-a"]);
     assert_sees(&guest, true, &all, &["app-a", "app-b", "app-c"]);
     assert_sees(&friend, true, &all, &["app-a", "app-d"]);
-    for permission in ["app-create", "app-modify-all", "app-full-all", "board-view-all", "board-modify-all"] {
+    for permission in [
+        "app-create",
+        "app-modify-all",
+        "app-full-all",
+        "board-view-all",
+        "board-modify-all",
+    ] {
         let user = admin.user_with(&format!("has-{permission}"), permission);
         assert_sees(&user, true, &all, &everything);
     }
@@ -107,10 +125,15 @@ fn callers_see_the_apps_on_boards_that_they_may_view() {
 
     // At the next request: what is shared no longer is gone, and what is deleted as well.
     admin
-        .mutate("board.share", &json!({"boardId": shared, "users": [], "groups": []}))
+        .mutate(
+            "board.share",
+            &json!({"boardId": shared, "users": [], "groups": []}),
+        )
         .assert_status(200);
     assert_sees(&guest, true, &all, &["app-a"]);
-    admin.mutate("board.delete", &json!({"id": by_group})).assert_status(200);
+    admin
+        .mutate("board.delete", &json!({"id": by_group}))
+        .assert_status(200);
     assert_sees(&friend, true, &all, &["app-a"]);
 }
 
@@ -147,7 +170,11 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
     let anonymous = server.anonymous();
 
     let mut clients: Vec<(&str, &dyn Client, Target)> = vec![("anonymous", &anonymous, Target::missing())];
-    clients.extend(users.iter().map(|(name, user)| (name.as_str(), user as &dyn Client, Target::from(user))));
+    clients.extend(
+        users
+            .iter()
+            .map(|(name, user)| (name.as_str(), user as &dyn Client, Target::from(user))),
+    );
     for (title, client, target) in clients {
         let mut answers: Vec<(String, Answer)> = Vec::new();
         for row in TABLE.iter().filter(|row| !matches!(row.who, Who::Onboarding)) {
@@ -166,7 +193,10 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
             ("app.byIds", json!([id, id, MISSING])),
             ("app.search", json!({"query": "canary", "limit": 100})),
             ("app.search", json!({"query": "", "limit": 100})),
-            ("app.getPaginated", json!({"page": 1, "pageSize": 100, "search": "canary-5f3e"})),
+            (
+                "app.getPaginated",
+                json!({"page": 1, "pageSize": 100, "search": "canary-5f3e"}),
+            ),
             ("app.all", NO_INPUT),
             ("app.selectable", NO_INPUT),
             ("board.byId", json!({"id": private})),
@@ -181,7 +211,10 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
         ));
         for (what, answer) in answers {
             let text = answer.text().to_lowercase();
-            assert!(!text.contains(&CANARY.to_lowercase()), "{title}, {what}: {answer}");
+            assert!(
+                !text.contains(&CANARY.to_lowercase()),
+                "{title}, {what}: {answer}"
+            );
             let echoed = answer.status >= 400;
             assert!(echoed || !text.contains(&id), "{title}, {what}: {answer}");
         }

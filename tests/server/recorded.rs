@@ -58,7 +58,11 @@ fn every_recorded_component_is_one_that_this_host_can_run() {
 fn an_incompatible_component_is_refused_with_what_to_do() {
     for component in components().1 {
         let text = run(command().arg("inspect").arg(&component), "").failed();
-        for words in ["made for portico:dashboard@0.2.0", "supports portico:dashboard@1", "run a portico that supports"] {
+        for words in [
+            "made for portico:dashboard@0.2.0",
+            "supports portico:dashboard@1",
+            "run a portico that supports",
+        ] {
             assert!(text.contains(words), "{words} is not in: {text}");
         }
     }

@@ -160,7 +160,8 @@ impl Row {
             let name = &template[start + 1..end];
             let keys = input.as_object_mut().expect("an object");
             let id = keys.remove(name).or_else(|| keys.remove("id")).expect("the id");
-            path = format!("{}{}", &template[..start], escape(id.as_str().expect("a text")));
+            let id = escape(id.as_str().expect("a text"));
+            path = format!("{}{id}{}", &template[..start], &template[end + 1..]);
         }
         match (method, &input) {
             ("GET" | "DELETE", Value::Object(keys)) if !keys.is_empty() => {
@@ -309,11 +310,11 @@ fn document(records: &mut dyn Records) -> Value {
 pub static TABLE: &[Row] = &[
     // wit/users.wit
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
-    query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
-        .rest("GET", "/api/users/selectable"),
     query("user.getPaginated", ADMIN, |_|
         json!({"page": 1, "pageSize": 5, "search": "a", "provider": "credentials", "disabled": false}))
         .rest("GET", "/api/users/paginated").weight(25),
+    query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
+        .rest("GET", "/api/users/selectable"),
     query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search")
         .weight(40),
     query("user.getById", OwnOrAdmin, |it| json!({"userId": it.user()})).rest("GET", "/api/users/{userId}")

@@ -7,11 +7,11 @@ use super::app::app_not_found;
 use crate::access::viewer;
 use crate::bindings::storage::{AppFilter, Slice};
 use crate::bindings::types::{App, AppPage, Caller, Error, Id};
+use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
 use crate::validate::text::APP_NAME_MAX;
 use crate::validate::{self, Issues, field, number, text};
-use crate::names;
 
 /// The most ids of one call of `app.byIds`.
 const MAX_IDS: usize = 1000;

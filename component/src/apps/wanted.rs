@@ -9,9 +9,9 @@ use crate::bindings::exports::portico::dashboard::state::WantedApp;
 use crate::bindings::icons;
 use crate::bindings::storage::{Constraint, Error as StorageError, Viewer};
 use crate::bindings::types::{App, Error, Id};
+use crate::environment;
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Checked, Issues, number, text};
-use crate::environment;
 
 /// The most apps of one call.
 const MAX_APPS: usize = 1000;

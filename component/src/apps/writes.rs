@@ -29,7 +29,9 @@ pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
 
     app.id = environment::new_id();
     let stored = [stored(app)];
-    transaction::write(&caller.context, |transaction| Ok(transaction.insert_apps(&stored)?))?;
+    transaction::write(&caller.context, |transaction| {
+        Ok(transaction.insert_apps(&stored)?)
+    })?;
     let [StoredApp { app, .. }] = stored;
     Ok(app)
 }
@@ -61,7 +63,9 @@ pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Err
         app.id = id;
     }
     let stored: Vec<StoredApp> = apps.into_iter().map(stored).collect();
-    transaction::write(&caller.context, |transaction| Ok(transaction.insert_apps(&stored)?))?;
+    transaction::write(&caller.context, |transaction| {
+        Ok(transaction.insert_apps(&stored)?)
+    })?;
     Ok(stored.into_iter().map(|stored| stored.app).collect())
 }
 

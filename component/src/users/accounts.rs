@@ -68,7 +68,9 @@ pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result
     issues.check("groupIds", number::items(group_ids.len(), 0..=MAX_GROUPS));
     issues.finish()?;
 
-    transaction::lookup(&caller.context, |transaction| require_free_name(transaction, &account.username))?;
+    transaction::lookup(&caller.context, |transaction| {
+        require_free_name(transaction, &account.username)
+    })?;
 
     let user = account.into_new_user();
     let group_ids: BTreeSet<&Id> = group_ids.iter().collect();

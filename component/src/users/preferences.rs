@@ -46,7 +46,9 @@ pub fn change_search_preferences(
             return Err(error::not_found("Search engine").into());
         }
         let found = transaction.set_search_preferences(user_id, &preferences);
-        Ok(require_found(found.map_err(|error| missing(error, "Search engine"))?)?)
+        Ok(require_found(
+            found.map_err(|error| missing(error, "Search engine"))?,
+        )?)
     })
 }
 

@@ -7,8 +7,8 @@ use crate::bindings::storage::{ListedUser, Slice, UserFilter};
 use crate::bindings::types::{
     Caller, Error, Provider, User, UserEntry, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
 };
-use crate::procedures::{Procedure, authorise};
 use crate::names;
+use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
 use crate::validate::{Issues, field, number, username};
 

@@ -2,13 +2,11 @@
 
 use alloc::string::String;
 
-use crate::bindings::storage::{
-    AccountKey, Constraint, Error as StorageError, ProviderName, Transaction,
-};
+use crate::bindings::storage::{AccountKey, Constraint, Error as StorageError, ProviderName, Transaction};
 use crate::bindings::types::{ColorScheme, Error, Id, Provider, User};
-use crate::{error, names};
 use crate::transaction::{self, Failure};
 use crate::validate::text;
+use crate::{error, names};
 
 /// A user with the preferences that a new user has.
 pub fn new_user(id: Id, provider: Provider, name: String) -> User {

@@ -6,9 +6,7 @@ use alloc::vec::Vec;
 use super::profile::profile_after;
 use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedUser};
-use crate::bindings::storage::{
-    AccountKey, Error as StorageError, NewUser, Profile, Transaction,
-};
+use crate::bindings::storage::{AccountKey, Error as StorageError, NewUser, Profile, Transaction};
 use crate::bindings::types::{Error, Id, Issue, PathSegment, Provider, TextChange, User};
 use crate::transaction::{self, Failure};
 use crate::validate::change::OptionalText;

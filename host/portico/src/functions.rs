@@ -5,7 +5,8 @@ use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
-    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery, UserSummary, error::Error,
+    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery,
+    UserSummary, error::Error,
 };
 use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
 use portico_service::{

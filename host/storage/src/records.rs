@@ -184,7 +184,7 @@ impl From<Error> for error::Error {
             Error::Constraint(constraint) => {
                 Self::internal(anyhow::anyhow!("storage refused: {constraint:?}"))
             }
-            Error::Other(cause) => Self::internal(anyhow::anyhow!("storage refused: {cause}"))
+            Error::Other(cause) => Self::internal(anyhow::anyhow!("storage refused: {cause}")),
         }
     }
 }

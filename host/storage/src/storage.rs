@@ -32,7 +32,12 @@ pub trait Transaction: Send + 'static {
     async fn has_users(&mut self) -> Result<bool>;
     async fn get_user(&mut self, id: &str) -> Result<Option<User>>;
     async fn get_account(&mut self, key: &AccountKey) -> Result<Option<Account>>;
-    async fn list_users(&mut self, filter: &UserFilter, slice: Slice, with_images: bool) -> Result<Vec<ListedUser>>;
+    async fn list_users(
+        &mut self,
+        filter: &UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Result<Vec<ListedUser>>;
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32>;
     async fn insert_user(&mut self, user: &NewUser) -> Result<()>;
     async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()>;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portico_sandbox::{COMPONENT, Access, Cost, Described, Kind};
+use portico_sandbox::{Access, COMPONENT, Cost, Described, Kind};
 use portico_tests::procedures::{Row, TABLE, Who};
 use wasmtime::{
     Engine, Store,

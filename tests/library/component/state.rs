@@ -56,7 +56,15 @@ async fn it_is_for_administrators_only() {
         }
     }
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -151,7 +159,11 @@ async fn apps_are_changed_where_they_are_and_created_where_they_are_not() {
     let answered = call!(harness, portico_dashboard_state.call_put_apps(&admin(), &again)).unwrap();
     assert_eq!(answered, [ids[1].clone(), ids[0].clone()]);
     let mut dashboard = harness.dashboard().await;
-    let two = dashboard.get_app(&ids[1], &Viewer::Everything).await.unwrap().unwrap();
+    let two = dashboard
+        .get_app(&ids[1], &Viewer::Everything)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (&two.name[..], two.href.as_deref()),
         ("Renamed", Some("https://two.example"))
@@ -197,5 +209,13 @@ async fn lists_are_bounded_and_all_or_nothing() {
         [PathSegment::Index(1), PathSegment::Field("emailVerified".into())]
     );
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }

@@ -8,8 +8,8 @@ use std::sync::{
 use async_trait::async_trait;
 use portico_model::{AppInput, ColorScheme, PasswordChange, error::Code};
 use portico_storage::{
-    Access, AccountKey, AppFilter, CallContext, Error, Result, Slice, Storage, Transaction, UserFilter, Viewer,
-    memory::MemoryStorage,
+    Access, AccountKey, AppFilter, CallContext, Error, Result, Slice, Storage, Transaction, UserFilter,
+    Viewer, memory::MemoryStorage,
 };
 
 use super::harness::{Harness, account, admin, anonymous, call, user};
@@ -60,7 +60,13 @@ async fn a_transaction_that_lost_to_another_is_tried_again() {
     let harness = harness(5, Error::Retry);
     let app = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap();
     assert_eq!(
-        harness.dashboard().await.get_app(&app.id, &Viewer::Everything).await.unwrap().unwrap(),
+        harness
+            .dashboard()
+            .await
+            .get_app(&app.id, &Viewer::Everything)
+            .await
+            .unwrap()
+            .unwrap(),
         app
     );
 }
@@ -70,7 +76,15 @@ async fn after_five_more_tries_the_call_is_refused() {
     let harness = harness(6, Error::Retry);
     let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);
-    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 #[tokio::test]

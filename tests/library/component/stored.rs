@@ -201,5 +201,13 @@ async fn an_icon_that_is_a_script_stays_and_no_new_one_is_taken() {
         let apps = [wanted(None, "/good.svg"), refused];
         assert_refused(put(&apps).await, &[PathSegment::Index(1), field("iconUrl")]);
     }
-    assert_eq!(harness.dashboard().await.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 1);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        1
+    );
 }

@@ -186,7 +186,9 @@ async fn a_call_that_hashes_waits_for_no_other_call() {
     let hash = async |instance: &mut Instance| {
         let (plugin, store) = instance.parts().unwrap();
         let sign_in = plugin.portico_dashboard_sign_in();
-        let answer = sign_in.call_password(store, &call_context(), "unknown", "correct horse").await;
+        let answer = sign_in
+            .call_password(store, &call_context(), "unknown", "correct horse")
+            .await;
         instance.answer(answer).unwrap_err().code
     };
     let mut other = sandbox.enter(context(None)).await.unwrap();

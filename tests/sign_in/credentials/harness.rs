@@ -5,7 +5,8 @@ use std::sync::Arc;
 use portico_model::Provider;
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
-    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, ProviderName, memory::MemoryStorage,
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, ProviderName,
+    memory::MemoryStorage,
 };
 use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService, new_user};
 use serde_json::json;

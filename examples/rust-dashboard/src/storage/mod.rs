@@ -122,7 +122,11 @@ impl Transaction for Work {
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
         let users = self.run(|db| people::list(db, filter, slice, with_images))?;
-        check_size(users.iter().map(|user| user.name.len() + user.image.as_ref().map_or(0, String::len)))?;
+        check_size(
+            users
+                .iter()
+                .map(|user| user.name.len() + user.image.as_ref().map_or(0, String::len)),
+        )?;
         Ok(users)
     }
 
@@ -152,7 +156,10 @@ impl Transaction for Work {
     }
 
     async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool> {
-        let values: [&dyn ToSql; 2] = [&preferences.default_search_engine_id, &preferences.open_in_new_tab];
+        let values: [&dyn ToSql; 2] = [
+            &preferences.default_search_engine_id,
+            &preferences.open_in_new_tab,
+        ];
         self.run(|db| people::set(db, id, "engine = ?, opens_tabs = ?", &values))
     }
 

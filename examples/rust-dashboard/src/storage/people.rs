@@ -41,7 +41,12 @@ const MATCHING: &str = "FROM people
       AND (?3 IS NULL OR mail = ?3)
       AND (?4 IS NULL OR disabled = ?4)";
 
-pub fn list(db: &Connection, filter: &UserFilter, slice: Slice, with_images: bool) -> Result<Vec<ListedUser>> {
+pub fn list(
+    db: &Connection,
+    filter: &UserFilter,
+    slice: Slice,
+    with_images: bool,
+) -> Result<Vec<ListedUser>> {
     let sql = format!(
         "SELECT id, login, mail, mail_verified_at, source, disabled, iif(?5, picture, NULL) {MATCHING}
         ORDER BY login_key, id LIMIT ?6 OFFSET ?7"
@@ -94,7 +99,11 @@ pub fn get_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>>
     };
     let (condition, of, text) = match key {
         AccountKey::Id(id) => ("id = ?2 AND ?1 IS NULL", None, id),
-        AccountKey::Name(name) => ("source = ?1 AND login_key = ?2", Some(name.provider), &name.name_key),
+        AccountKey::Name(name) => (
+            "source = ?1 AND login_key = ?2",
+            Some(name.provider),
+            &name.name_key,
+        ),
         AccountKey::Subject(subject) => (
             "id = (SELECT person FROM subjects WHERE source = ?1 AND subject = ?2)",
             Some(subject.provider),
@@ -149,7 +158,12 @@ pub fn set(db: &Connection, id: &str, what: &str, values: &[&dyn ToSql]) -> Resu
 pub fn set_profile(db: &Connection, id: &str, new: &Profile) -> Result<bool> {
     let verified = new.email_verified.map(moment);
     let values: [&dyn ToSql; 4] = [&new.name, &new.name_key, &new.email, &verified];
-    set(db, id, "login = ?, login_key = ?, mail = ?, mail_verified_at = ?", &values)
+    set(
+        db,
+        id,
+        "login = ?, login_key = ?, mail = ?, mail_verified_at = ?",
+        &values,
+    )
 }
 
 /// Disables a person, which ends their visits, or enables them.

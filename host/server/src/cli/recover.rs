@@ -55,7 +55,10 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
             "user.changePassword",
             json!({ "userId": user.id, "password": password }),
         ),
-        ("user.setDisabled", json!({ "userId": user.id, "disabled": false })),
+        (
+            "user.setDisabled",
+            json!({ "userId": user.id, "disabled": false }),
+        ),
     ] {
         local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
     }

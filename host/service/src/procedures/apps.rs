@@ -98,6 +98,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_all()),
     )
     .at("GET", "/api/apps")
+    .refuses(&[Code::Conflict])
     .record_size(LARGEST_APP),
     described(
         "app.getPaginated",
@@ -133,6 +134,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_selectable()),
     )
     .at("GET", "/api/apps/selectable")
+    .refuses(&[Code::Conflict])
     .record_size(LARGEST_APP),
     described(
         "app.byId",
@@ -163,7 +165,8 @@ pub(super) static ROWS: &[Row] = &[
         component!(
             portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),
             |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
-        ),
+        )
+        .refuses(&[Code::Conflict]),
     )
     .large(MOST_VALUES),
     described(

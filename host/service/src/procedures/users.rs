@@ -13,7 +13,9 @@ use super::{
 };
 use crate::shape::{
     Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-    Shape::{self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text},
+    Shape::{
+        self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text,
+    },
     optional, required,
 };
 
@@ -187,7 +189,8 @@ pub(super) static ROWS: &[Row] = &[
         SUMMARIES,
         component!(portico_dashboard_users.call_get_all()),
     )
-    .at("GET", "/api/users"),
+    .at("GET", "/api/users")
+    .refuses(&[Code::Conflict]),
     described(
         "user.getPaginated",
         Record(&[
@@ -211,7 +214,8 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_users.call_selectable(input: Option<Selectable> =>
             input.unwrap_or_default().exclude_external_providers)),
     )
-    .at("GET", "/api/users/selectable"),
+    .at("GET", "/api/users/selectable")
+    .refuses(&[Code::Conflict]),
     described(
         "user.search",
         SEARCH,
@@ -376,7 +380,10 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "user.setDisabled",
-        Record(&[WHOSE, required("disabled", Boolean).about("Whether the user cannot sign in.")]),
+        Record(&[
+            WHOSE,
+            required("disabled", Boolean).about("Whether the user cannot sign in."),
+        ]),
         Nothing,
         component!(portico_dashboard_users.call_set_disabled(input: SetDisabled =>
             &input.user_id, input.disabled)),

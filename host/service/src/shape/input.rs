@@ -43,7 +43,7 @@ impl Shape {
                 let shape = fields
                     .iter()
                     .find(|field| field.name == key)
-                    .map(|field| *field.shape.plain());
+                    .map(|field| *field.shape.in_query());
                 let value = match shape {
                     Some(Self::Integer | Self::Position) => read_integer(&text),
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),

@@ -157,6 +157,14 @@ impl Shape {
         }
     }
 
+    /// The shape of the text that a query string has for it: a query string has no null.
+    fn in_query(&self) -> &Self {
+        match self.plain() {
+            Self::Nullable(shape) => shape.in_query(),
+            shape => shape,
+        }
+    }
+
     /// The keys of an object, which may be optional.
     pub fn fields(&self) -> Option<&'static [Field]> {
         match self.plain() {

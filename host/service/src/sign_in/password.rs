@@ -64,7 +64,9 @@ where
             let mut instance = resources.sandbox.enter_to_hash(context).await?;
             let (plugin, store) = instance.parts()?;
             let sign_in = plugin.portico_dashboard_sign_in();
-            let answer = sign_in.call_password(store, &request_id, &username, &password).await;
+            let answer = sign_in
+                .call_password(store, &request_id, &username, &password)
+                .await;
             instance.answer(answer)
         };
         hash(permit, checking).await

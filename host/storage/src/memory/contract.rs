@@ -285,13 +285,18 @@ impl Transaction for MemoryTransaction {
 
     async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
         let row = self.state.apps.get(id);
-        Ok(row.map(|row| row.app.clone()).filter(|app| self.sees(viewer, app)))
+        Ok(row
+            .map(|row| row.app.clone())
+            .filter(|app| self.sees(viewer, app)))
     }
 
     async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
         let ids: BTreeSet<_> = ids.iter().collect();
         let rows = ids.into_iter().filter_map(|id| self.state.apps.get(id));
-        let apps: Vec<_> = rows.map(|row| row.app.clone()).filter(|app| self.sees(viewer, app)).collect();
+        let apps: Vec<_> = rows
+            .map(|row| row.app.clone())
+            .filter(|app| self.sees(viewer, app))
+            .collect();
         check_size(apps.iter().map(app_size))?;
         Ok(apps)
     }
