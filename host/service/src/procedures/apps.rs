@@ -150,7 +150,8 @@ pub(super) static ROWS: &[Row] = &[
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     )
-    .record_size(LARGEST_APP),
+    .record_size(LARGEST_APP)
+    .refuses(&[Code::Conflict]),
     described(
         "app.create",
         APP_INPUT,
@@ -165,8 +166,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(
             portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),
             |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
-        )
-        .refuses(&[Code::Conflict]),
+        ),
     )
     .large(MOST_VALUES),
     described(
