@@ -103,7 +103,7 @@ named! {
     a_color_scheme_that_is_forgotten: ColorSchemeForgotten => "Sets the colour scheme", 1;
     a_second_membership_that_is_no_success: MemberTwiceIsFalse => "Makes a user a member of a group, if they are not one already", 1;
     a_reference_that_is_answered_as_something_else: ReferenceIsUnavailable => "A record that this one refers to does not exist", 1;
-    a_commit_that_succeeds_after_a_failure: CommitAfterFailureSucceeds => "its `commit` fails", 2;
+    a_commit_that_succeeds_after_a_failure: CommitAfterFailureSucceeds => "its `commit` fails", 3;
     a_version_that_never_grows: VersionNeverGrows => "and still has this `password-version`", 5;
     a_version_that_grows_with_another_hash: VersionGrowsWithRehash => "sessions stay and nothing else changes", 2;
     a_version_that_all_users_share: VersionOfEverybody => "How often `set-password-if` has succeeded for this user", 5;

@@ -169,7 +169,7 @@ fn an_app_that_may_not_be_seen_is_in_no_answer() {
     let world = World::new(admin);
     let anonymous = server.anonymous();
 
-    let mut clients: Vec<(&str, &dyn Client, Target)> = vec![("anonymous", &anonymous, Target::missing())];
+    let mut clients: Vec<(&str, &dyn Client, Target)> = vec![("anonymous", &anonymous, world.new_target())];
     clients.extend(
         users
             .iter()
