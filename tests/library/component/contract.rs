@@ -245,13 +245,14 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
         .unwrap();
     let create = instance.get_func(&mut store, create).unwrap();
     let text = |text: &str| Val::String(text.into());
-    let caller = Val::Variant(
-        "user".into(),
-        Some(Box::new(Val::Record(vec![
-            ("id".into(), text("a user")),
-            ("permissions".into(), Val::List(vec![text("admin")])),
-        ]))),
-    );
+    let user = Val::Record(vec![
+        ("id".into(), text("a user")),
+        ("permissions".into(), Val::List(vec![text("admin")])),
+    ]);
+    let caller = Val::Record(vec![
+        ("user".into(), Val::Option(Some(Box::new(user)))),
+        ("context".into(), text("a context")),
+    ]);
     let input = Val::Record(vec![
         ("name".into(), text("Jellyfin")),
         ("icon-url".into(), text("/icon.svg")),
