@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all soak bench bench-check record-contract contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all soak bench bench-check record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,7 @@ packages: # installs programs for the tests, from Debian's packages
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
+	@PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))" tests/install.sh initdb postgresql
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
@@ -75,6 +76,9 @@ bench-check: build wrk ## the same in two minutes; fails if a target is missed b
 
 record-contract: component ## record the contract and the component of this version
 	cargo run --quiet --package portico-contract -- record
+
+contract-package: ## write the contract as one file for other tools, dist/portico-dashboard.wasm
+	cargo run --quiet --package portico-contract -- package
 
 contract-docs: ## generate docs/contract.md from the comments in wit/
 	cargo run --quiet --package portico-contract -- docs

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::ToString;
 
 use crate::bindings::exports::portico::dashboard::procedures as contract;
+use crate::bindings::storage::Viewer;
 use crate::bindings::types::{Caller, Error, UserCaller};
 use crate::error;
 
@@ -19,6 +20,17 @@ pub enum Permission {
     /// Deleting any app.
     AppFullAll,
 }
+
+/// The permissions, as stored, that show every app wherever it stands.
+const SEE_ALL_APPS: [&str; 7] = [
+    "app-create",
+    "app-modify-all",
+    "app-full-all",
+    "board-view-all",
+    "board-modify-all",
+    "board-full-all",
+    "admin",
+];
 
 impl Permission {
     /// The permissions, as stored, that give this one: itself first, then those that imply it.
@@ -96,6 +108,22 @@ impl Authorised<'_> {
     }
 }
 
+/// Whose view of the apps this caller has.
+pub fn viewer(caller: &Caller) -> Viewer {
+    match &caller.user {
+        None => Viewer::Anonymous,
+        Some(user)
+            if user
+                .permissions
+                .iter()
+                .any(|held| SEE_ALL_APPS.contains(&held.as_str())) =>
+        {
+            Viewer::Everything
+        }
+        Some(user) => Viewer::User(user.id.clone()),
+    }
+}
+
 /// Refuses a caller without this permission.
 pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
     check(caller, Access::Holds(permission)).map(drop)
@@ -103,7 +131,7 @@ pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
 
 /// Refuses a caller who may not call what has this access.
 pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
-    let Caller::User(user) = caller else {
+    let Some(user) = &caller.user else {
         return match access {
             Access::Public | Access::Onboarding => Ok(Authorised {
                 id: None,

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::bindings::exports::portico::dashboard::names as contract;
 use crate::plugin::Plugin;
+use crate::validate::text;
 
 /// The name-key of a name: NFC, lower case by character, NFC.
 ///
@@ -26,14 +27,17 @@ pub fn key(name: &str) -> String {
 const MOST_DECOMPOSED: usize = 4;
 
 /// The name-key of a text to search for, unless it is longer than the key of any name of at most
-/// `longest` characters: then no such name contains it.
-pub fn key_to_find(text: &str, longest: usize) -> Option<String> {
+/// `longest` characters, or holds a character that no name has: then no such name contains it.
+pub fn key_to_find(searched: &str, longest: usize) -> Option<String> {
     let longest_key = longest * MOST_DECOMPOSED;
-    // Computing the key of a long text in vain would take longer than everything else.
-    if text.chars().nth(longest_key * MOST_DECOMPOSED).is_some() {
+    if !text::is_storable(searched) {
         return None;
     }
-    let key = key(text);
+    // Computing the key of a long text in vain would take longer than everything else.
+    if searched.chars().nth(longest_key * MOST_DECOMPOSED).is_some() {
+        return None;
+    }
+    let key = key(searched);
     key.chars().nth(longest_key).is_none().then_some(key)
 }
 

@@ -10,12 +10,14 @@ use crate::access::{self, Authorised};
 use crate::bindings::exports::portico::dashboard::procedures as contract;
 use crate::bindings::types::{Caller, Error};
 use crate::plugin::Plugin;
+use contract::Cost;
 use contract::Kind::{self, Mutation, Query};
 
 /// Every procedure, in the order of the interfaces `users` and `apps`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Procedure {
     UserGetAll,
+    UserGetPaginated,
     UserSelectable,
     UserSearch,
     UserGetById,
@@ -30,6 +32,7 @@ pub enum Procedure {
     UserChangeColorScheme,
     UserChangePingIconsEnabled,
     UserChangeFirstDayOfWeek,
+    UserSetDisabled,
     UserDelete,
     AppAll,
     AppGetPaginated,
@@ -49,13 +52,20 @@ pub struct Row {
     name: &'static str,
     kind: Kind,
     access: Access,
-    hashes: bool,
+    cost: Cost,
 }
 
-const TABLE: [Row; 26] = [
-    row(Procedure::UserGetAll, "user.getAll", Query, Holds(Admin)),
-    row(Procedure::UserSelectable, "user.selectable", Query, Protected),
-    row(Procedure::UserSearch, "user.search", Query, Holds(Admin)),
+const TABLE: [Row; 28] = [
+    row(Procedure::UserGetAll, "user.getAll", Query, Holds(Admin)).large(),
+    row(
+        Procedure::UserGetPaginated,
+        "user.getPaginated",
+        Query,
+        Holds(Admin),
+    )
+    .large(),
+    row(Procedure::UserSelectable, "user.selectable", Query, Protected).large(),
+    row(Procedure::UserSearch, "user.search", Query, Holds(Admin)).large(),
     row(Procedure::UserGetById, "user.getById", Query, OwnUserOr(Admin)),
     row(Procedure::UserInitUser, "user.initUser", Mutation, Onboarding).hashing(),
     row(Procedure::UserRegister, "user.register", Mutation, Public).hashing(),
@@ -109,11 +119,17 @@ const TABLE: [Row; 26] = [
         Mutation,
         OwnUserOr(Admin),
     ),
+    row(
+        Procedure::UserSetDisabled,
+        "user.setDisabled",
+        Mutation,
+        Holds(Admin),
+    ),
     row(Procedure::UserDelete, "user.delete", Mutation, OwnUserOr(Admin)),
-    row(Procedure::AppAll, "app.all", Query, Protected),
-    row(Procedure::AppGetPaginated, "app.getPaginated", Query, Protected),
-    row(Procedure::AppSearch, "app.search", Query, Protected),
-    row(Procedure::AppSelectable, "app.selectable", Query, Protected),
+    row(Procedure::AppAll, "app.all", Query, Protected).large(),
+    row(Procedure::AppGetPaginated, "app.getPaginated", Query, Protected).large(),
+    row(Procedure::AppSearch, "app.search", Query, Protected).large(),
+    row(Procedure::AppSelectable, "app.selectable", Query, Protected).large(),
     row(Procedure::AppById, "app.byId", Query, Public),
     row(Procedure::AppByIds, "app.byIds", Query, Public),
     row(Procedure::AppCreate, "app.create", Mutation, Holds(AppCreate)),
@@ -143,14 +159,23 @@ const fn row(procedure: Procedure, name: &'static str, kind: Kind, access: Acces
         name,
         kind,
         access,
-        hashes: false,
+        cost: Cost::Small,
     }
 }
 
 impl Row {
-    const fn hashing(mut self) -> Self {
-        self.hashes = true;
-        self
+    const fn hashing(self) -> Self {
+        Self {
+            cost: Cost::Hash,
+            ..self
+        }
+    }
+
+    const fn large(self) -> Self {
+        Self {
+            cost: Cost::Large,
+            ..self
+        }
     }
 }
 
@@ -174,7 +199,7 @@ impl contract::Guest for Plugin {
             name: row.name.to_string(),
             kind: row.kind,
             access: row.access.into(),
-            hashes: row.hashes,
+            cost: row.cost,
         };
         TABLE.iter().map(describe).collect()
     }
@@ -182,16 +207,26 @@ impl contract::Guest for Plugin {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
     use crate::bindings::types::{ErrorCode, UserCaller};
 
     fn user(permissions: &[&str]) -> Caller {
         let permissions = permissions.iter().map(ToString::to_string).collect();
-        Caller::User(UserCaller {
-            id: "me".into(),
-            permissions,
-        })
+        Caller {
+            user: Some(UserCaller {
+                id: "me".into(),
+                permissions,
+            }),
+            context: String::new(),
+        }
     }
+
+    static ANONYMOUS: Caller = Caller {
+        user: None,
+        context: String::new(),
+    };
 
     fn refused(caller: &Caller, procedure: Procedure) -> Option<ErrorCode> {
         authorise(caller, procedure).err().map(|error| error.code)
@@ -223,10 +258,10 @@ mod tests {
             Procedure::UserRegister,
             Procedure::UserInitUser,
         ] {
-            assert_eq!(refused(&Caller::Anonymous, procedure), None, "{procedure:?}");
+            assert_eq!(refused(&ANONYMOUS, procedure), None, "{procedure:?}");
         }
         for procedure in [Procedure::AppAll, Procedure::UserGetById, Procedure::AppDelete] {
-            let refusal = refused(&Caller::Anonymous, procedure);
+            let refusal = refused(&ANONYMOUS, procedure);
             assert_eq!(refusal, Some(ErrorCode::Unauthorized), "{procedure:?}");
         }
     }
@@ -248,7 +283,7 @@ mod tests {
 
     #[test]
     fn an_anonymous_caller_owns_no_user() {
-        let anonymous = authorise(&Caller::Anonymous, Procedure::AppById).unwrap();
+        let anonymous = authorise(&ANONYMOUS, Procedure::AppById).unwrap();
         assert!(!anonymous.is(""));
         assert!(anonymous.require_own_user_or_permission("").is_err());
         assert_eq!(anonymous.id().unwrap_err().code, ErrorCode::Unauthorized);

@@ -4,13 +4,13 @@ use alloc::string::String;
 
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
 use crate::bindings::storage::{
-    Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, Transaction, UserChange,
-    UserFilter,
+    Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, ProviderSubject, Slice,
+    Transaction, UserFilter,
 };
-use crate::bindings::types::{Error, Id, Provider, Timestamp, User};
+use crate::bindings::types::{Context, Error, Provider, Timestamp, User};
 use crate::plugin::Plugin;
 use crate::transaction::{self, Failure};
-use crate::users::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use crate::users::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::validate::password::MAX as PASSWORD_MAX;
 use crate::validate::username::{MAX as USERNAME_MAX, username, visible};
 use crate::validate::{self, Checked, Issues, image, text};
@@ -21,17 +21,17 @@ use contract::{Identity, Linking, SignedIn};
 const SUBJECT_MAX: usize = 1024;
 
 impl contract::Guest for Plugin {
-    fn password(username: String, password: String) -> Result<SignedIn, Error> {
-        by_password(&username, &password)
+    fn password(context: Context, username: String, password: String) -> Result<SignedIn, Error> {
+        by_password(&context, &username, &password)
     }
 
-    fn external(identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
-        by_provider(identity, linking)
+    fn external(context: Context, identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
+        by_provider(&context, identity, linking)
     }
 }
 
 /// Every failure has the same answer and takes the same work.
-fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
+fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn, Error> {
     // A name or a password that is too long for any user is neither looked up nor hashed, so that long
     // inputs cost nothing. A dashboard may hold names that are too short for new users.
     let name = names::key_to_find(username.trim(), USERNAME_MAX)
@@ -41,8 +41,8 @@ fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
         .then_some(password);
     let account = match (name, password) {
         (Some(name), Some(_)) => {
-            let key = AccountKey::Name((Provider::Credentials, name));
-            transaction::read(|transaction| Ok(transaction.find_account(&key)?))?
+            let key = account_key(Provider::Credentials, &name);
+            transaction::lookup(context, |transaction| Ok(transaction.get_account(&key)?))?
         }
         _ => None,
     };
@@ -52,50 +52,66 @@ fn by_password(username: &str, password: &str) -> Result<SignedIn, Error> {
     let password = password.unwrap_or_default();
     let fits = password::verify(password, hash);
     match account {
-        Some(account) if fits => {
-            replace_outdated(&account, password);
-            Ok(SignedIn {
-                id: account.id,
-                name: account.name,
-            })
+        Some(account) if fits && !account.disabled => {
+            replace_outdated(context, &account, password);
+            Ok(signed_in(account))
         }
-        _ => Err(error::unauthorized("Wrong username or password")),
+        _ => Err(wrong_password()),
     }
+}
+
+fn signed_in(account: Account) -> SignedIn {
+    SignedIn {
+        id: account.id,
+        name: account.name,
+        password_version: account.password_version,
+    }
+}
+
+/// The same for an unknown user, a wrong password, and a disabled user, with every provider.
+fn wrong_password() -> Error {
+    error::unauthorized("Wrong username or password")
 }
 
 /// Replaces an outdated hash while the password is at hand. A failure does not matter: the next sign-in
 /// tries again.
-fn replace_outdated(account: &Account, password: &str) {
+fn replace_outdated(context: &str, account: &Account, password: &str) {
     let Some(old) = account.password_hash.as_deref() else {
         return;
     };
     if password::is_outdated(old) {
         let new = password::hash(password);
-        let _ =
-            transaction::write(|transaction| Ok(transaction.rehash_password_if(&account.id, old, &new)?));
+        let _ = transaction::write(context, |transaction| {
+            Ok(transaction.rehash_password_if(&account.id, old, &new)?)
+        });
     }
 }
 
-fn by_provider(identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
+fn by_provider(context: &str, identity: Identity, linking: Linking) -> Result<SignedIn, Error> {
     let person = Person::check(identity)?;
     let now = environment::now();
-    transaction::write(|transaction| {
+    transaction::write(context, |transaction| {
         if !transaction.has_users()? {
             return Err(error::forbidden("The first user is created by onboarding").into());
         }
-        let subject = AccountKey::Subject((person.provider, person.subject.clone()));
-        let linked = match transaction.find_account(&subject)? {
-            Some(account) if account.provider == person.provider => {
-                let id = person.bring_up_to_date(transaction, account.id, now)?;
-                return Ok(person.signed_in(id));
-            }
-            Some(account) => Some((account.id, account.name)),
+        let account = match transaction.get_account(&AccountKey::Subject(person.subject()))? {
+            Some(account) => Some(account),
             None => person.link(transaction, linking)?,
         };
-        match linked {
-            Some((id, name)) => Ok(SignedIn { id, name }),
-            None => Ok(person.signed_in(person.insert(transaction, now)?)),
+        let Some(account) = account else {
+            return person.insert(transaction, now);
+        };
+        if account.disabled {
+            return Err(wrong_password().into());
         }
+        if account.provider != person.provider {
+            return Ok(signed_in(account));
+        }
+        person.bring_up_to_date(transaction, &account.id, now)?;
+        Ok(SignedIn {
+            name: person.name.clone(),
+            ..signed_in(account)
+        })
     })
 }
 
@@ -114,7 +130,7 @@ impl Person {
     fn check(identity: Identity) -> Result<Self, Error> {
         let mut issues = Issues::default();
         issues.check("provider", external(identity.provider));
-        issues.check("subject", text::length(&identity.subject, 1..=SUBJECT_MAX));
+        issues.check("subject", subject(&identity.subject));
         let name = issues.check("name", username(&identity.name));
         issues.finish()?;
         Ok(Self {
@@ -129,28 +145,33 @@ impl Person {
         })
     }
 
-    fn signed_in(&self, id: Id) -> SignedIn {
-        SignedIn {
-            id,
-            name: self.name.clone(),
+    fn subject(&self) -> ProviderSubject {
+        ProviderSubject {
+            provider: self.provider,
+            subject: self.subject.clone(),
         }
     }
 
     /// Links the person to the user of `credentials` with the same email, if linking allows it. Returns that
-    /// user's id and name.
-    fn link(&self, transaction: &Transaction, linking: Linking) -> Result<Option<(Id, String)>, Failure> {
+    /// user's account.
+    fn link(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
         let Some(email) = self.email.as_ref().filter(|_| self.email_verified) else {
             return Ok(None);
         };
         if linking == Linking::Off {
             return Ok(None);
         }
-        let users = transaction.list_users(&UserFilter {
+        let filter = UserFilter {
             provider: Some(Provider::Credentials),
             name_contains: None,
             email: Some(email.clone()),
+            disabled: None,
+        };
+        let two = Slice {
+            offset: 0,
             limit: Some(2),
-        })?;
+        };
+        let users = transaction.list_users(&filter, two, false)?;
         // If two users have the same email, it does not tell which of them it is.
         let Ok([user]) = <[_; 1]>::try_from(users) else {
             return Ok(None);
@@ -158,17 +179,17 @@ impl Person {
         if linking == Linking::Verified && user.email_verified.is_none() {
             return Ok(None);
         }
-        let linked = transaction.insert_identity(&user.id, self.provider, &self.subject);
+        let linked = transaction.insert_identity(&user.id, &self.subject());
         linked.map_err(|error| match error {
             StorageError::Constraint(Constraint::Identity) => Failure::from(error::conflict(
                 "Another account of the provider is linked to the user",
             )),
             other => other.into(),
         })?;
-        Ok(Some((user.id, user.name)))
+        Ok(transaction.get_account(&AccountKey::Id(user.id))?)
     }
 
-    fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<Id, Failure> {
+    fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<SignedIn, Failure> {
         validate::field("name", visible(&self.name))?;
         let id = environment::new_id();
         let user = User {
@@ -185,17 +206,21 @@ impl Person {
         };
         transaction.insert_user(&user).map_err(name_taken)?;
         transaction
-            .insert_identity(&id, self.provider, &self.subject)
+            .insert_identity(&id, &self.subject())
             .map_err(|error| match error {
                 // Another call inserted the same person at the same moment: the next attempt finds them.
                 StorageError::Constraint(Constraint::Identity) => StorageError::Retry,
                 other => other,
             })?;
-        Ok(id)
+        Ok(SignedIn {
+            id,
+            name: self.name.clone(),
+            password_version: 0,
+        })
     }
 
-    fn bring_up_to_date(&self, transaction: &Transaction, id: Id, now: Timestamp) -> Result<Id, Failure> {
-        let Some(user) = transaction.get_user(&id)? else {
+    fn bring_up_to_date(&self, transaction: &Transaction, id: &str, now: Timestamp) -> Result<(), Failure> {
+        let Some(user) = transaction.get_user(id)? else {
             return Err(StorageError::Retry.into());
         };
         if self.name != names::key(&user.name) {
@@ -210,15 +235,13 @@ impl Person {
         if (&profile.name, &profile.email, profile.email_verified)
             != (&user.name, &user.email, user.email_verified)
         {
-            transaction
-                .update_user(&id, &UserChange::Profile(profile))
-                .map_err(name_taken)?;
+            transaction.set_profile(id, &profile).map_err(name_taken)?;
         }
         let image = self.image_after(user.image.as_deref());
         if image != user.image {
-            transaction.update_user(&id, &UserChange::Image(image))?;
+            transaction.set_image(id, image.as_deref())?;
         }
-        Ok(id)
+        Ok(())
     }
 
     /// When the email was verified: the first time, as long as it stays the same.
@@ -235,6 +258,14 @@ impl Person {
             Some(present) if image::data_uri(present).is_ok() => Some(present.into()),
             _ => self.image.clone(),
         }
+    }
+}
+
+fn subject(subject: &str) -> Checked<()> {
+    text::length(subject, 1..=SUBJECT_MAX)?;
+    match text::is_storable(subject) {
+        true => Ok(()),
+        false => Err(String::from("must not contain U+0000")),
     }
 }
 
@@ -276,13 +307,13 @@ mod tests {
             ..identity()
         });
         assert_eq!(error.err().map(|error| error.issues.len()), Some(3));
-        assert!(
-            Person::check(Identity {
-                subject: "s".repeat(1025),
+        for subject in ["s".repeat(1025), "a\0b".into()] {
+            let identity = Identity {
+                subject,
                 ..identity()
-            })
-            .is_err()
-        );
+            };
+            assert!(Person::check(identity).is_err());
+        }
     }
 
     #[test]

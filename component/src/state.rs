@@ -34,11 +34,11 @@ impl contract::Guest for Plugin {
 
     fn put_users(caller: Caller, users: Vec<WantedUser>) -> Result<Vec<Id>, Error> {
         require(&caller, Permission::Admin)?;
-        users::put(&users)
+        users::put(&caller.context, &users)
     }
 
     fn put_apps(caller: Caller, apps: Vec<WantedApp>) -> Result<Vec<Id>, Error> {
         require(&caller, Permission::Admin)?;
-        apps::put(&apps)
+        apps::put(&caller.context, &apps)
     }
 }

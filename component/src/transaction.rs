@@ -33,19 +33,32 @@ impl From<Error> for Failure {
     }
 }
 
+/// Runs work that reads once: exactly one function of the transaction. It may run several times.
+pub fn lookup<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
+    answered(retrying(|| work(&storage::begin(Access::Lookup, context)?)))
+}
+
 /// Runs work that reads, on one state of storage. It may run several times.
-pub fn read<T>(work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
-    answered(retrying(|| work(&storage::begin(Access::Read)?)))
+pub fn read<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
+    answered(retrying(|| work(&storage::begin(Access::Read, context)?)))
 }
 
 /// Runs work that writes and commits it: all of it or nothing. It may run several times.
-pub fn write<T>(work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
+pub fn write<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
     answered(retrying(|| {
-        let transaction = storage::begin(Access::Write)?;
+        let transaction = storage::begin(Access::Write, context)?;
         let answer = work(&transaction)?;
         Transaction::commit(transaction)?;
         Ok(answer)
     }))
+}
+
+/// Says what a caller can do about an answer that would be too large.
+pub fn too_large(error: StorageError, way_out: &str) -> Failure {
+    match error {
+        StorageError::TooLarge => error::conflict(way_out).into(),
+        other => other.into(),
+    }
 }
 
 /// Tries again while storage answers `retry`; the result of the last try may be `retry` too.
@@ -74,9 +87,14 @@ fn answered<T>(result: Result<T, Failure>) -> Result<T, Error> {
             environment::log_error(&format!("storage is unavailable: {text}"));
             error::unavailable()
         }
+        Failure::Storage(StorageError::TooLarge) => error::conflict("The answer would be too large"),
         // The procedures translate the constraints that they can violate; this is another one.
         Failure::Storage(StorageError::Constraint(constraint)) => {
             environment::log_error(&format!("storage refused an unexpected change: {constraint:?}"));
+            error::internal()
+        }
+        Failure::Storage(StorageError::Other(text)) => {
+            environment::log_error(&format!("storage refused: {text}"));
             error::internal()
         }
     })

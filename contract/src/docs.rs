@@ -87,6 +87,10 @@ fn members<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<Item> {
             words.push(comment.trim());
             continue;
         }
+        // `@since`: every item of the first version has the same.
+        if line.starts_with('@') {
+            continue;
+        }
         let (line, members) = match line.strip_suffix(" {") {
             Some(line) => (line, members(lines)),
             None => (line.trim_end_matches([';', ',']), Vec::new()),

@@ -4,7 +4,7 @@
 //! a component that was built for it (`tests/fixtures/`). From then on:
 //! - the text of a recorded version does not change;
 //! - another text needs another version;
-//! - a version that is compatible with an earlier one (0.2.1 with 0.2.0) runs every component of that one.
+//! - a version that is compatible with an earlier one (1.0.1 with 1.0.0) runs every component of that one.
 
 mod compare;
 mod docs;

@@ -21,6 +21,8 @@ enum Action {
     Record,
     /// Writes docs/contract.md
     Docs,
+    /// Writes the package of WIT, encoded, to dist/portico-dashboard.wasm
+    Package,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -29,6 +31,10 @@ fn main() -> anyhow::Result<()> {
     let contract = Contract::read(&root.join("wit"))?;
     match Arguments::parse().command {
         Action::Docs => fs::write(root.join("docs/contract.md"), document(&contract)?)?,
+        Action::Package => {
+            fs::create_dir_all(root.join("dist"))?;
+            fs::write(root.join("dist/portico-dashboard.wasm"), contract.encode()?)?;
+        }
         Action::Record => {
             let folder = here.join("recorded");
             let (version, text) = (contract.version()?, contract.text()?);

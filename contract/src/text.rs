@@ -39,6 +39,11 @@ impl Contract {
         Ok(printer.output.to_string())
     }
 
+    /// The package in the binary form of WebAssembly, which tools read without other files.
+    pub fn encode(&self) -> anyhow::Result<Vec<u8>> {
+        wit_component::encode(&self.resolve, self.package)
+    }
+
     /// The text of its own package, with comments.
     pub(crate) fn described(&self) -> anyhow::Result<String> {
         let mut printer = WitPrinter::default();

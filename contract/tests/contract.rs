@@ -41,13 +41,13 @@ fn the_page_is_what_the_comments_say() {
     );
 }
 
-/// What is said of the contract after a change, under this version, where 0.2.0 was recorded.
+/// What is said of the contract after a change, under this version, where 1.0.0 was recorded.
 #[track_caller]
 fn verdict(version: &str, old: &str, new: &str) -> Verdict {
     let text = contract().text().unwrap();
     assert!(text.contains(old), "{old} is not in the contract");
     let kept = Recorded {
-        version: "0.2.0".parse().unwrap(),
+        version: "1.0.0".parse().unwrap(),
         text: text.clone(),
     };
     let changed = text.replace(old, new);
@@ -65,7 +65,7 @@ fn a_change_that_breaks_components_needs_a_version_that_does_not_stand_for_this_
             "keys: func(names: list<string>, more: bool) -> list<string>;",
         ),
         (LAST_FUNCTION, "keys: func(names: list<string>) -> list<u8>;"),
-        ("hashes: bool,", "hashes: bool,\n    costs: u32,"),
+        ("cost: cost,", "cost: cost,\n    more: u32,"),
         ("    retry,\n", "    retry,\n    later,\n"),
         // What the host calls and an old component does not have; what it wants and does not get.
         (
@@ -74,16 +74,15 @@ fn a_change_that_breaks_components_needs_a_version_that_does_not_stand_for_this_
         ),
         ("default-icon: func() -> string;", ""),
     ] {
-        let Verdict::NeedsOtherVersion(version, _) = verdict("0.2.0", old, new) else {
-            panic!("{new}: {:?}", verdict("0.2.0", old, new));
+        let Verdict::NeedsOtherVersion(version, _) = verdict("1.0.0", old, new) else {
+            panic!("{new}: {:?}", verdict("1.0.0", old, new));
         };
-        assert_eq!(version.to_string(), "0.2.0");
+        assert_eq!(version.to_string(), "1.0.0");
         assert!(
-            matches!(verdict("0.2.1", old, new), Verdict::NeedsOtherVersion(..)),
+            matches!(verdict("1.0.1", old, new), Verdict::NeedsOtherVersion(..)),
             "{new}"
         );
-        assert_eq!(verdict("0.3.0", old, new), Verdict::NotRecorded, "{new}");
-        assert_eq!(verdict("1.0.0", old, new), Verdict::NotRecorded, "{new}");
+        assert_eq!(verdict("2.0.0", old, new), Verdict::NotRecorded, "{new}");
     }
 }
 
@@ -93,10 +92,10 @@ fn a_change_that_breaks_nothing_needs_a_later_version() {
         "default-icon: func() -> string;",
         "default-icon: func() -> string;\n  another: func() -> string;",
     );
-    let later = verdict("0.2.0", old, new);
-    assert_eq!(later, Verdict::NeedsLaterVersion("0.2.0".parse().unwrap()));
+    let later = verdict("1.0.0", old, new);
+    assert_eq!(later, Verdict::NeedsLaterVersion("1.0.0".parse().unwrap()));
     assert!(later.to_string().contains("make record-contract"), "{later}");
-    assert_eq!(verdict("0.2.1", old, new), Verdict::NotRecorded);
+    assert_eq!(verdict("1.0.1", old, new), Verdict::NotRecorded);
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn what_is_recorded_is_never_written_over() {
     let folder = std::env::temp_dir().join(format!("portico-contract-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let kept = |text: &str| Recorded {
-        version: "0.2.0".parse().unwrap(),
+        version: "1.0.0".parse().unwrap(),
         text: text.into(),
     };
     kept("one").keep(&folder).unwrap();
@@ -113,4 +112,18 @@ fn what_is_recorded_is_never_written_over() {
     assert!(refused.contains("raise the version"), "{refused}");
     assert_eq!(Recorded::all(&folder).unwrap()[0].text, "one");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_encoded_package_is_the_contract() {
+    let bytes = contract().encode().unwrap();
+    let wit_component::DecodedWasm::WitPackage(resolve, package) = wit_component::decode(&bytes).unwrap()
+    else {
+        panic!("it is no package");
+    };
+    assert_eq!(
+        resolve.packages[package].name.to_string(),
+        "portico:dashboard@1.0.0"
+    );
+    assert_eq!(resolve.packages[package].interfaces.len(), 10);
 }

@@ -1,15 +1,27 @@
 // Translates the component into JavaScript and core modules that Node can run, together with the types
-// of the contract. Everything in ./generated comes from that one file.
+// of the contract, and copies the inputs of the procedures. Everything in ./generated comes from those two
+// files.
 //
-//     node build.js [FILE]      (../../dist/portico.wasm)
+//     node build.js [--out FOLDER] [--jspi] [COMPONENT [PROCEDURES]]
+//
+// The files are ../../dist/portico.wasm and ../../contract/procedures.json unless others are named. With
+// --jspi the functions of storage may be asynchronous, and the exports that call them are (Node 24).
 
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
-const file = process.argv[2] ?? join(import.meta.dirname, "../../dist/portico.wasm");
-const out = join(import.meta.dirname, "generated");
+const { values, positionals } = parseArgs({
+  options: { jspi: { type: "boolean" }, out: { type: "string", default: join(import.meta.dirname, "generated") } },
+  allowPositionals: true,
+});
+const [
+  file = join(import.meta.dirname, "../../dist/portico.wasm"),
+  procedures = join(import.meta.dirname, "../../contract/procedures.json"),
+] = positionals;
+const { jspi, out } = values;
 
 // Before Node 24, `WebAssembly.promising` is missing. jco's code tries to use it a dozen times for each
 // instance and catches the error. To build each error message, V8 parses 20,000 lines again: an instance
@@ -18,6 +30,37 @@ const PROMISING = `const WebAssembly = Object.create(globalThis.WebAssembly, {
   promising: { value: globalThis.WebAssembly.promising ?? ((exported) => exported) },
 });
 `;
+
+/** The functions of the resource `transaction`. */
+const METHODS = `
+  has-users get-user get-account list-users count-users insert-user insert-identity set-profile
+  set-image set-home-boards set-search-preferences set-color-scheme set-ping-icons-enabled
+  set-first-day-of-week set-disabled set-password-if rehash-password-if delete-user
+  has-another-admin grant-admin add-to-group has-invite take-invite can-view-board
+  has-search-engine get-app get-apps list-apps count-apps insert-apps update-app delete-app
+`.trim().split(/\s+/);
+
+/**
+ * What suspends a call: the functions of storage, and the exports that call them.
+ * @param {{ interface: string, function: string }[]} procedures
+ */
+function asynchronous(procedures) {
+  const storage = "portico:dashboard/storage@1.0.0";
+  const exported = [
+    ...procedures.map((procedure) => [procedure.interface, procedure.function]),
+    ...["password", "external"].map((name) => ["sign-in", name]),
+    ...["put-users", "put-apps"].map((name) => ["state", name]),
+  ];
+  return {
+    asyncMode: /** @type {const} */ ("jspi"),
+    asyncImports: [
+      `${storage}#begin`,
+      `${storage}#[static]transaction.commit`,
+      ...METHODS.map((method) => `${storage}#[method]transaction.${method}`),
+    ],
+    asyncExports: exported.map(([of, name]) => `portico:dashboard/${of}@1.0.0#${name}`),
+  };
+}
 
 const component = await readFile(file).catch((error) => {
   console.error(`The component cannot be read: ${error.message}\nBuild it in the repository with: make component`);
@@ -28,6 +71,7 @@ const { files } = await transpileBytes(component, {
   instantiation: "sync",
   // Throw refusals as errors with a `payload`, not as plain records.
   noComponentErrorWrapping: false,
+  ...(jspi && asynchronous(JSON.parse(await readFile(procedures, "utf8")).procedures)),
 });
 
 await rm(out, { recursive: true, force: true });
@@ -36,5 +80,6 @@ for (const [name, content] of Object.entries(files)) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, name === "portico.js" ? PROMISING + Buffer.from(content) : content);
 }
+await copyFile(procedures, join(out, "procedures.json"));
 await writeFile(join(out, "component.sha256"), createHash("sha256").update(component).digest("hex"));
 console.log(`${Object.keys(files).length} files in ${out}`);

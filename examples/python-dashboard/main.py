@@ -3,7 +3,8 @@
     .venv/bin/python main.py                                on 127.0.0.1:3000, data in ./data
     PORT=0 DATA=/var/lib/dashboard .venv/bin/python main.py port 0 takes a free one and says which
 
-COMPONENT names another file than ../../dist/portico.wasm.
+COMPONENT names another file than ../../dist/portico.wasm, and PROCEDURES another one than
+../../contract/procedures.json.
 """
 
 import os
@@ -15,8 +16,11 @@ import uvicorn
 
 from dashboard.app import application
 from dashboard.portico.component import Compiled
+from dashboard.portico.procedures import read
 
-SHIPPED = Path(__file__).parent.parent.parent / "dist" / "portico.wasm"
+REPOSITORY = Path(__file__).parent.parent.parent
+SHIPPED = REPOSITORY / "dist" / "portico.wasm"
+INPUTS = REPOSITORY / "contract" / "procedures.json"
 
 
 def main() -> None:
@@ -26,7 +30,8 @@ def main() -> None:
     file = Path(os.environ.get("COMPONENT", SHIPPED))
     compiled = Compiled(file)
     print(f"component {compiled.sha256} {file}", flush=True)
-    app = application(str(data / "dashboard.db"), compiled)
+    procedures = read(Path(os.environ.get("PROCEDURES", INPUTS)))
+    app = application(str(data / "dashboard.db"), compiled, procedures)
 
     # Bound here and not by uvicorn, so that the port is known.
     listener = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "3000"))))

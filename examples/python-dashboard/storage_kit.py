@@ -15,10 +15,10 @@ from typing import Any
 from dashboard.database import Database, create_tables, hash_of
 from dashboard.portico.storage import COLOR_SCHEMES, Refusal, Transaction
 from dashboard.portico.values import Record, Variant
-from dashboard.sessions import begin, passwords_set
+from dashboard.sessions import begin
 
 #: Parameters and fields of the contract that are variants.
-VARIANTS = {"key", "change"}
+VARIANTS = {"key", "viewer"}
 #: Parameters that have another name here: `except` is a keyword of Python.
 NAMES = {"except": "except_"}
 
@@ -31,19 +31,21 @@ def snake(name: str) -> str:
 def from_kit(value: Any, name: str = "") -> Any:
     """Converts a value of the named parameter from the kit's form to the component's."""
     if isinstance(value, list):
-        return tuple(value) if name in ("name", "subject") else [from_kit(item) for item in value]
+        return [from_kit(item) for item in value]
     if not isinstance(value, dict):
         return value
     if name in VARIANTS:
         [(tag, payload)] = value.items()
         return Variant(tag, from_kit(payload, tag))
-    return Record(**{snake(key): from_kit(item) for key, item in value.items()})
+    return Record(**{snake(key): from_kit(item, key) for key, item in value.items()})
 
 
 def to_kit(value: Any) -> Any:
     """Converts an answer of storage to the kit's form."""
     if isinstance(value, list):
         return [to_kit(item) for item in value]
+    if isinstance(value, Variant):
+        return {value.tag: to_kit(value.payload)}
     if isinstance(value, Record):
         return {key.replace("_", "-"): to_kit(item) for key, item in value.__dict__.items()}
     return value
@@ -57,7 +59,7 @@ class Bridge:
         self.database = Database(file)
         self.db = self.database.writer
         self.transactions: dict[str, Transaction] = {}
-        #: The count of passwords when a sign-in began.
+        #: The version of the user's password when a sign-in began.
         self.sign_ins: dict[str, int] = {}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +73,7 @@ class Bridge:
                 return {"error": {"unsupported": f"{request['call']}: this dashboard has no such thing"}}
             return {"ok": own(self, **{snake(key): value for key, value in parameters.items()})}
         except Refusal as refusal:
-            return {"error": {refusal.error.tag: refusal.error.payload}}
+            return {"error": to_kit(refusal.error)}
 
     def in_transaction(self, name: str, call: str, parameters: dict[str, Any]) -> Any:
         """A call of the contract."""
@@ -97,8 +99,8 @@ class Own:
     """Operations outside the contract. Groups are teams here, and boards are panels."""
 
     @staticmethod
-    def hello(on: Bridge) -> dict[str, str]:
-        return {"name": "python-dashboard"}
+    def hello(on: Bridge) -> dict[str, Any]:
+        return {"name": "python-dashboard", "apps-by-board": False}
 
     @staticmethod
     def put_group(on: Bridge, id: str, name: str, permissions: list[str], members: list[str]) -> None:
@@ -219,7 +221,8 @@ class Own:
 
     @staticmethod
     def begin_sign_in(on: Bridge, id: str, user: str) -> None:
-        on.sign_ins[id] = passwords_set(on.database)
+        row = on.db.first("SELECT secret_version FROM accounts WHERE uid = ?", user)
+        on.sign_ins[id] = row["secret_version"] if row else 0
 
     @staticmethod
     def end_sign_in(on: Bridge, id: str, user: str) -> bool:

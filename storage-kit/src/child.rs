@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::protocol::{Answer, Broken, Request, Target};
 
@@ -17,13 +17,6 @@ pub struct Child {
     /// None once it is closed.
     input: Option<ChildStdin>,
     lines: Receiver<std::io::Result<String>>,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    id: u64,
-    #[serde(flatten)]
-    answer: Answer,
 }
 
 impl Child {
@@ -63,7 +56,7 @@ impl Child {
 
 impl Target for Child {
     fn send(&mut self, request: &Request) -> Result<(), Broken> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Broken(error.to_string()))?;
+        let mut line = request.to_json().to_string().into_bytes();
         line.push(b'\n');
         let sent = self.input.as_mut().map(|input| input.write_all(&line));
         match sent {
@@ -78,12 +71,15 @@ impl Target for Child {
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
         };
-        match serde_json::from_str(&line) {
-            Ok(Line { id, answer }) => Ok(Some((id, answer))),
-            Err(error) => Err(Broken(format!(
-                "the bridge wrote a line that is no answer ({error}): {line:.200}"
-            ))),
-        }
+        let read = match serde_json::from_str::<Value>(&line) {
+            Ok(value) => Answer::from_json(value).ok_or("no `id` with either `ok` or `error`".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+        read.map(Some).map_err(|reason| {
+            Broken(format!(
+                "the bridge wrote a line that is no answer ({reason}): {line:.200}"
+            ))
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Expands the placeholders of a case: `{}`, `{n}`, and members that begin with `$`.
+//! Expands the placeholders of a case: `{}`, `{n}`, `{#label}`, and members that begin with `$`.
 
 use serde_json::{Map, Value, json};
 
@@ -26,10 +26,18 @@ impl Expansion<'_> {
 
     fn text(self, text: &str) -> String {
         let text = text.replace("{}", self.marker);
-        match self.index {
+        let text = match self.index {
             Some(index) => text.replace("{n}", &format!("{index:04}")),
             None => text,
+        };
+        let mut parts = text.split("{#");
+        let mut expanded = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (label, rest) = part.split_once('}').expect("a `}` after `{#`, in a case");
+            expanded += &uuid(self.marker, label);
+            expanded += rest;
         }
+        expanded
     }
 
     /// An item of a list. A `$repeat` expands to several.
@@ -64,6 +72,26 @@ impl Expansion<'_> {
     }
 }
 
+/// A UUID of this case and label. UUIDs of one case are in the order of the bytes of their labels.
+fn uuid(marker: &str, label: &str) -> String {
+    assert!(
+        label.len() <= 9,
+        "the label {label} has more than 9 bytes, in a case"
+    );
+    let case: String = marker.chars().filter(char::is_ascii_digit).collect();
+    let label: String = label.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let (case, label) = (format!("{case:0>12}"), format!("{label:0<18}"));
+    // The 7 and the 8 make it a UUID of version 7.
+    format!(
+        "{}-{}-7{}-8{}-{}",
+        &case[..8],
+        &case[8..12],
+        &label[..3],
+        &label[3..6],
+        &label[6..]
+    )
+}
+
 /// A record of the contract, with defaults for the members that are not given.
 fn record(name: &str, given: &Map<String, Value>) -> Value {
     match name {
@@ -74,16 +102,34 @@ fn record(name: &str, given: &Map<String, Value>) -> Value {
             "password-hash": given.get("password-hash"),
         }),
         "$user" => filled(name, given, user(), &[]),
-        "$summary" => filled(
+        "$listed" => filled(
             name,
             given,
-            json!({"id": null, "name": null, "email": null, "email-verified": null, "image": null}),
+            json!({
+                "id": null, "name": null, "email": null, "email-verified": null,
+                "provider": "credentials", "disabled": false, "image": null,
+            }),
             &[],
         ),
         "$account" => filled(
             name,
             given,
-            json!({"id": null, "name": null, "provider": "credentials", "password-hash": null}),
+            json!({
+                "id": null, "name": null, "provider": "credentials", "disabled": false,
+                "password-hash": null, "password-version": 0,
+            }),
+            &[],
+        ),
+        "$user-filter" => filled(
+            name,
+            given,
+            json!({"provider": null, "name-contains": null, "email": null, "disabled": null}),
+            &[],
+        ),
+        "$app-filter" => filled(
+            name,
+            given,
+            json!({"viewer": {"everything": null}, "name-contains": null}),
             &[],
         ),
         "$stored-app" => json!({
@@ -137,6 +183,18 @@ mod tests {
         let app = expand(&json!({"$stored-app": {"id": "{}", "name": "N"}}), "m");
         assert_eq!(app["app"]["id"], "m");
         assert_eq!(app["name-key"], "N");
+        let ids = expand(
+            &json!(["{#a}", "x{#B}\n", {"$repeat": 1, "of": "{#{n}}"}]),
+            "k00000120034",
+        );
+        assert_eq!(
+            ids,
+            json!([
+                "00000012-0034-7610-8000-000000000000",
+                "x00000012-0034-7420-8000-000000000000\n",
+                "00000012-0034-7303-8030-300000000000"
+            ])
+        );
         let user = expand(
             &json!({"$new-user": {"id": "u", "name": "N", "name-key": "n", "password-hash": "h"}}),
             "m",

@@ -2,14 +2,18 @@
 //!
 //! The cases are data (`cases/*.yaml`): each states a rule of `wit/` and the steps that show whether it is
 //! kept, a step being a call and its expected answer. [`run()`] runs them against a [`Target`]: a Rust
-//! implementation in this process ([`InProcess`]), or a child process that speaks JSON lines ([`Child`]).
-//! README.md beside this crate describes the protocol, the JSON of each type, and the form of a case.
+//! implementation in this process (`InProcess`, with the feature `in-process`), or a child process that
+//! speaks JSON lines ([`Child`]). [`main()`] is the command line. README.md beside this crate describes the
+//! protocol, the JSON of each type, and the form of a case.
 
+#[cfg(feature = "in-process")]
 mod bridge;
 mod cases;
 mod child;
+mod command_line;
 mod expand;
 mod expect;
+#[cfg(feature = "in-process")]
 mod in_process;
 mod line;
 mod protocol;
@@ -17,9 +21,12 @@ mod report;
 mod run;
 mod tracks;
 
+#[cfg(feature = "in-process")]
 pub use bridge::{Board, Bridge, BridgeCall, BridgeError, Group};
 pub use cases::{Case, Expectation, Need, Step, all};
 pub use child::Child;
+pub use command_line::main;
+#[cfg(feature = "in-process")]
 pub use in_process::InProcess;
 pub use protocol::{Answer, Broken, Request, Target};
 pub use report::{Failure, Outcome, Report};

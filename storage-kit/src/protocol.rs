@@ -3,16 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One call.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// The id of the request; its answer has the same.
     pub id: u64,
     /// The transaction; none for a call of the bridge.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transaction: Option<String>,
     /// The function.
     pub call: String,
@@ -20,9 +18,20 @@ pub struct Request {
     pub arguments: Value,
 }
 
+impl Request {
+    /// As the bridge reads it.
+    pub(crate) fn to_json(&self) -> Value {
+        match &self.transaction {
+            Some(name) => {
+                json!({"id": self.id, "transaction": name, "call": self.call, "arguments": self.arguments})
+            }
+            None => json!({"id": self.id, "call": self.call, "arguments": self.arguments}),
+        }
+    }
+}
+
 /// The result of a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// It succeeded with this.
     Ok(Value),
@@ -31,6 +40,17 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// An answer as the bridge writes it, with the id of its request; none if it has not that form.
+    pub(crate) fn from_json(mut line: Value) -> Option<(u64, Self)> {
+        let id = line.get("id")?.as_u64()?;
+        let members = line.as_object_mut()?;
+        match (members.remove("ok"), members.remove("error")) {
+            (Some(value), None) => Some((id, Self::Ok(value))),
+            (None, Some(error)) => Some((id, Self::Error(error))),
+            _ => None,
+        }
+    }
+
     /// Whether the whole transaction may be tried again.
     pub(crate) fn is_retry(&self) -> bool {
         matches!(self, Self::Error(error) if error.get("retry").is_some() || error == "retry")

@@ -109,15 +109,7 @@ impl fmt::Display for Failure {
             self.call,
             shortened(&self.arguments.to_string())
         )?;
-        let (word, value) = match &self.expected {
-            Expectation::Ok(value) => ("ok", value.to_string()),
-            Expectation::Unordered(value) => ("ok, in any order", value.to_string()),
-            Expectation::Includes(value) => ("ok, with these in it in this order", value.to_string()),
-            Expectation::AtLeast(value) => ("ok, at least", value.to_string()),
-            Expectation::Error(value) => ("error", value.to_string()),
-            Expectation::Success => ("ok", String::new()),
-        };
-        writeln!(formatter, "  expected  {word} {}", shortened(&value))?;
+        writeln!(formatter, "  expected  {}", self.expected)?;
         match &self.got {
             Some(Answer::Ok(value)) => write!(formatter, "  got       ok {}", shortened(&value.to_string())),
             Some(Answer::Error(value)) => {
@@ -128,6 +120,27 @@ impl fmt::Display for Failure {
                 "  got       no answer in time, though no other transaction is open"
             ),
         }
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (words, value) = match self {
+            Self::Ok(value) => ("ok", value),
+            Self::Unordered(value) => ("ok, in any order", value),
+            Self::Includes(value) => ("ok, with these in it in this order", value),
+            Self::AtLeast(value) => ("ok, at least", value),
+            Self::Error(value) => ("error", value),
+            Self::Success => return formatter.write_str("ok"),
+            Self::OneOf(each) => {
+                for (number, one) in each.iter().enumerate() {
+                    let or = if number == 0 { "" } else { ", or " };
+                    write!(formatter, "{or}{one}")?;
+                }
+                return Ok(());
+            }
+        };
+        write!(formatter, "{words} {}", shortened(&value.to_string()))
     }
 }
 

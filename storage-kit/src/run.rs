@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cases::{Case, Need};
+use crate::cases::{Case, Expectation, Need};
 use crate::expand::expand;
 use crate::line::Line;
 use crate::protocol::{Answer, Target};
@@ -22,9 +22,11 @@ pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case
     let mut line = Line::new(target);
     let mut report = Report::default();
     let run = format!("{:07}", fastrand::u32(..10_000_000));
+    let mut views_differ = false;
     match line.call(None, "hello", &json!({})) {
         Ok(Answer::Ok(hello)) => {
             report.name = hello["name"].as_str().unwrap_or("the implementation").to_owned();
+            views_differ = hello["apps-by-board"] == true;
         }
         Ok(Answer::Error(error)) => report.broken = Some(format!("`hello` was refused: {error}")),
         Err(broken) => report.broken = Some(broken.0),
@@ -39,6 +41,7 @@ pub fn run(target: &mut dyn Target, cases: &[Case], mut begins: impl FnMut(&Case
             line: &mut line,
             case,
             marker,
+            views_differ,
             tracks: Tracks::default(),
         };
         let outcome = match case_run.run_steps().and_then(|()| case_run.clean_up()) {
@@ -66,6 +69,8 @@ struct CaseRun<'a, 'b> {
     line: &'a mut Line<'b>,
     case: &'a Case,
     marker: String,
+    /// Whether the bridge has stated that the views of the apps differ by boards.
+    views_differ: bool,
     tracks: Tracks,
 }
 
@@ -88,24 +93,44 @@ impl CaseRun<'_, '_> {
     }
 
     fn check_need(&mut self) -> Result<(), Stop> {
-        let (call, arguments, reason) = match self.case.needs {
-            None => return Ok(()),
-            Some(Need::NoUsers) => ("has-users", json!({}), "there are users in this database"),
-            Some(Need::NoAdministrators) => (
-                "another-admin-exists",
+        let Some(need) = self.case.needs else {
+            return Ok(());
+        };
+        let (access, call, arguments, reason) = match need {
+            Need::AppsByBoard if self.views_differ => return Ok(()),
+            Need::AppsByBoard => {
+                return Err(Stop::Skip("the bridge does not state `apps-by-board`".into()));
+            }
+            Need::OneView if !self.views_differ => return Ok(()),
+            Need::OneView => return Err(Stop::Skip("the bridge states `apps-by-board`".into())),
+            Need::NoUsers => ("read", "has-users", json!({}), "there are users in this database"),
+            Need::NoAdministrators => (
+                "read",
+                "has-another-admin",
                 json!({"except": ""}),
                 "there are administrators in this database",
             ),
+            Need::TextIds => (
+                "write",
+                "insert-apps",
+                expand(
+                    &json!({"apps": [{"$stored-app": {"id": "{}-Aé ", "name": "{}"}}]}),
+                    &self.marker,
+                ),
+                "storage cannot hold an id of any text",
+            ),
         };
-        let begun = self.line.call(Some("need"), "begin", &begin("read"))?;
+        let begun = self.line.call(Some("need"), "begin", &begin(access))?;
         if matches!(begun, Answer::Error(_)) {
             return Err(Stop::Skip(format!("`begin` was refused: {begun:?}")));
         }
         let answer = self.line.call(Some("need"), call, &arguments)?;
         self.line.call(Some("need"), "drop", &json!({}))?;
+        let no_such_id = Expectation::Error(json!({"constraint": {"id": null}}));
         match answer {
-            Answer::Ok(Value::Bool(false)) => Ok(()),
             Answer::Ok(Value::Bool(true)) => Err(Stop::Skip(reason.into())),
+            Answer::Ok(_) => Ok(()),
+            refused if need == Need::TextIds && no_such_id.is_met(&refused) => Err(Stop::Skip(reason.into())),
             other => Err(Stop::Skip(format!("`{call}` answered {other:?}"))),
         }
     }

@@ -5,28 +5,44 @@ mod support;
 use std::sync::Arc;
 
 use portico_storage::DashboardStorage;
-use portico_storage_kit::{InProcess, Report, all, run};
+use portico_storage_kit::{InProcess, Need, Report, all, run};
 use support::Dashboard;
 
 /// Runs every case twice: the second run finds what the first has left behind.
 #[track_caller]
-fn assert_kept(storage: Arc<dyn DashboardStorage>) {
+fn assert_kept(storage: &Arc<dyn DashboardStorage>, dashboard: impl Fn() -> Dashboard, skipped: Need) {
     for _ in 0..2 {
-        let mut target = InProcess::new(storage.clone(), Dashboard::new(storage.clone()));
+        let mut target = InProcess::new(storage.clone(), dashboard());
         let report: Report = run(&mut target, &all(), |_| {});
         assert!(report.is_kept(), "{report}");
         assert_eq!(report.outcomes.len(), all().len());
-        assert_eq!(report.skipped().count(), 0, "{report}");
+        assert!(
+            report.skipped().all(|(case, _)| case.needs == Some(skipped)),
+            "{report}"
+        );
+        assert!(report.skipped().next().is_some(), "{report}");
     }
+}
+
+#[track_caller]
+fn assert_kept_in_one_view(storage: &Arc<dyn DashboardStorage>) {
+    assert_kept(storage, || Dashboard::new(storage.clone()), Need::AppsByBoard);
 }
 
 #[test]
 fn the_driver_in_memory_keeps_every_rule() {
-    assert_kept(support::memory());
+    assert_kept_in_one_view(&support::memory());
+}
+
+#[test]
+fn the_driver_in_memory_keeps_every_rule_with_apps_by_board() {
+    let storage = support::memory_with_apps_by_board();
+    let dashboard = || Dashboard::new(storage.clone()).with_apps_by_board();
+    assert_kept(&storage, dashboard, Need::OneView);
 }
 
 #[test]
 fn the_sqlite_driver_keeps_every_rule() {
     let directory = tempfile::tempdir().expect("a temporary folder");
-    assert_kept(support::sqlite(&directory));
+    assert_kept_in_one_view(&support::sqlite(&directory));
 }

@@ -96,8 +96,8 @@ fn component(text: &str) -> File {
 fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
     let text = run(command().arg("inspect"), "").succeeded();
     for word in [
-        "portico:dashboard/storage@0.2.0",
-        "portico:dashboard/apps@0.2.0",
+        "portico:dashboard/storage@1.0.0",
+        "portico:dashboard/apps@1.0.0",
         "wasi:random/random@0.2.6",
         &format!("{} bytes", COMPONENT.len()),
         "user.getAll",
@@ -111,7 +111,7 @@ fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
     assert_eq!(answer["kind"], "component");
     assert_eq!(answer["size"], COMPONENT.len());
     assert_eq!(answer["problems"], serde_json::json!([]));
-    assert_eq!(answer["procedures"].as_array().expect("a list").len(), 26);
+    assert_eq!(answer["procedures"].as_array().expect("a list").len(), 28);
     // The hash as another program computes it.
     let sum = std::process::Command::new("sha256sum")
         .arg(&shipped.path)
@@ -151,15 +151,15 @@ fn a_component_with_unknown_imports_is_told_what_the_host_offers() {
     assert_eq!(problems.len(), 2, "{problems:#?}");
     for word in [
         "wasi:cli/environment@0.2.6, wasi:cli/exit@0.2.6",
-        "portico:dashboard/storage@0.2.0",
+        "portico:dashboard/storage@1.0.0",
         "standard library",
     ] {
         assert!(problems[0].contains(word), "{word} is not in: {}", problems[0]);
     }
     for word in [
         "does not offer",
-        "portico:dashboard/apps@0.2.0",
-        "portico:dashboard/names@0.2.0",
+        "portico:dashboard/apps@1.0.0",
+        "portico:dashboard/names@1.0.0",
     ] {
         assert!(problems[1].contains(word), "{word} is not in: {}", problems[1]);
     }
@@ -170,24 +170,24 @@ fn a_component_with_unknown_imports_is_told_what_the_host_offers() {
 
 #[test]
 fn a_component_of_another_version_is_told_both_versions() {
-    renamed("@0.2.0", "@0.3.0").refused_for(&[
-        "portico:dashboard@0.3.0",
-        "supports portico:dashboard@0.2.0",
+    renamed("@1.0.0", "@2.0.0").refused_for(&[
+        "portico:dashboard@2.0.0",
+        "supports portico:dashboard@1.0.0",
         "storage",
         "apps",
     ]);
-    renamed("@0.2.0", "@0.1.9").refused_for(&[
-        "made for portico:dashboard@0.1.9",
-        "supports portico:dashboard@0.2.0",
+    renamed("@1.0.0", "@0.2.0").refused_for(&[
+        "made for portico:dashboard@0.2.0",
+        "supports portico:dashboard@1.0.0",
         "run a portico that supports the other version, or build the component with the wit/ of this one",
     ]);
 }
 
 #[test]
 fn a_component_of_a_compatible_version_runs() {
-    let newer = renamed("@0.2.0", "@0.2.7");
+    let newer = renamed("@1.0.0", "@1.0.7");
     let text = newer.inspect(&[]).succeeded();
-    assert!(text.contains("portico:dashboard/apps@0.2.7"), "{text}");
+    assert!(text.contains("portico:dashboard/apps@1.0.7"), "{text}");
     let server = Builder::default()
         .argument("--component")
         .argument(newer.path.to_str().expect("a text"))
@@ -198,12 +198,12 @@ fn a_component_of_a_compatible_version_runs() {
 #[test]
 fn differences_from_the_contract_are_named() {
     renamed("default-icon", "another-icon").refused_for(&[
-        "portico:dashboard/icons@0.2.0",
+        "portico:dashboard/icons@1.0.0",
         "`another-icon`: this host does not offer it",
     ]);
-    renamed("hashes", "cashes").refused_for(&[
-        "portico:dashboard/procedures@0.2.0",
-        "`describe`: result: record `procedure`: it lacks `hashes` and adds `cashes`",
+    renamed("one-of", "two-of").refused_for(&[
+        "portico:dashboard/procedures@1.0.0",
+        "`describe`: result: record `procedure`: field `access`: variant `access`: it lacks `one-of` and adds `two-of`",
     ]);
     // One function of an export, lifted by hand, that takes numbers.
     let numbers = component(
@@ -217,7 +217,7 @@ fn differences_from_the_contract_are_named() {
                 (canon lift (core func $code "keys") (memory (core memory $code "memory"))
                     (realloc (core func $code "realloc"))))
             (instance $names (export "keys" (func $keys)))
-            (export "portico:dashboard/names@0.2.0" (instance $names)))"#,
+            (export "portico:dashboard/names@1.0.0" (instance $names)))"#,
     );
     let problems = numbers.refused();
     let words = "`keys`: parameter `names`: u32 where this host has string";

@@ -160,7 +160,8 @@ impl Row {
             let name = &template[start + 1..end];
             let keys = input.as_object_mut().expect("an object");
             let id = keys.remove(name).or_else(|| keys.remove("id")).expect("the id");
-            path = format!("{}{}", &template[..start], escape(id.as_str().expect("a text")));
+            let id = escape(id.as_str().expect("a text"));
+            path = format!("{}{id}{}", &template[..start], &template[end + 1..]);
         }
         match (method, &input) {
             ("GET" | "DELETE", Value::Object(keys)) if !keys.is_empty() => {
@@ -309,6 +310,9 @@ fn document(records: &mut dyn Records) -> Value {
 pub static TABLE: &[Row] = &[
     // wit/users.wit
     query("user.getAll", ADMIN, none).rest("GET", "/api/users"),
+    query("user.getPaginated", ADMIN, |_|
+        json!({"page": 1, "pageSize": 5, "search": "a", "provider": "credentials", "disabled": false}))
+        .rest("GET", "/api/users/paginated").weight(25),
     query("user.selectable", SignedIn, |_| json!({"excludeExternalProviders": true}))
         .rest("GET", "/api/users/selectable"),
     query("user.search", ADMIN, |_| json!({"query": "a", "limit": 5})).rest("POST", "/api/users/search")
@@ -338,6 +342,8 @@ pub static TABLE: &[Row] = &[
         json!({"id": it.user(), "pingIconsEnabled": it.flag()})).weight(15),
     mutation("user.changeFirstDayOfWeek", OwnOrAdmin, |it|
         json!({"id": it.user(), "firstDayOfWeek": u8::from(it.flag())})).weight(15),
+    mutation("user.setDisabled", ADMIN, |it| json!({"userId": it.user(), "disabled": false}))
+        .rest("PATCH", "/api/users/{userId}/disabled").weight(10),
     // wit/apps.wit
     query("app.all", SignedIn, none).rest("GET", "/api/apps"),
     query("app.getPaginated", SignedIn, |_| json!({"page": 1, "pageSize": 5, "search": "a"}))

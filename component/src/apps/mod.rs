@@ -19,14 +19,14 @@ impl contract::Guest for Plugin {
 
     fn get_paginated(
         caller: Caller,
-        page: i32,
-        page_size: i32,
+        page: u32,
+        page_size: u32,
         search: Option<String>,
     ) -> Result<AppPage, Error> {
         reads::get_paginated(&caller, page, page_size, search.as_deref())
     }
 
-    fn search(caller: Caller, query: String, limit: Option<i32>) -> Result<Vec<App>, Error> {
+    fn search(caller: Caller, query: String, limit: Option<u32>) -> Result<Vec<App>, Error> {
         reads::search(&caller, &query, limit)
     }
 

@@ -4,39 +4,38 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::app::app_not_found;
-use crate::bindings::storage::AppFilter;
+use crate::access::viewer;
+use crate::bindings::storage::{AppFilter, Slice};
 use crate::bindings::types::{App, AppPage, Caller, Error, Id};
+use crate::names;
 use crate::procedures::{Procedure, authorise};
+use crate::transaction::{self, too_large};
 use crate::validate::text::APP_NAME_MAX;
-use crate::validate::{self, Issues, field, number};
-use crate::{names, transaction};
+use crate::validate::{self, Issues, field, number, text};
 
 /// The most ids of one call of `app.byIds`.
 const MAX_IDS: usize = 1000;
 
-const EVERYTHING: AppFilter = AppFilter {
-    name_contains: None,
-    offset: 0,
-    limit: None,
-};
+/// The way out of a list that would be too large.
+const IN_PAGES: &str = "The apps are too large for one answer: read them in pages, with app.getPaginated";
 
 /// `app.all`
 pub fn all(caller: &Caller) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppAll)?;
-    list(&EVERYTHING)
+    list_all(caller)
 }
 
 /// `app.selectable`
 pub fn selectable(caller: &Caller) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppSelectable)?;
-    list(&EVERYTHING)
+    list_all(caller)
 }
 
 /// `app.getPaginated`
 pub fn get_paginated(
     caller: &Caller,
-    page: i32,
-    page_size: i32,
+    page: u32,
+    page_size: u32,
     search: Option<&str>,
 ) -> Result<AppPage, Error> {
     authorise(caller, Procedure::AppGetPaginated)?;
@@ -52,15 +51,18 @@ pub fn get_paginated(
         });
     };
     let filter = AppFilter {
-        name_contains: Some(name_contains.clone()),
+        viewer: viewer(caller),
+        name_contains: Some(name_contains),
+    };
+    let slice = Slice {
         offset: (page - 1).saturating_mul(page_size),
         limit: Some(page_size),
     };
-    transaction::read(|transaction| {
-        let total_count = transaction.count_apps(&name_contains)?;
+    transaction::read(&caller.context, |transaction| {
+        let total_count = transaction.count_apps(&filter)?;
         // For a page past the end, storage would read all names once more to find nothing.
-        let items = if total_count > filter.offset {
-            transaction.list_apps(&filter)?
+        let items = if total_count > slice.offset {
+            transaction.list_apps(&filter, slice)?
         } else {
             Vec::new()
         };
@@ -69,23 +71,36 @@ pub fn get_paginated(
 }
 
 /// `app.search`
-pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<App>, Error> {
+pub fn search(caller: &Caller, query: &str, limit: Option<u32>) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppSearch)?;
     let limit = field("limit", number::limit(limit))?;
     let Some(name_contains) = names::key_to_find(query.trim(), APP_NAME_MAX) else {
         return Ok(Vec::new());
     };
-    list(&AppFilter {
+    let filter = AppFilter {
+        viewer: viewer(caller),
         name_contains: Some(name_contains),
+    };
+    let slice = Slice {
+        offset: 0,
         limit: Some(limit),
-        ..EVERYTHING
+    };
+    transaction::lookup(&caller.context, |transaction| {
+        Ok(transaction.list_apps(&filter, slice)?)
     })
 }
 
 /// `app.byId`
 pub fn by_id(caller: &Caller, id: &str) -> Result<App, Error> {
     authorise(caller, Procedure::AppById)?;
-    transaction::read(|transaction| transaction.get_app(id)?.ok_or_else(|| app_not_found().into()))
+    if !text::is_storable(id) {
+        return Err(app_not_found());
+    }
+    let viewer = viewer(caller);
+    transaction::lookup(&caller.context, |transaction| {
+        let app = transaction.get_app(id, &viewer)?;
+        app.ok_or_else(|| app_not_found().into())
+    })
 }
 
 /// `app.byIds`
@@ -93,18 +108,35 @@ pub fn by_ids(caller: &Caller, ids: Vec<Id>) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppByIds)?;
     validate::whole(number::items(ids.len(), 0..=MAX_IDS))?;
     let ids = each_once(ids);
-    let apps = transaction::read(|transaction| Ok(transaction.get_apps(&ids)?))?;
+    let viewer = viewer(caller);
+    let apps = transaction::lookup(&caller.context, |transaction| {
+        let apps = transaction.get_apps(&ids, &viewer);
+        apps.map_err(|error| too_large(error, "The apps are too large for one answer: ask for fewer"))
+    })?;
     Ok(in_order(apps, &ids))
 }
 
-fn list(filter: &AppFilter) -> Result<Vec<App>, Error> {
-    transaction::read(|transaction| Ok(transaction.list_apps(filter)?))
+fn list_all(caller: &Caller) -> Result<Vec<App>, Error> {
+    let filter = AppFilter {
+        viewer: viewer(caller),
+        name_contains: None,
+    };
+    let slice = Slice {
+        offset: 0,
+        limit: None,
+    };
+    transaction::lookup(&caller.context, |transaction| {
+        let apps = transaction.list_apps(&filter, slice);
+        apps.map_err(|error| too_large(error, IN_PAGES))
+    })
 }
 
-/// The same ids without repetitions, in the order of their first occurrences.
+/// The same ids without repetitions and without those that storage cannot hold, in the order of their first
+/// occurrences.
 fn each_once(ids: Vec<Id>) -> Vec<Id> {
     let mut seen = BTreeSet::new();
-    ids.into_iter().filter(|id| seen.insert(id.clone())).collect()
+    let mut is_new = |id: &Id| text::is_storable(id) && seen.insert(id.clone());
+    ids.into_iter().filter(|id| is_new(id)).collect()
 }
 
 /// The apps in the order of these ids.
@@ -130,7 +162,7 @@ mod tests {
 
     #[test]
     fn apps_come_in_the_order_asked_each_once_and_unknown_ones_are_left_out() {
-        let asked = ["c", "a", "x", "c", "b", "a"].map(Id::from).to_vec();
+        let asked = ["c", "a", "x", "c", "b\0", "b", "a"].map(Id::from).to_vec();
         let ids = each_once(asked);
         assert_eq!(ids, ["c", "a", "x", "b"]);
         let found = in_order(vec![app("a"), app("b"), app("c")], &ids);

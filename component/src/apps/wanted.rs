@@ -7,9 +7,11 @@ use alloc::vec::Vec;
 use super::app::{AppEdit, icons_for, stored};
 use crate::bindings::exports::portico::dashboard::state::WantedApp;
 use crate::bindings::icons;
+use crate::bindings::storage::{Constraint, Error as StorageError, Viewer};
 use crate::bindings::types::{App, Error, Id};
+use crate::environment;
+use crate::transaction::{self, Failure};
 use crate::validate::{self, Checked, Issues, number, text};
-use crate::{environment, transaction};
 
 /// The most apps of one call.
 const MAX_APPS: usize = 1000;
@@ -26,7 +28,7 @@ pub fn find_icons(names: &[String]) -> Result<Vec<String>, Error> {
 }
 
 /// Creates or changes these apps.
-pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
+pub fn put(context: &str, apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
     let edits = edits(apps)?;
     let without = apps.iter().filter(|app| app.id.is_none()).count();
     let mut new_ids = environment::new_ids(without).into_iter();
@@ -34,8 +36,8 @@ pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
         .iter()
         .filter_map(|app| app.id.clone().or_else(|| new_ids.next()))
         .collect();
-    transaction::write(|transaction| {
-        let present = transaction.get_apps(&ids)?;
+    transaction::write(context, |transaction| {
+        let present = transaction.get_apps(&ids, &Viewer::Everything)?;
         let mut present: BTreeMap<Id, App> = present.into_iter().map(|app| (app.id.clone(), app)).collect();
         let mut issues = Issues::default();
         for (index, (id, edit)) in ids.iter().zip(&edits).enumerate() {
@@ -56,11 +58,22 @@ pub fn put(apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
             }
         }
         if !new.is_empty() {
-            transaction.insert_apps(&new)?;
+            transaction.insert_apps(&new).map_err(unusable_id)?;
         }
         Ok(())
     })?;
     Ok(ids)
+}
+
+/// The ids are the document's. None of them is in use, so storage cannot hold one.
+fn unusable_id(error: StorageError) -> Failure {
+    match error {
+        StorageError::Constraint(Constraint::Id) => {
+            let rule = Err::<(), _>(String::from("must be ids that this dashboard can store"));
+            validate::whole(rule).map_or_else(Failure::from, |()| StorageError::Retry.into())
+        }
+        other => other.into(),
+    }
 }
 
 fn edits(apps: &[WantedApp]) -> Result<Vec<AppEdit>, Error> {

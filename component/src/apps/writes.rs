@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::app::{AppEdit, app_not_found, check_new, icons_for, stored};
-use crate::bindings::storage::StoredApp;
+use crate::bindings::storage::{StoredApp, Viewer};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error};
 use crate::procedures::{Procedure, authorise};
-use crate::validate::{self, Issues, field, icon, number};
+use crate::validate::{self, Issues, field, icon, number, text};
 use crate::{environment, transaction};
 
 /// The most apps of one call of `app.createMany`.
@@ -29,7 +29,9 @@ pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
 
     app.id = environment::new_id();
     let stored = [stored(app)];
-    transaction::write(|transaction| Ok(transaction.insert_apps(&stored)?))?;
+    transaction::write(&caller.context, |transaction| {
+        Ok(transaction.insert_apps(&stored)?)
+    })?;
     let [StoredApp { app, .. }] = stored;
     Ok(app)
 }
@@ -61,7 +63,9 @@ pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Err
         app.id = id;
     }
     let stored: Vec<StoredApp> = apps.into_iter().map(stored).collect();
-    transaction::write(|transaction| Ok(transaction.insert_apps(&stored)?))?;
+    transaction::write(&caller.context, |transaction| {
+        Ok(transaction.insert_apps(&stored)?)
+    })?;
     Ok(stored.into_iter().map(|stored| stored.app).collect())
 }
 
@@ -78,9 +82,13 @@ pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
         &change.ping_url,
     );
     issues.finish()?;
+    if !text::is_storable(&change.id) {
+        return Err(app_not_found());
+    }
 
-    transaction::write(|transaction| {
-        let app = transaction.get_app(&change.id)?.ok_or_else(app_not_found)?;
+    transaction::write(&caller.context, |transaction| {
+        let app = transaction.get_app(&change.id, &Viewer::Everything)?;
+        let app = app.ok_or_else(app_not_found)?;
         field("iconUrl", edit.check_icon(&app.icon_url))?;
         if !transaction.update_app(&stored(edit.applied_to(app)))? {
             return Err(app_not_found().into());
@@ -92,7 +100,10 @@ pub fn update(caller: &Caller, change: &AppChange) -> Result<(), Error> {
 /// `app.delete`
 pub fn delete(caller: &Caller, id: &str) -> Result<(), Error> {
     authorise(caller, Procedure::AppDelete)?;
-    transaction::write(|transaction| {
+    if !text::is_storable(id) {
+        return Ok(());
+    }
+    transaction::write(&caller.context, |transaction| {
         transaction.delete_app(id)?;
         Ok(())
     })

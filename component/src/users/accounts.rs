@@ -7,12 +7,12 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
-use super::user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
-use crate::bindings::storage::{AccountKey, NewUser, Transaction};
+use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
+use crate::bindings::storage::{NewUser, Transaction};
 use crate::bindings::types::{Caller, Error, Id, NewAccount, Provider, Registration, User};
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
-use crate::validate::{self, Issues, number, username::new_username};
+use crate::validate::{self, Issues, number, text, username::new_username};
 use crate::{environment, error, names, password};
 
 /// The most groups that a new user can be put into at once.
@@ -22,13 +22,13 @@ const MAX_GROUPS: usize = 1000;
 pub fn init_user(caller: &Caller, account: &NewAccount) -> Result<Id, Error> {
     authorise(caller, Procedure::UserInitUser)?;
     // Before the input is checked: once a user exists, this procedure reveals nothing else.
-    transaction::read(require_no_users)?;
+    transaction::lookup(&caller.context, require_no_users)?;
     let mut issues = Issues::default();
     let account = Account::check(&mut issues, account, Email::Optional);
     issues.finish()?;
 
     let user = account.into_new_user();
-    transaction::write(|transaction| {
+    transaction::write(&caller.context, |transaction| {
         require_no_users(transaction)?;
         transaction.insert_user(&user).map_err(name_taken)?;
         transaction.grant_admin(&user.user.id)?;
@@ -45,13 +45,14 @@ pub fn register(caller: &Caller, registration: &Registration) -> Result<Id, Erro
     issues.finish()?;
 
     let Registration { invite_id, token, .. } = registration;
-    transaction::read(|transaction| {
+    require_invite(text::is_storable(invite_id) && text::is_storable(token))?;
+    transaction::read(&caller.context, |transaction| {
         require_invite(transaction.has_invite(invite_id, token, environment::now())?)?;
         require_free_name(transaction, &account.username)
     })?;
 
     let user = account.into_new_user();
-    transaction::write(|transaction| {
+    transaction::write(&caller.context, |transaction| {
         // A refusal after this leaves the invite as it was: the transaction ends without a commit.
         require_invite(transaction.take_invite(invite_id, token, environment::now())?)?;
         transaction.insert_user(&user).map_err(name_taken)
@@ -67,14 +68,16 @@ pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result
     issues.check("groupIds", number::items(group_ids.len(), 0..=MAX_GROUPS));
     issues.finish()?;
 
-    transaction::read(|transaction| require_free_name(transaction, &account.username))?;
+    transaction::lookup(&caller.context, |transaction| {
+        require_free_name(transaction, &account.username)
+    })?;
 
     let user = account.into_new_user();
     let group_ids: BTreeSet<&Id> = group_ids.iter().collect();
-    transaction::write(|transaction| {
+    transaction::write(&caller.context, |transaction| {
         transaction.insert_user(&user).map_err(name_taken)?;
         for group_id in &group_ids {
-            if !transaction.add_to_group(&user.user.id, group_id)? {
+            if !text::is_storable(group_id) || !transaction.add_to_group(&user.user.id, group_id)? {
                 return Err(error::not_found(&format!("Group {}", error::excerpt(group_id))).into());
             }
         }
@@ -144,8 +147,8 @@ fn require_invite(fits: bool) -> Result<(), Error> {
 }
 
 fn require_free_name(transaction: &Transaction, username: &str) -> Result<(), Failure> {
-    let key = AccountKey::Name((Provider::Credentials, names::key(username)));
-    match transaction.find_account(&key)? {
+    let key = account_key(Provider::Credentials, username);
+    match transaction.get_account(&key)? {
         Some(_) => Err(error::name_taken().into()),
         None => Ok(()),
     }

@@ -1,11 +1,11 @@
 //! The procedures of the interface `users`.
 
 mod accounts;
-mod deletion;
 mod password;
 mod preferences;
 mod profile;
 mod reads;
+mod removal;
 mod user;
 pub mod wanted;
 
@@ -15,14 +15,18 @@ use alloc::vec::Vec;
 use crate::bindings::exports::portico::dashboard::users as contract;
 use crate::bindings::types::{
     Caller, ColorScheme, Error, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange, Registration,
-    SearchPreferences, User, UserMatch, UserOption, UserSummary,
+    SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
 };
 use crate::plugin::Plugin;
-pub use user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+pub use user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 
 impl contract::Guest for Plugin {
     fn get_all(caller: Caller) -> Result<Vec<UserSummary>, Error> {
         reads::get_all(&caller)
+    }
+
+    fn get_paginated(caller: Caller, query: UserQuery) -> Result<UserPage, Error> {
+        reads::get_paginated(&caller, &query)
     }
 
     fn selectable(
@@ -32,7 +36,7 @@ impl contract::Guest for Plugin {
         reads::selectable(&caller, exclude_external_providers.unwrap_or(false))
     }
 
-    fn search(caller: Caller, query: String, limit: Option<i32>) -> Result<Vec<UserMatch>, Error> {
+    fn search(caller: Caller, query: String, limit: Option<u32>) -> Result<Vec<UserMatch>, Error> {
         reads::search(&caller, &query, limit)
     }
 
@@ -80,15 +84,19 @@ impl contract::Guest for Plugin {
         preferences::change_color_scheme(&caller, color_scheme)
     }
 
-    fn change_ping_icons_enabled(caller: Caller, id: Id, enabled: bool) -> Result<(), Error> {
-        preferences::change_ping_icons_enabled(&caller, &id, enabled)
+    fn change_ping_icons_enabled(caller: Caller, user_id: Id, enabled: bool) -> Result<(), Error> {
+        preferences::change_ping_icons_enabled(&caller, &user_id, enabled)
     }
 
-    fn change_first_day_of_week(caller: Caller, id: Id, first_day_of_week: i32) -> Result<(), Error> {
-        preferences::change_first_day_of_week(&caller, &id, first_day_of_week)
+    fn change_first_day_of_week(caller: Caller, user_id: Id, first_day_of_week: u8) -> Result<(), Error> {
+        preferences::change_first_day_of_week(&caller, &user_id, first_day_of_week)
+    }
+
+    fn set_disabled(caller: Caller, user_id: Id, disabled: bool) -> Result<(), Error> {
+        removal::set_disabled(&caller, &user_id, disabled)
     }
 
     fn delete(caller: Caller, user_id: Id) -> Result<(), Error> {
-        deletion::delete(&caller, &user_id)
+        removal::delete(&caller, &user_id)
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::user::{require_credentials, user_not_found};
+use super::user::{require_credentials, require_storable, user_not_found};
 use crate::bindings::storage::{Account, AccountKey, Transaction};
 use crate::bindings::types::{Caller, Error, PasswordChange};
 use crate::procedures::{Procedure, authorise};
@@ -12,11 +12,11 @@ use crate::{error, password};
 
 /// `user.changePassword`
 pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangePassword)?;
+    let authorised = authorise(caller, Procedure::UserChangePassword)?;
     let user_id = &change.user_id;
     // To change your own password you need the previous one, even as an administrator: a session left
     // open must not be enough. For another user's password it is ignored.
-    let own = caller.is(user_id);
+    let own = authorised.is(user_id);
     let previous = change.previous_password.as_deref().filter(|_| own);
     let mut issues = Issues::default();
     issues.check("password", validate::password::password(&change.password));
@@ -27,9 +27,10 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
         );
     }
     issues.finish()?;
-    caller.require_own_user_or_permission(user_id)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    require_storable(user_id)?;
 
-    let seen = transaction::read(|transaction| account(transaction, user_id))?;
+    let seen = transaction::lookup(&caller.context, |transaction| account(transaction, user_id))?;
 
     if let Some(previous) = previous
         && !password::verify(previous, seen.password_hash.as_deref())
@@ -38,7 +39,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
     }
     let new = password::hash(&change.password);
 
-    transaction::write(|transaction| {
+    transaction::write(&caller.context, |transaction| {
         let present = account(transaction, user_id)?;
         // The hash that is replaced must be the one that was checked. For another user's password
         // nothing was checked, and the present hash is replaced.
@@ -55,7 +56,7 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
 }
 
 fn account(transaction: &Transaction, user_id: &str) -> Result<Account, Failure> {
-    let account = transaction.find_account(&AccountKey::Id(user_id.into()))?;
+    let account = transaction.get_account(&AccountKey::Id(user_id.into()))?;
     let account = account.ok_or_else(user_not_found)?;
     require_credentials(account.provider)?;
     Ok(account)

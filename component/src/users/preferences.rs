@@ -1,30 +1,31 @@
 //! Preferences of a user.
 
-use super::user::{require_user, update};
-use crate::bindings::storage::{Constraint, Error as StorageError, UserChange};
+use super::user::{change, require_found, require_storable, require_user};
+use crate::bindings::storage::{Constraint, Error as StorageError};
 use crate::bindings::types::{Caller, ColorScheme, Error, HomeBoards, SearchPreferences};
 use crate::error;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
-use crate::validate::{field, number};
+use crate::validate::{field, number, text};
 
 /// `user.changeHomeBoards`
 pub fn change_home_boards(caller: &Caller, user_id: &str, boards: HomeBoards) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangeHomeBoards)?;
-    caller.require_own_user_or_permission(user_id)?;
-    transaction::write(|transaction| {
+    let authorised = authorise(caller, Procedure::UserChangeHomeBoards)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    require_storable(user_id)?;
+    transaction::write(&caller.context, |transaction| {
         require_user(transaction, user_id)?;
         // The user must be able to view the board, not the caller.
         for board_id in [&boards.home_board_id, &boards.mobile_home_board_id]
             .into_iter()
             .flatten()
         {
-            if !transaction.can_view_board(user_id, board_id)? {
+            if !text::is_storable(board_id) || !transaction.can_view_board(user_id, board_id)? {
                 return Err(error::not_found("Board").into());
             }
         }
-        let change = UserChange::HomeBoards(boards.clone());
-        update(transaction, user_id, &change).map_err(|failure| missing_reference(failure, "Board"))
+        let found = transaction.set_home_boards(user_id, &boards);
+        Ok(require_found(found.map_err(|error| missing(error, "Board"))?)?)
     })
 }
 
@@ -34,49 +35,55 @@ pub fn change_search_preferences(
     user_id: &str,
     preferences: SearchPreferences,
 ) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangeSearchPreferences)?;
-    caller.require_own_user_or_permission(user_id)?;
-    transaction::write(|transaction| {
+    let authorised = authorise(caller, Procedure::UserChangeSearchPreferences)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    require_storable(user_id)?;
+    transaction::write(&caller.context, |transaction| {
         require_user(transaction, user_id)?;
         if let Some(engine_id) = &preferences.default_search_engine_id
-            && !transaction.has_search_engine(engine_id)?
+            && !(text::is_storable(engine_id) && transaction.has_search_engine(engine_id)?)
         {
             return Err(error::not_found("Search engine").into());
         }
-        let change = UserChange::SearchPreferences(preferences.clone());
-        update(transaction, user_id, &change).map_err(|failure| missing_reference(failure, "Search engine"))
+        let found = transaction.set_search_preferences(user_id, &preferences);
+        Ok(require_found(
+            found.map_err(|error| missing(error, "Search engine"))?,
+        )?)
     })
 }
 
 /// `user.changeColorScheme`
 pub fn change_color_scheme(caller: &Caller, color_scheme: ColorScheme) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangeColorScheme)?;
-    change(caller.id()?, &UserChange::ColorScheme(color_scheme))
+    let authorised = authorise(caller, Procedure::UserChangeColorScheme)?;
+    let user_id = authorised.id()?;
+    change(&caller.context, user_id, |transaction| {
+        transaction.set_color_scheme(user_id, color_scheme)
+    })
 }
 
 /// `user.changePingIconsEnabled`
 pub fn change_ping_icons_enabled(caller: &Caller, user_id: &str, enabled: bool) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangePingIconsEnabled)?;
-    caller.require_own_user_or_permission(user_id)?;
-    change(user_id, &UserChange::PingIconsEnabled(enabled))
+    let authorised = authorise(caller, Procedure::UserChangePingIconsEnabled)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    change(&caller.context, user_id, |transaction| {
+        transaction.set_ping_icons_enabled(user_id, enabled)
+    })
 }
 
 /// `user.changeFirstDayOfWeek`
-pub fn change_first_day_of_week(caller: &Caller, user_id: &str, day: i32) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserChangeFirstDayOfWeek)?;
+pub fn change_first_day_of_week(caller: &Caller, user_id: &str, day: u8) -> Result<(), Error> {
+    let authorised = authorise(caller, Procedure::UserChangeFirstDayOfWeek)?;
     let day = field("firstDayOfWeek", number::day_of_week(day))?;
-    caller.require_own_user_or_permission(user_id)?;
-    change(user_id, &UserChange::FirstDayOfWeek(day))
-}
-
-fn change(user_id: &str, change: &UserChange) -> Result<(), Error> {
-    transaction::write(|transaction| update(transaction, user_id, change))
+    authorised.require_own_user_or_permission(user_id)?;
+    change(&caller.context, user_id, |transaction| {
+        transaction.set_first_day_of_week(user_id, day)
+    })
 }
 
 /// Storage checks references, too: a record that was deleted since we looked is also not found.
-fn missing_reference(failure: Failure, what: &str) -> Failure {
-    match failure {
-        Failure::Storage(StorageError::Constraint(Constraint::Reference)) => error::not_found(what).into(),
-        other => other,
+fn missing(error: StorageError, what: &str) -> Failure {
+    match error {
+        StorageError::Constraint(Constraint::Reference) => error::not_found(what).into(),
+        other => other.into(),
     }
 }

@@ -1,7 +1,7 @@
 //! The profile of a user: image, name and email.
 
-use super::user::{name_taken, require_credentials, require_user, update, user_not_found};
-use crate::bindings::storage::{Profile, UserChange};
+use super::user::{change, name_taken, require_credentials, require_found, require_storable, require_user};
+use crate::bindings::storage::Profile;
 use crate::bindings::types::{Caller, Error, ProfileChange, TextChange, User};
 use crate::procedures::{Procedure, authorise};
 use crate::validate::email::optional_email;
@@ -10,36 +10,33 @@ use crate::{names, transaction};
 
 /// `user.setProfileImage`
 pub fn set_image(caller: &Caller, user_id: &str, image: Option<&str>) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserSetProfileImage)?;
+    let authorised = authorise(caller, Procedure::UserSetProfileImage)?;
     let image = field("image", image.map(validate::image::data_uri).transpose())?;
-    caller.require_own_user_or_permission(user_id)?;
-    let change = UserChange::Image(image);
-    transaction::write(|transaction| update(transaction, user_id, &change))
+    authorised.require_own_user_or_permission(user_id)?;
+    change(&caller.context, user_id, |transaction| {
+        transaction.set_image(user_id, image.as_deref())
+    })
 }
 
 /// `user.editProfile`
-pub fn edit(caller: &Caller, change: &ProfileChange) -> Result<(), Error> {
-    let caller = authorise(caller, Procedure::UserEditProfile)?;
+pub fn edit(caller: &Caller, edit: &ProfileChange) -> Result<(), Error> {
+    let authorised = authorise(caller, Procedure::UserEditProfile)?;
     let mut issues = Issues::default();
-    let name = issues.check("name", username::username(&change.name));
-    let email = issues.check("email", change.email.checked(optional_email));
+    let name = issues.check("name", username::username(&edit.name));
+    let email = issues.check("email", edit.email.checked(optional_email));
     issues.finish()?;
-    caller.require_own_user_or_permission(&change.id)?;
+    authorised.require_own_user_or_permission(&edit.id)?;
 
-    transaction::write(|transaction| {
-        let user = require_user(transaction, &change.id)?;
+    require_storable(&edit.id)?;
+    transaction::write(&caller.context, |transaction| {
+        let user = require_user(transaction, &edit.id)?;
         require_credentials(user.provider)?;
         if name != names::key(&user.name) {
             field("name", username::visible(&name))?;
         }
-        let profile = UserChange::Profile(profile_after(&name, &email, &user));
-        if !transaction
-            .update_user(&change.id, &profile)
-            .map_err(name_taken)?
-        {
-            return Err(user_not_found().into());
-        }
-        Ok(())
+        let profile = profile_after(&name, &email, &user);
+        let found = transaction.set_profile(&edit.id, &profile).map_err(name_taken)?;
+        Ok(require_found(found)?)
     })
 }
 

@@ -1,55 +1,115 @@
-//! Reading users: all, those to choose from, those found by name, and one.
+//! Reading users: all, by page, those to choose from, those found by name, and one.
 
 use alloc::vec::Vec;
 
-use super::user::require_user;
-use crate::bindings::storage::UserFilter;
-use crate::bindings::types::{Caller, Error, Provider, User, UserMatch, UserOption, UserSummary};
+use super::user::{require_storable, require_user};
+use crate::bindings::storage::{ListedUser, Slice, UserFilter};
+use crate::bindings::types::{
+    Caller, Error, Provider, User, UserEntry, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
+};
+use crate::names;
 use crate::procedures::{Procedure, authorise};
-use crate::validate::{field, number, username};
-use crate::{names, transaction};
+use crate::transaction::{self, too_large};
+use crate::validate::{Issues, field, number, username};
 
 const EVERYONE: UserFilter = UserFilter {
     provider: None,
     name_contains: None,
     email: None,
-    limit: None,
+    disabled: None,
 };
+
+/// The way out of a list that would be too large.
+const IN_PARTS: &str =
+    "The users are too large for one answer: read them in parts, with user.getPaginated or user.search";
 
 /// `user.getAll`
 pub fn get_all(caller: &Caller) -> Result<Vec<UserSummary>, Error> {
     authorise(caller, Procedure::UserGetAll)?;
-    list(&EVERYONE)
+    let users = list(caller, &EVERYONE, None)?;
+    let to_summary = |user: ListedUser| UserSummary {
+        id: user.id,
+        name: user.name,
+        email: user.email,
+        email_verified: user.email_verified,
+        image: user.image,
+    };
+    Ok(users.into_iter().map(to_summary).collect())
+}
+
+/// `user.getPaginated`
+pub fn get_paginated(caller: &Caller, query: &UserQuery) -> Result<UserPage, Error> {
+    authorise(caller, Procedure::UserGetPaginated)?;
+    let mut issues = Issues::default();
+    let page = issues.check("page", number::page(query.page));
+    let page_size = issues.check("pageSize", number::page_size(query.page_size));
+    issues.finish()?;
+    let searched = names::key_to_find(query.search.as_deref().unwrap_or("").trim(), username::MAX);
+    let Some(name_contains) = searched else {
+        return Ok(UserPage {
+            items: Vec::new(),
+            total_count: 0,
+        });
+    };
+    let filter = UserFilter {
+        provider: query.provider,
+        name_contains: Some(name_contains),
+        email: None,
+        disabled: query.disabled,
+    };
+    let slice = Slice {
+        offset: (page - 1).saturating_mul(page_size),
+        limit: Some(page_size),
+    };
+    let to_entry = |user: ListedUser| UserEntry {
+        id: user.id,
+        name: user.name,
+        email: user.email,
+        email_verified: user.email_verified,
+        provider: user.provider,
+        disabled: user.disabled,
+    };
+    transaction::read(&caller.context, |transaction| {
+        let total_count = transaction.count_users(&filter)?;
+        // For a page past the end, storage would read all names once more to find nothing.
+        let users = if total_count > slice.offset {
+            transaction.list_users(&filter, slice, false)?
+        } else {
+            Vec::new()
+        };
+        Ok(UserPage {
+            items: users.into_iter().map(to_entry).collect(),
+            total_count,
+        })
+    })
 }
 
 /// `user.selectable`
 pub fn selectable(caller: &Caller, only_credentials: bool) -> Result<Vec<UserOption>, Error> {
     authorise(caller, Procedure::UserSelectable)?;
     let provider = only_credentials.then_some(Provider::Credentials);
-    let users = list(&UserFilter { provider, ..EVERYONE })?;
-    Ok(users
-        .into_iter()
-        .map(|user| UserOption {
-            id: user.id,
-            name: user.name,
-            image: user.image,
-        })
-        .collect())
+    let users = list(caller, &UserFilter { provider, ..EVERYONE }, None)?;
+    let to_option = |user: ListedUser| UserOption {
+        id: user.id,
+        name: user.name,
+        image: user.image,
+    };
+    Ok(users.into_iter().map(to_option).collect())
 }
 
 /// `user.search`
-pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<UserMatch>, Error> {
+pub fn search(caller: &Caller, query: &str, limit: Option<u32>) -> Result<Vec<UserMatch>, Error> {
     authorise(caller, Procedure::UserSearch)?;
     let limit = field("limit", number::limit(limit))?;
     let Some(name_contains) = names::key_to_find(query.trim(), username::MAX) else {
         return Ok(Vec::new());
     };
-    let users = list(&UserFilter {
+    let filter = UserFilter {
         name_contains: Some(name_contains),
-        limit: Some(limit),
         ..EVERYONE
-    })?;
-    let to_match = |user: UserSummary| UserMatch {
+    };
+    let users = list(caller, &filter, Some(limit))?;
+    let to_match = |user: ListedUser| UserMatch {
         id: user.id,
         name: user.name,
         email: user.email,
@@ -60,11 +120,16 @@ pub fn search(caller: &Caller, query: &str, limit: Option<i32>) -> Result<Vec<Us
 
 /// `user.getById`
 pub fn get_by_id(caller: &Caller, user_id: &str) -> Result<User, Error> {
-    let caller = authorise(caller, Procedure::UserGetById)?;
-    caller.require_own_user_or_permission(user_id)?;
-    transaction::read(|transaction| require_user(transaction, user_id))
+    let authorised = authorise(caller, Procedure::UserGetById)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    require_storable(user_id)?;
+    transaction::lookup(&caller.context, |transaction| require_user(transaction, user_id))
 }
 
-fn list(filter: &UserFilter) -> Result<Vec<UserSummary>, Error> {
-    transaction::read(|transaction| Ok(transaction.list_users(filter)?))
+fn list(caller: &Caller, filter: &UserFilter, limit: Option<u32>) -> Result<Vec<ListedUser>, Error> {
+    let slice = Slice { offset: 0, limit };
+    transaction::lookup(&caller.context, |transaction| {
+        let users = transaction.list_users(filter, slice, true);
+        users.map_err(|error| too_large(error, IN_PARTS))
+    })
 }

@@ -2,10 +2,11 @@
 
 use alloc::string::String;
 
-use crate::bindings::storage::{Constraint, Error as StorageError, Transaction, UserChange};
+use crate::bindings::storage::{AccountKey, Constraint, Error as StorageError, ProviderName, Transaction};
 use crate::bindings::types::{ColorScheme, Error, Id, Provider, User};
-use crate::error;
-use crate::transaction::Failure;
+use crate::transaction::{self, Failure};
+use crate::validate::text;
+use crate::{error, names};
 
 /// A user with the preferences that a new user has.
 pub fn new_user(id: Id, provider: Provider, name: String) -> User {
@@ -28,6 +29,12 @@ pub fn new_user(id: Id, provider: Provider, name: String) -> User {
 /// The colour scheme of a new user.
 pub const NEW_USERS_COLOR_SCHEME: ColorScheme = ColorScheme::Dark;
 
+/// How a user with this name is found.
+pub fn account_key(provider: Provider, name: &str) -> AccountKey {
+    let name_key = names::key(name);
+    AccountKey::Name(ProviderName { provider, name_key })
+}
+
 /// Turns the refusal of storage into "name taken", if that is the reason.
 pub fn name_taken(error: StorageError) -> Failure {
     match error {
@@ -36,13 +43,24 @@ pub fn name_taken(error: StorageError) -> Failure {
     }
 }
 
-/// Changes a user who must exist.
-pub fn update(transaction: &Transaction, id: &str, change: &UserChange) -> Result<(), Failure> {
-    if transaction.update_user(id, change)? {
-        Ok(())
-    } else {
-        Err(user_not_found().into())
-    }
+/// Changes a user who must exist, in a transaction of its own.
+pub fn change(
+    context: &str,
+    user_id: &str,
+    set: impl Fn(&Transaction) -> Result<bool, StorageError>,
+) -> Result<(), Error> {
+    require_storable(user_id)?;
+    transaction::write(context, |transaction| Ok(require_found(set(transaction)?)?))
+}
+
+/// Refuses an id that no user can have.
+pub fn require_storable(user_id: &str) -> Result<(), Error> {
+    require_found(text::is_storable(user_id))
+}
+
+/// Refuses if there was no such user.
+pub fn require_found(found: bool) -> Result<(), Error> {
+    if found { Ok(()) } else { Err(user_not_found()) }
 }
 
 /// Refuses a user who does not exist.

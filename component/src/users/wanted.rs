@@ -4,17 +4,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::profile::profile_after;
-use super::user::{NEW_USERS_COLOR_SCHEME, name_taken, new_user};
+use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedUser};
-use crate::bindings::storage::{
-    AccountKey, Error as StorageError, NewUser, Profile, Transaction, UserChange,
-};
+use crate::bindings::storage::{AccountKey, Error as StorageError, NewUser, Profile, Transaction};
 use crate::bindings::types::{Error, Id, Issue, PathSegment, Provider, TextChange, User};
 use crate::transaction::{self, Failure};
 use crate::validate::change::OptionalText;
 use crate::validate::email::optional_email;
 use crate::validate::{self, Checked, Issues, image, number, username};
-use crate::{environment, error, names, password};
+use crate::{environment, error, password};
 
 /// The most users of one call.
 const MAX_USERS: usize = 1000;
@@ -31,10 +29,10 @@ pub fn hash(password: &str) -> Result<String, Error> {
 }
 
 /// Creates or changes these users.
-pub fn put(users: &[WantedUser]) -> Result<Vec<Id>, Error> {
+pub fn put(context: &str, users: &[WantedUser]) -> Result<Vec<Id>, Error> {
     let edits = edits(users, Secrets::Hashed)?;
     let new_ids = environment::new_ids(users.len());
-    transaction::write(|transaction| {
+    transaction::write(context, |transaction| {
         let mut issues = Issues::default();
         for (index, edit) in edits.iter().enumerate() {
             issues.enter_item(index);
@@ -91,6 +89,7 @@ struct UserEdit {
     email_verified: TimestampChange,
     image: TextChange,
     password_hash: Option<String>,
+    disabled: Option<bool>,
 }
 
 impl UserEdit {
@@ -102,25 +101,26 @@ impl UserEdit {
             email_verified: user.email_verified,
             image: issues.check("image", user.image.checked(image_rule(user.provider))),
             password_hash: issues.check("password", secrets.check(user.provider, user.secret.as_ref())),
+            disabled: user.disabled,
         }
     }
 
     fn key(&self) -> AccountKey {
-        AccountKey::Name((self.provider, names::key(&self.name)))
+        account_key(self.provider, &self.name)
     }
 
     /// Refuses a name that a new user may not have, unless a user has it already: it may be older than
     /// the rule.
     fn check_name(&self, transaction: &Transaction) -> Result<Checked<()>, Failure> {
         let visible = username::visible(&self.name);
-        if visible.is_err() && transaction.find_account(&self.key())?.is_some() {
+        if visible.is_err() && transaction.get_account(&self.key())?.is_some() {
             return Ok(Ok(()));
         }
         Ok(visible)
     }
 
     fn put(&self, transaction: &Transaction, new_id: &Id, index: usize) -> Result<Id, Failure> {
-        let Some(account) = transaction.find_account(&self.key())? else {
+        let Some(account) = transaction.get_account(&self.key())? else {
             self.insert(transaction, new_id, index)?;
             return Ok(new_id.clone());
         };
@@ -130,14 +130,18 @@ impl UserEdit {
         if (&profile.name, &profile.email, profile.email_verified)
             != (&present.name, &present.email, present.email_verified)
         {
-            let change = UserChange::Profile(profile);
             transaction
-                .update_user(&present.id, &change)
+                .set_profile(&present.id, &profile)
                 .map_err(name_taken)?;
         }
         let image = self.image.clone().applied_to(present.image.clone());
         if image != present.image {
-            transaction.update_user(&present.id, &UserChange::Image(image))?;
+            transaction.set_image(&present.id, image.as_deref())?;
+        }
+        if let Some(disabled) = self.disabled
+            && disabled != account.disabled
+        {
+            transaction.set_disabled(&present.id, disabled)?;
         }
         Ok(present.id)
     }
@@ -156,7 +160,11 @@ impl UserEdit {
                 ..blank
             },
         };
-        transaction.insert_user(&user).map_err(name_taken)
+        transaction.insert_user(&user).map_err(name_taken)?;
+        if self.disabled == Some(true) {
+            transaction.set_disabled(id, true)?;
+        }
+        Ok(())
     }
 
     /// The profile from now on.
@@ -217,6 +225,7 @@ mod tests {
             email_verified: TimestampChange::Keep,
             image: TextChange::Keep,
             secret: None,
+            disabled: None,
         }
     }
 

@@ -11,6 +11,11 @@ use super::issues::Checked;
 /// The most characters that the name of an app has.
 pub const APP_NAME_MAX: usize = 64;
 
+/// Whether storage can hold a text: some databases cannot hold U+0000.
+pub fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
+}
+
 /// The name of an app.
 pub fn app_name(value: &str) -> Checked<String> {
     line(value.trim(), 1..=APP_NAME_MAX)

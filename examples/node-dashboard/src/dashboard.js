@@ -9,6 +9,7 @@ import { z } from "zod";
 import { createTables, Database, hash } from "./database.js";
 import { Component } from "./portico/component.js";
 import { Hashing } from "./portico/hashing.js";
+import { invoke } from "./portico/invoke.js";
 import { routerOf, toTrpc } from "./portico/router.js";
 import { VIEWABLE } from "./portico/storage.js";
 import { Sessions } from "./sessions.js";
@@ -34,13 +35,17 @@ class Refused extends Error {
 export function dashboard(file) {
   createTables(file);
   const database = new Database(file);
-  const hashing = new Hashing(file);
+  const hashing = new Hashing(new URL("portico/worker.js", import.meta.url), { file });
   const component = new Component({ database, ...surroundings });
   const sessions = new Sessions(database, hashing);
   const db = database.writer;
 
   const hasUsers = () => db.first("SELECT 1 FROM accounts LIMIT 1") !== undefined;
-  const router = routerOf({ component, hashing, hasUsers });
+  const router = routerOf({
+    described: component.runFresh({}, ({ procedures }) => procedures.describe()),
+    run: (call, invocation, hashes) => (hashes ? hashing.run(call, invocation) : component.run(call, invoke(invocation))),
+    hasUsers,
+  });
 
   const app = express();
   app.disable("x-powered-by");
@@ -56,11 +61,11 @@ export function dashboard(file) {
   app.use(express.static(fileURLToPath(new URL("../public", import.meta.url))));
   app.use(express.json());
 
-  /** The uid of the account that calls. @param {Request} request */
+  /** The user who calls. @param {Request} request */
   const signedIn = (request) => {
-    const { caller } = sessions.callOf(request);
-    if (caller.tag === "anonymous") throw new Refused(401, "Sign in first");
-    return caller.val;
+    const { user } = sessions.callOf(request);
+    if (!user) throw new Refused(401, "Sign in first");
+    return user;
   };
   /** @param {Request} request */
   const administrator = (request) => {
@@ -78,7 +83,7 @@ export function dashboard(file) {
   app.post("/session", async (request, response) => {
     const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
     const user = await sessions.signIn(response, username, password);
-    if (!user) throw new Refused(401, "The password was changed just now: sign in again");
+    if (!user) throw new Refused(401, "The account was changed just now: sign in again");
     response.json({ user });
   });
   app.delete("/session", (request, response) => {
@@ -94,8 +99,7 @@ export function dashboard(file) {
   // Panels, teams and so on: what this dashboard had before. No more of it than an example needs.
 
   app.get("/panels/:uid", (request, response) => {
-    const { caller } = sessions.callOf(request);
-    const visible = db.first(VIEWABLE, caller.tag === "user" ? caller.val.id : "", request.params.uid);
+    const visible = db.first(VIEWABLE, sessions.callOf(request).user?.id ?? "", request.params.uid);
     if (!visible) throw new Refused(404, "There is no such panel");
     const { title } = db.first("SELECT title FROM panels WHERE number = ?", visible.number);
     const sql = `

@@ -57,6 +57,16 @@ export class Connection {
   }
 
   /**
+   * One row after the other.
+   * @param {string} sql
+   * @param {Value[]} values
+   * @returns {Iterable<any>}
+   */
+  iterate(sql, ...values) {
+    return this.#prepare(sql).iterate(values);
+  }
+
+  /**
    * How many rows a statement changed.
    * @param {string} sql
    * @param {Value[]} values

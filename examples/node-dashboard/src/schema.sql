@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS accounts (
     mail               TEXT,
     mail_checked_at    INTEGER,
     secret             TEXT,
-    secret_version     INTEGER NOT NULL DEFAULT 0, -- for Portico; see counters
+    secret_version     INTEGER NOT NULL DEFAULT 0, -- for Portico; how often the password was set
+    blocked            INTEGER NOT NULL DEFAULT 0, -- for Portico; whether the user is disabled
     theme              TEXT NOT NULL CHECK (theme IN ('day', 'night', 'system')),
     start_panel        INTEGER REFERENCES panels ON DELETE SET NULL,
     start_panel_small  INTEGER REFERENCES panels ON DELETE SET NULL,
@@ -48,13 +49,6 @@ CREATE TABLE IF NOT EXISTS subjects (
     PRIMARY KEY (realm, subject),
     UNIQUE (account, realm)
 ) STRICT;
-
--- For Portico: counts the passwords that have ever been set. Each account stores the count at its own.
-CREATE TABLE IF NOT EXISTS counters (
-    name  TEXT PRIMARY KEY,
-    value INTEGER NOT NULL
-) STRICT;
-INSERT OR IGNORE INTO counters VALUES ('secrets', 0);
 
 -- Sessions.
 CREATE TABLE IF NOT EXISTS logins (

@@ -6,7 +6,7 @@ import { hash } from "./database.js";
 /**
  * @import { Request, Response } from "express"
  * @import { Database } from "./database.js"
- * @import { Call } from "./portico/component.js"
+ * @import { Call } from "./portico/contexts.js"
  * @import { Hashing } from "./portico/hashing.js"
  */
 
@@ -15,33 +15,25 @@ const DAYS = 30;
 const MILLISECONDS = DAYS * 86_400_000;
 
 /** @type {Call} */
-const ANONYMOUS = { caller: { tag: "anonymous" } };
+const ANONYMOUS = {};
 
 /** @param {Request} request */
 const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\\w-]{43})`)?.[1];
 
 /**
- * How many passwords have ever been set. Read this before a password is checked.
- * @param {Database} database
- * @returns {number}
- */
-export const passwordsSet = (database) =>
-  database.writer.first("SELECT value FROM counters WHERE name = 'secrets'").value;
-
-/**
- * Begins a session, unless the account's password was set after this count was read.
+ * Begins a session, unless the account is blocked or gone, or its password was set after it was checked.
  * @param {Database} database
  * @param {string} account its uid
  * @param {string} token
- * @param {number} passwords
+ * @param {bigint} version of the password that was checked
  */
-export const begin = (database, account, token, passwords) =>
+export const begin = (database, account, token, version) =>
   database.write((db) => {
     db.run("DELETE FROM logins WHERE ends_at <= ?", Date.now());
     const sql = `
       INSERT INTO logins (uid, token_hash, account, ends_at)
-      SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?`;
-    return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, passwords) > 0;
+      SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND blocked = 0 AND secret_version = ?`;
+    return db.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, Number(version)) > 0;
   });
 
 export class Sessions {
@@ -70,7 +62,7 @@ export class Sessions {
     if (rows.length === 0) return ANONYMOUS;
     const [{ session, id }] = rows;
     const permissions = [...new Set(rows.flatMap(({ may }) => may ?? []))];
-    return { session, caller: { tag: "user", val: { id, permissions } } };
+    return { session, user: { id, permissions } };
   }
 
   /**
@@ -78,16 +70,16 @@ export class Sessions {
    * @param {Response} response
    * @param {string} username
    * @param {string} password
-   * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the password was replaced meanwhile
+   * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the account has changed meanwhile
    */
   async signIn(response, username, password) {
-    const before = passwordsSet(this.#database);
-    const user = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values: [username, password] });
+    const values = [username, password];
+    const { id, name, passwordVersion } = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values });
     const token = randomBytes(32).toString("base64url");
-    if (!begin(this.#database, user.id, token, before)) return undefined;
+    if (!begin(this.#database, id, token, passwordVersion)) return undefined;
     // Behind TLS add `secure`.
     response.cookie(COOKIE, token, { httpOnly: true, sameSite: "lax", maxAge: MILLISECONDS });
-    return user;
+    return { id, name };
   }
 
   /**

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, StrictBool, StrictStr, ValidationError
 from starlette.applications import Starlette
@@ -19,6 +19,7 @@ from . import surroundings
 from .database import Connection, Database, create_tables, hash_of
 from .portico.component import Compiled, Component, Refused
 from .portico.hashing import Hashing
+from .portico.procedures import Procedure
 from .portico.router import Router, error_of
 from .portico.storage import VIEWABLE
 from .portico.values import Record
@@ -79,23 +80,23 @@ async def body_of(request: Request, shape: type[Shape]) -> Shape:
 class Dashboard:
     """The state that the routes share."""
 
-    def __init__(self, file: str, compiled: Compiled) -> None:
+    def __init__(self, file: str, compiled: Compiled, procedures: dict[str, Procedure]) -> None:
         self.database = Database(file)
         self.db = self.database.writer
         self.hashing = Hashing(compiled, file, surroundings)
         self.sessions = Sessions(self.database, self.hashing)
         component = Component(compiled, self.database, surroundings)
-        self.router = Router(component, self.hashing, self.sessions.call_of, self.has_users)
+        self.router = Router(component, self.hashing, procedures, self.sessions.call_of, self.has_users)
 
     def has_users(self) -> bool:
         return self.db.first("SELECT 1 FROM accounts LIMIT 1") is not None
 
     def signed_in(self, request: Request) -> Record:
         """The caller."""
-        caller: Any = self.sessions.call_of(request).caller.payload
+        caller = self.sessions.call_of(request).user
         if caller is None:
             raise HTTPException(401, "Sign in first")
-        return caller  # type: ignore[no-any-return]
+        return caller
 
     def administrator(self, request: Request) -> Record:
         """The same, if they are one."""
@@ -115,7 +116,7 @@ class Dashboard:
         credentials = await body_of(request, Credentials)
         begun = await self.sessions.sign_in(credentials.username, credentials.password)
         if begun is None:
-            raise HTTPException(401, "The password was changed just now: sign in again")
+            raise HTTPException(401, "The account was changed just now: sign in again")
         user, token = begun
         response = JSONResponse({"user": {"id": user.id, "name": user.name}})
         self.sessions.remember(response, token)
@@ -134,7 +135,7 @@ class Dashboard:
     # Panels, teams and so on, which this dashboard already had. Only as much as an example needs.
 
     async def get_panel(self, request: Request) -> Response:
-        caller: Any = self.sessions.call_of(request).caller.payload
+        caller = self.sessions.call_of(request).user
         visible = self.db.first(VIEWABLE, caller.id if caller else "", request.path_params["uid"])
         if visible is None:
             raise HTTPException(404, "There is no such panel")
@@ -211,10 +212,10 @@ async def http_error(request: Request, failure: Exception) -> Response:
     return JSONResponse({"message": failure.detail}, failure.status_code)
 
 
-def application(file: str, compiled: Compiled) -> Starlette:
+def application(file: str, compiled: Compiled, procedures: dict[str, Procedure]) -> Starlette:
     """The server. `file` is the database; created if missing."""
     create_tables(file)
-    on = Dashboard(file, compiled)
+    on = Dashboard(file, compiled, procedures)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

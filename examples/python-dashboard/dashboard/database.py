@@ -6,7 +6,7 @@ its own connection, so it sees one state from its first read to its end.
 
 import hashlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,6 +40,10 @@ class Connection:
     def all(self, sql: str, *values: Value) -> list[Any]:
         """All rows."""
         return self._connection.execute(sql, values).fetchall()
+
+    def iterate(self, sql: str, *values: Value) -> Iterator[Any]:
+        """One row after the other."""
+        return self._connection.execute(sql, values)
 
     def run(self, sql: str, *values: Value) -> int:
         """How many rows a statement changed."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from .database import Connection, Database, hash_of
 from .portico.component import ANONYMOUS, Call, Invocation
 from .portico.hashing import Hashing
-from .portico.values import Record, Variant
+from .portico.values import Record
 
 COOKIE = "dashboard"
 SECONDS = 30 * 86_400
@@ -21,21 +21,17 @@ def now() -> int:
     return int(time.time() * 1_000)
 
 
-def passwords_set(database: Database) -> int:
-    """How many passwords have ever been set. Read this before a password is checked."""
-    return int(database.writer.first("SELECT value FROM counters WHERE name = 'secrets'")["value"])
-
-
-def begin(database: Database, account: str, token: str, passwords: int) -> bool:
-    """Begins a session of this account, unless its password was set after this count was read."""
+def begin(database: Database, account: str, token: str, version: int) -> bool:
+    """Begins a session, unless the account is blocked or gone, or its password was set after the one of this
+    version was checked."""
 
     def insert(db: Connection) -> bool:
         db.run("DELETE FROM logins WHERE ends_at <= ?", now())
         sql = """
             INSERT INTO logins (uid, token_hash, account, ends_at)
-            SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND secret_version <= ?"""
+            SELECT ?, ?, number, ? FROM accounts WHERE uid = ? AND blocked = 0 AND secret_version = ?"""
         ends_at = now() + SECONDS * 1_000
-        return db.run(sql, str(uuid.uuid4()), hash_of(token), ends_at, account, passwords) > 0
+        return db.run(sql, str(uuid.uuid4()), hash_of(token), ends_at, account, version) > 0
 
     return database.write(insert)
 
@@ -61,17 +57,16 @@ class Sessions:
         if not rows:
             return ANONYMOUS
         permissions = list({row["may"] for row in rows if row["may"] is not None})
-        return Call(Variant("user", Record(id=rows[0]["id"], permissions=permissions)), rows[0]["session"])
+        return Call(Record(id=rows[0]["id"], permissions=permissions), rows[0]["session"])
 
     async def sign_in(self, username: str, password: str) -> tuple[Record, str] | None:
         """Checks name and password with the component and begins a session. Returns its user and token, or None
-        if the password was replaced meanwhile. Raises `Refused`."""
-        before = passwords_set(self._database)
+        if the account has changed meanwhile. Raises `Refused`."""
         user: Record = await self._hashing.run(
             ANONYMOUS, Invocation("sign-in", "password", (username, password))
         )
         token = secrets.token_urlsafe(32)
-        return (user, token) if begin(self._database, user.id, token, before) else None
+        return (user, token) if begin(self._database, user.id, token, user.password_version) else None
 
     def remember(self, response: Response, token: str) -> None:
         """Sets the cookie. Behind TLS add `secure`."""

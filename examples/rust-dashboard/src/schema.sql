@@ -25,7 +25,8 @@ CREATE TABLE IF NOT EXISTS people (
     mail_verified_at INTEGER,
     picture          TEXT,
     password         TEXT,
-    password_round   INTEGER NOT NULL DEFAULT 0, -- for Portico; see password_rounds
+    password_version INTEGER NOT NULL DEFAULT 0, -- for Portico: how often the password was set
+    disabled         INTEGER NOT NULL DEFAULT 0, -- for Portico
     look             TEXT NOT NULL CHECK (look IN ('day', 'night', 'system')),
     home             TEXT REFERENCES pages ON DELETE SET NULL,
     home_on_phone    TEXT REFERENCES pages ON DELETE SET NULL,
@@ -35,10 +36,6 @@ CREATE TABLE IF NOT EXISTS people (
     opens_tabs       INTEGER NOT NULL,
     UNIQUE (source, login_key)
 ) STRICT;
-
--- For Portico: counts every password that is set; each person has the count of their latest.
-CREATE TABLE IF NOT EXISTS password_rounds (round INTEGER NOT NULL) STRICT;
-INSERT INTO password_rounds SELECT 0 WHERE NOT EXISTS (SELECT * FROM password_rounds);
 
 -- For Portico: the subject by which an identity provider knows a person.
 CREATE TABLE IF NOT EXISTS subjects (

@@ -89,13 +89,12 @@ pub async fn sign_in(
 ) -> Result<Response, Refusal> {
     let Credentials { username, password } = credentials;
     let database = &dashboard.database;
-    let round = database.read(password_round)?;
     let sign_in = dashboard.plugin.sign_in();
     let person = sign_in.password(&username, &password, Some(address.ip())).await?;
 
     let token = random_text() + &random_text();
     let begun = database
-        .write(|db| begin_visit(db, &person.id, &token, round))
+        .write(|db| begin_visit(db, &person.id, &token, person.password_version))
         .await?;
     if !begun {
         let message = "The password was changed meanwhile; sign in again";
@@ -106,17 +105,14 @@ pub async fn sign_in(
     Ok(([(header::SET_COOKIE, cookie)], answer).into_response())
 }
 
-/// The number of passwords that were ever set. Read it before a password is checked.
-pub fn password_round(db: &Connection) -> rusqlite::Result<i64> {
-    db.query_row("SELECT round FROM password_rounds", [], |row| row.get(0))
-}
-
-/// Begins a session, unless the password was set after this round. Returns whether it did.
-pub fn begin_visit(db: &Connection, person: &str, token: &str, round: i64) -> rusqlite::Result<bool> {
+/// Begins a session, unless the password was set again since sign-in read this version of it, or the person is
+/// disabled. Returns whether it did.
+pub fn begin_visit(db: &Connection, person: &str, token: &str, version: u64) -> rusqlite::Result<bool> {
     let sql = "INSERT INTO visits (id, token_hash, person, ends_at)
-        SELECT ?1, ?2, id, ?3 FROM people WHERE id = ?4 AND password_round <= ?5";
+        SELECT ?1, ?2, id, ?3 FROM people WHERE id = ?4 AND password_version = ?5 AND NOT disabled";
     let ends_at = now() + SECONDS * 1000;
-    let begun = db.execute(sql, params![random_text(), hash(token), ends_at, person, round])?;
+    let values = params![random_text(), hash(token), ends_at, person, version as i64];
+    let begun = db.execute(sql, values)?;
     db.execute("DELETE FROM visits WHERE ends_at <= ?", [now()])?;
     Ok(begun == 1)
 }

@@ -10,7 +10,7 @@ use portico_storage_kit::{Bridge, BridgeCall, BridgeError, InProcess, assert_kep
 use rusqlite::{Connection, OptionalExtension as _, Params, Result, params};
 use rust_dashboard::{
     database::Database,
-    sessions::{begin_visit, password_round},
+    sessions::begin_visit,
     storage::{
         permissions,
         values::{hash, moment},
@@ -24,7 +24,7 @@ fn storage_keeps_every_rule() {
     let database = Database::open(&folder.path().join("dashboard.db")).expect("a database");
     let tables = Tables {
         database: database.clone(),
-        rounds: Mutex::default(),
+        versions: Mutex::default(),
     };
     assert_kept(InProcess::new(Arc::new(database), tables));
 }
@@ -32,8 +32,8 @@ fn storage_keeps_every_rule() {
 /// The way to what is the dashboard's own.
 struct Tables {
     database: Database,
-    /// The count of passwords when this sign-in began.
-    rounds: Mutex<HashMap<String, i64>>,
+    /// The version of the password when this sign-in began.
+    versions: Mutex<HashMap<String, u64>>,
 }
 
 #[async_trait]
@@ -43,13 +43,16 @@ impl Bridge for Tables {
             return Err(BridgeError::Unsupported("there are no API keys".into()));
         }
         let done = self.database.write(|db| match call {
-            BridgeCall::BeginSignIn { id, .. } => {
-                self.rounds.lock().unwrap().insert(id, password_round(db)?);
+            BridgeCall::BeginSignIn { id, user } => {
+                let sql = "SELECT password_version FROM people WHERE id = ?";
+                let version: Option<i64> = db.query_row(sql, [user], |row| row.get(0)).optional()?;
+                let version = version.unwrap_or_default() as u64;
+                self.versions.lock().unwrap().insert(id, version);
                 Ok(Value::Null)
             }
             BridgeCall::EndSignIn { id, user } => {
-                let round = self.rounds.lock().unwrap().remove(&id).unwrap_or_default();
-                Ok(json!(begin_visit(db, &user, &id, round)?))
+                let version = self.versions.lock().unwrap().remove(&id).unwrap_or_default();
+                Ok(json!(begin_visit(db, &user, &id, version)?))
             }
             call => answer(db, call),
         });

@@ -189,6 +189,10 @@ impl From<types::Error> for Error {
             ErrorCode::Internal => {
                 return Self::internal(anyhow::anyhow!("the component says: {}", error.message));
             }
+            ErrorCode::Other(kind) => {
+                let cause = anyhow::anyhow!("the component refused with {kind}: {}", error.message);
+                return Self::internal(cause);
+            }
         };
         Self {
             issues: error.issues,

@@ -14,6 +14,9 @@ use crate::time::{self, Timestamp};
 /// Identifies a record.
 pub type Id = String;
 
+/// The host's own note about a call.
+pub type Context = String;
+
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(enum))]
 #[serde(rename_all = "lowercase")]
@@ -41,12 +44,10 @@ pub enum ColorScheme {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(variant))]
-pub enum Caller {
-    #[cfg_attr(feature = "component", component(name = "anonymous"))]
-    Anonymous,
-    #[cfg_attr(feature = "component", component(name = "user"))]
-    User(UserCaller),
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
+pub struct Caller {
+    pub user: Option<UserCaller>,
+    pub context: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +94,41 @@ pub struct UserSummary {
     #[serde(serialize_with = "time::serialize_option")]
     pub email_verified: Option<Timestamp>,
     pub image: Option<String>,
+}
+
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
+#[serde(rename_all = "camelCase")]
+pub struct UserEntry {
+    pub id: String,
+    pub name: String,
+    pub email: Option<String>,
+    #[cfg_attr(feature = "component", component(name = "email-verified"))]
+    #[serde(serialize_with = "time::serialize_option")]
+    pub email_verified: Option<Timestamp>,
+    pub provider: Provider,
+    pub disabled: bool,
+}
+
+#[derive(Deserialize, Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
+#[serde(rename_all = "camelCase")]
+pub struct UserQuery {
+    pub page: u32,
+    #[cfg_attr(feature = "component", component(name = "page-size"))]
+    pub page_size: u32,
+    pub search: Option<String>,
+    pub provider: Option<Provider>,
+    pub disabled: Option<bool>,
+}
+
+#[derive(Serialize, Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(record))]
+#[serde(rename_all = "camelCase")]
+pub struct UserPage {
+    pub items: Vec<UserEntry>,
+    #[cfg_attr(feature = "component", component(name = "total-count"))]
+    pub total_count: u32,
 }
 
 #[derive(Serialize, Clone, Debug, PartialEq)]
@@ -257,9 +293,8 @@ pub struct AppPage {
     pub total_count: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(enum))]
-#[repr(u8)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "component", derive(ComponentType, Lift, Lower), component(variant))]
 pub enum ErrorCode {
     #[cfg_attr(feature = "component", component(name = "bad-request"))]
     BadRequest,
@@ -275,6 +310,8 @@ pub enum ErrorCode {
     Unavailable,
     #[cfg_attr(feature = "component", component(name = "internal"))]
     Internal,
+    #[cfg_attr(feature = "component", component(name = "other"))]
+    Other(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{
     App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, NewAccount, PasswordChange,
-    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary, error::Error,
+    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery,
+    UserSummary, error::Error,
 };
 use portico_sandbox::{ExternalIdentity, Linking, SignedIn, ask};
 use portico_service::{
@@ -38,7 +39,7 @@ macro_rules! functions {
                     self.0
                         .call_with(procedure, caller, &new_request_id(), |call| async move {
                             let mut instance = call.enter().await?;
-                            let answer = ask!(instance.$interface.$function(call.caller(), $($given),*));
+                            let answer = ask!(instance.$interface.$function(&call.caller(), $($given),*));
                             let answer = instance.answer(answer);
                             instance.leave();
                             answer
@@ -53,12 +54,14 @@ macro_rules! functions {
 functions! { Users, portico_dashboard_users:
     /// All users by name. Permission `admin`.
     get_all() -> Vec<UserSummary> = "user.getAll", call_get_all();
+    /// One page of the users by name, without images. Permission `admin`.
+    get_paginated(query: UserQuery) -> UserPage = "user.getPaginated", call_get_paginated(&query);
     /// Users to choose from, by name. Any signed-in caller.
     selectable(exclude_external_providers: Option<bool>) -> Vec<UserOption>
         = "user.selectable", call_selectable(exclude_external_providers);
     /// The first users by name whose name contains the query. Permission `admin`. `limit` is 1 to
     /// 100; none = 10.
-    search(query: String, limit: Option<i32>) -> Vec<UserMatch> = "user.search", call_search(&query, limit);
+    search(query: String, limit: Option<u32>) -> Vec<UserMatch> = "user.search", call_search(&query, limit);
     /// One user. Own or admin.
     get_by_id(user_id: String) -> User = "user.getById", call_get_by_id(&user_id);
     /// Creates the first user, with the permission `admin`, and answers its id.
@@ -89,8 +92,12 @@ functions! { Users, portico_dashboard_users:
     change_ping_icons_enabled(id: String, enabled: bool) -> ()
         = "user.changePingIconsEnabled", call_change_ping_icons_enabled(&id, enabled);
     /// Sets the first day of the week: 0 = Sunday to 6 = Saturday. Own or admin.
-    change_first_day_of_week(id: String, first_day_of_week: i32) -> ()
+    change_first_day_of_week(id: String, first_day_of_week: u8) -> ()
         = "user.changeFirstDayOfWeek", call_change_first_day_of_week(&id, first_day_of_week);
+    /// Disables a user, who can no longer sign in and whose sessions and keys end, or enables them. Permission
+    /// `admin`.
+    set_disabled(user_id: String, disabled: bool) -> ()
+        = "user.setDisabled", call_set_disabled(&user_id, disabled);
     /// Deletes a user and everything that is theirs. Own or admin.
     delete(user_id: String) -> () = "user.delete", call_delete(&user_id);
 }
@@ -99,11 +106,11 @@ functions! { Apps, portico_dashboard_apps:
     /// All apps by name. Any signed-in caller.
     all() -> Vec<App> = "app.all", call_all();
     /// One page, from 1, of 1 to 100 of the apps whose name contains `search`. Any signed-in caller.
-    get_paginated(page: i32, page_size: i32, search: Option<String>) -> AppPage
+    get_paginated(page: u32, page_size: u32, search: Option<String>) -> AppPage
         = "app.getPaginated", call_get_paginated(page, page_size, search.as_deref());
     /// The first apps by name whose name contains the query. Any signed-in caller. `limit` is 1 to
     /// 100; none = 10.
-    search(query: String, limit: Option<i32>) -> Vec<App> = "app.search", call_search(&query, limit);
+    search(query: String, limit: Option<u32>) -> Vec<App> = "app.search", call_search(&query, limit);
     /// All apps by name, to choose from. Any signed-in caller.
     selectable() -> Vec<App> = "app.selectable", call_selectable();
     /// One app. Public.
@@ -126,8 +133,8 @@ impl SignIn {
     /// while. It takes tens of milliseconds of processor time on a thread of its own, for at most one call
     /// per core at once.
     ///
-    /// The password may change while it is checked. In the transaction that begins the session, check
-    /// whether `set_password_if` has replaced it meanwhile.
+    /// The password may change while it is checked. Begin the session only if, in the transaction that
+    /// begins it, the user exists, is not disabled, and still has this `password_version`.
     pub async fn password(
         &self,
         username: &str,
@@ -142,7 +149,7 @@ impl SignIn {
             request_id: request_id.clone(),
         };
         let checked = async {
-            let (user, (), attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
+            let (user, attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
             attempt.settle(&Ok(()));
             Ok(user)
         };
@@ -162,7 +169,7 @@ impl SignIn {
             let (plugin, store) = instance.parts()?;
             let answer = plugin
                 .portico_dashboard_sign_in()
-                .call_external(store, identity, linking)
+                .call_external(store, &request_id, identity, linking)
                 .await;
             instance.answer(answer)
         };

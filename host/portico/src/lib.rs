@@ -133,7 +133,7 @@ pub mod model {
     pub use portico_model::{
         App, AppChange, AppDraft, AppInput, AppPage, ColorScheme, HomeBoards, Issue, NewAccount,
         PasswordChange, PathSegment, ProfileChange, Provider, Registration, SearchPreferences, TextChange,
-        Timestamp, User, UserMatch, UserOption, UserSummary,
+        Timestamp, User, UserEntry, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
     };
 }
 
@@ -144,7 +144,8 @@ pub mod storage {
     #[cfg(feature = "memory")]
     pub use portico_storage::memory::MemoryStorage;
     pub use portico_storage::{
-        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error, NewUser, Profile, Result,
-        Storage, StoredApp, Transaction, UserChange, UserFilter,
+        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error, ListedUser, NewUser, Profile,
+        ProviderName, ProviderSubject, Result, Slice, Storage, StoredApp, Transaction, UserFilter, Viewer,
+        driver::LARGEST_ANSWER,
     };
 }

@@ -47,8 +47,8 @@ impl ExportIndices {
 
 /// The interfaces that procedures call: in the contract, and in the bindings.
 const INTERFACES: [(&str, &str); 2] = [
-    ("portico:dashboard/apps@0.2.0", "portico_dashboard_apps"),
-    ("portico:dashboard/users@0.2.0", "portico_dashboard_users"),
+    ("portico:dashboard/apps@1.0.0", "portico_dashboard_apps"),
+    ("portico:dashboard/users@1.0.0", "portico_dashboard_users"),
 ];
 
 fn functions(component: &InstancePre<State>) -> wasmtime::Result<HashMap<String, ComponentExportIndex>> {

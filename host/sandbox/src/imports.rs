@@ -18,9 +18,12 @@ use crate::{
     state::State,
     transaction::OpenTransaction,
 };
-use portico_model::{App, Provider, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, User};
 use portico_storage::Transaction;
-use storage::{Access, Account, AccountKey, AppFilter, Error, NewUser, StoredApp, UserChange, UserFilter};
+use storage::{
+    Access, Account, AccountKey, AppFilter, Error, ListedUser, NewUser, Profile, ProviderSubject, Slice,
+    StoredApp, UserFilter, Viewer,
+};
 
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 type Handle = Resource<OpenTransaction>;
@@ -89,7 +92,8 @@ async fn until<T>(
 }
 
 impl storage::Host for State {
-    async fn begin(&mut self, access: Access) -> Answer<Handle> {
+    async fn begin(&mut self, access: Access, context: String) -> Answer<Handle> {
+        ensure!(context == self.context.request_id, AbortReason::OtherContext);
         // It could wait for itself, or take connections that others wait for.
         ensure!(self.table.is_empty(), AbortReason::SecondTransaction);
         self.wait_after_collision().await;
@@ -125,13 +129,25 @@ impl storage::HostTransaction for State {
         ask!(self, this.get_user(&id))
     }
 
-    async fn list_users(&mut self, this: Handle, filter: UserFilter) -> Answer<Vec<UserSummary>> {
-        ask_until_the_end!(self, this.list_users(&filter.into()))
+    async fn get_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
+        let found: Result<Option<portico_storage::Account>, _> = ask!(self, this.get_account(&key.into()))?;
+        Ok(found.map(|account| account.map(Account::from)))
     }
 
-    async fn find_account(&mut self, this: Handle, key: AccountKey) -> Answer<Option<Account>> {
-        let found: Result<Option<portico_storage::Account>, _> = ask!(self, this.find_account(&key.into()))?;
-        Ok(found.map(|account| account.map(Account::from)))
+    async fn list_users(
+        &mut self,
+        this: Handle,
+        filter: UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Answer<Vec<ListedUser>> {
+        let listed: Result<Vec<portico_storage::ListedUser>, _> =
+            ask_until_the_end!(self, this.list_users(&filter.into(), slice.into(), with_images))?;
+        Ok(listed.map(|users| users.into_iter().map(ListedUser::from).collect()))
+    }
+
+    async fn count_users(&mut self, this: Handle, filter: UserFilter) -> Answer<u32> {
+        ask_until_the_end!(self, this.count_users(&filter.into()))
     }
 
     async fn insert_user(&mut self, this: Handle, user: NewUser) -> Answer<()> {
@@ -142,14 +158,46 @@ impl storage::HostTransaction for State {
         &mut self,
         this: Handle,
         user_id: String,
-        provider: Provider,
-        subject: String,
+        subject: ProviderSubject,
     ) -> Answer<()> {
-        ask!(self, this.insert_identity(&user_id, provider, &subject))
+        ask!(self, this.insert_identity(&user_id, &subject.into()))
     }
 
-    async fn update_user(&mut self, this: Handle, id: String, change: UserChange) -> Answer<bool> {
-        ask!(self, this.update_user(&id, &change.into()))
+    async fn set_profile(&mut self, this: Handle, id: String, profile: Profile) -> Answer<bool> {
+        ask!(self, this.set_profile(&id, &profile.into()))
+    }
+
+    async fn set_image(&mut self, this: Handle, id: String, image: Option<String>) -> Answer<bool> {
+        ask!(self, this.set_image(&id, image.as_deref()))
+    }
+
+    async fn set_home_boards(&mut self, this: Handle, id: String, boards: HomeBoards) -> Answer<bool> {
+        ask!(self, this.set_home_boards(&id, &boards))
+    }
+
+    async fn set_search_preferences(
+        &mut self,
+        this: Handle,
+        id: String,
+        preferences: SearchPreferences,
+    ) -> Answer<bool> {
+        ask!(self, this.set_search_preferences(&id, &preferences))
+    }
+
+    async fn set_color_scheme(&mut self, this: Handle, id: String, scheme: ColorScheme) -> Answer<bool> {
+        ask!(self, this.set_color_scheme(&id, scheme))
+    }
+
+    async fn set_ping_icons_enabled(&mut self, this: Handle, id: String, enabled: bool) -> Answer<bool> {
+        ask!(self, this.set_ping_icons_enabled(&id, enabled))
+    }
+
+    async fn set_first_day_of_week(&mut self, this: Handle, id: String, day: u8) -> Answer<bool> {
+        ask!(self, this.set_first_day_of_week(&id, day))
+    }
+
+    async fn set_disabled(&mut self, this: Handle, id: String, disabled: bool) -> Answer<bool> {
+        ask!(self, this.set_disabled(&id, disabled))
     }
 
     async fn set_password_if(
@@ -176,8 +224,8 @@ impl storage::HostTransaction for State {
         ask_until_the_end!(self, this.delete_user(&id))
     }
 
-    async fn another_admin_exists(&mut self, this: Handle, except: String) -> Answer<bool> {
-        ask_until_the_end!(self, this.another_admin_exists(&except))
+    async fn has_another_admin(&mut self, this: Handle, except: String) -> Answer<bool> {
+        ask_until_the_end!(self, this.has_another_admin(&except))
     }
 
     async fn grant_admin(&mut self, this: Handle, id: String) -> Answer<()> {
@@ -204,20 +252,20 @@ impl storage::HostTransaction for State {
         ask!(self, this.has_search_engine(&id))
     }
 
-    async fn get_app(&mut self, this: Handle, id: String) -> Answer<Option<App>> {
-        ask!(self, this.get_app(&id))
+    async fn get_app(&mut self, this: Handle, id: String, viewer: Viewer) -> Answer<Option<App>> {
+        ask!(self, this.get_app(&id, &viewer.into()))
     }
 
-    async fn get_apps(&mut self, this: Handle, ids: Vec<String>) -> Answer<Vec<App>> {
-        ask_until_the_end!(self, this.get_apps(&ids))
+    async fn get_apps(&mut self, this: Handle, ids: Vec<String>, viewer: Viewer) -> Answer<Vec<App>> {
+        ask_until_the_end!(self, this.get_apps(&ids, &viewer.into()))
     }
 
-    async fn list_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<Vec<App>> {
-        ask_until_the_end!(self, this.list_apps(&filter.into()))
+    async fn list_apps(&mut self, this: Handle, filter: AppFilter, slice: Slice) -> Answer<Vec<App>> {
+        ask_until_the_end!(self, this.list_apps(&filter.into(), slice.into()))
     }
 
-    async fn count_apps(&mut self, this: Handle, name_contains: String) -> Answer<u32> {
-        ask_until_the_end!(self, this.count_apps(&name_contains))
+    async fn count_apps(&mut self, this: Handle, filter: AppFilter) -> Answer<u32> {
+        ask_until_the_end!(self, this.count_apps(&filter.into()))
     }
 
     async fn insert_apps(&mut self, this: Handle, apps: Vec<StoredApp>) -> Answer<()> {

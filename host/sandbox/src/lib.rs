@@ -33,7 +33,7 @@ mod warm;
 
 pub use crate::{
     bindings::exports::portico::dashboard::{
-        procedures::{Access, Kind, Procedure as Described},
+        procedures::{Access, Cost, Kind, Procedure as Described},
         sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
         state::{Secret, TimestampChange, WantedApp, WantedUser},
     },

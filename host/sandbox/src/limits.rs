@@ -140,6 +140,7 @@ pub(crate) enum AbortReason {
     LongRefusal,
     LongMessage,
     SecondTransaction,
+    OtherContext,
 }
 
 impl AbortReason {
@@ -154,6 +155,7 @@ impl AbortReason {
             Self::LongRefusal => "the component's refusal is too long",
             Self::LongMessage => "the component's message for the log is too long",
             Self::SecondTransaction => "the component began a transaction while it held another",
+            Self::OtherContext => "the component began a transaction with the context of another call",
         }
     }
 }

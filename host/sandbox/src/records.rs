@@ -7,6 +7,7 @@ use crate::bindings::portico::dashboard::storage as contract;
 impl From<contract::Access> for ours::Access {
     fn from(access: contract::Access) -> Self {
         match access {
+            contract::Access::Lookup => Self::Lookup,
             contract::Access::Read => Self::Read,
             contract::Access::Write => Self::Write,
         }
@@ -21,7 +22,11 @@ impl From<ours::Error> for contract::Error {
                 ours::Constraint::UserName => contract::Constraint::UserName,
                 ours::Constraint::Identity => contract::Constraint::Identity,
                 ours::Constraint::Reference => contract::Constraint::Reference,
+                ours::Constraint::Id => contract::Constraint::Id,
+                ours::Constraint::Other(text) => contract::Constraint::Other(text),
             }),
+            ours::Error::TooLarge => Self::TooLarge,
+            ours::Error::Other(text) => Self::Other(text),
             ours::Error::Unavailable(cause) => Self::Unavailable(cause),
         }
     }
@@ -42,8 +47,20 @@ impl From<contract::AccountKey> for ours::AccountKey {
     fn from(key: contract::AccountKey) -> Self {
         match key {
             contract::AccountKey::Id(id) => Self::Id(id),
-            contract::AccountKey::Name(name) => Self::Name(name),
-            contract::AccountKey::Subject(subject) => Self::Subject(subject),
+            contract::AccountKey::Name(name) => Self::Name(ours::ProviderName {
+                provider: name.provider,
+                name_key: name.name_key,
+            }),
+            contract::AccountKey::Subject(subject) => Self::Subject(subject.into()),
+        }
+    }
+}
+
+impl From<contract::ProviderSubject> for ours::ProviderSubject {
+    fn from(subject: contract::ProviderSubject) -> Self {
+        Self {
+            provider: subject.provider,
+            subject: subject.subject,
         }
     }
 }
@@ -54,26 +71,34 @@ impl From<ours::Account> for contract::Account {
             id: account.id,
             name: account.name,
             provider: account.provider,
+            disabled: account.disabled,
             password_hash: account.password_hash,
+            password_version: account.password_version,
         }
     }
 }
 
-impl From<contract::UserChange> for ours::UserChange {
-    fn from(change: contract::UserChange) -> Self {
-        match change {
-            contract::UserChange::Profile(profile) => Self::Profile(ours::Profile {
-                name: profile.name,
-                name_key: profile.name_key,
-                email: profile.email,
-                email_verified: profile.email_verified,
-            }),
-            contract::UserChange::Image(image) => Self::Image(image),
-            contract::UserChange::HomeBoards(boards) => Self::HomeBoards(boards),
-            contract::UserChange::SearchPreferences(search) => Self::SearchPreferences(search),
-            contract::UserChange::ColorScheme(scheme) => Self::ColorScheme(scheme),
-            contract::UserChange::PingIconsEnabled(enabled) => Self::PingIconsEnabled(enabled),
-            contract::UserChange::FirstDayOfWeek(day) => Self::FirstDayOfWeek(day),
+impl From<contract::Profile> for ours::Profile {
+    fn from(profile: contract::Profile) -> Self {
+        Self {
+            name: profile.name,
+            name_key: profile.name_key,
+            email: profile.email,
+            email_verified: profile.email_verified,
+        }
+    }
+}
+
+impl From<ours::ListedUser> for contract::ListedUser {
+    fn from(user: ours::ListedUser) -> Self {
+        Self {
+            id: user.id,
+            name: user.name,
+            email: user.email,
+            email_verified: user.email_verified,
+            provider: user.provider,
+            disabled: user.disabled,
+            image: user.image,
         }
     }
 }
@@ -84,7 +109,17 @@ impl From<contract::UserFilter> for ours::UserFilter {
             provider: filter.provider,
             name_contains: filter.name_contains,
             email: filter.email,
-            limit: filter.limit,
+            disabled: filter.disabled,
+        }
+    }
+}
+
+impl From<contract::Viewer> for ours::Viewer {
+    fn from(viewer: contract::Viewer) -> Self {
+        match viewer {
+            contract::Viewer::Everything => Self::Everything,
+            contract::Viewer::Anonymous => Self::Anonymous,
+            contract::Viewer::User(id) => Self::User(id),
         }
     }
 }
@@ -92,9 +127,17 @@ impl From<contract::UserFilter> for ours::UserFilter {
 impl From<contract::AppFilter> for ours::AppFilter {
     fn from(filter: contract::AppFilter) -> Self {
         Self {
+            viewer: filter.viewer.into(),
             name_contains: filter.name_contains,
-            offset: filter.offset,
-            limit: filter.limit,
+        }
+    }
+}
+
+impl From<contract::Slice> for ours::Slice {
+    fn from(slice: contract::Slice) -> Self {
+        Self {
+            offset: slice.offset,
+            limit: slice.limit,
         }
     }
 }

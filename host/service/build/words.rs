@@ -139,7 +139,7 @@ impl Names {
                     let fields = record.fields.iter();
                     names.extend(fields.map(|field| (field.name.clone(), camel(&field.name))));
                 }
-                TypeDefKind::Enum(codes) if name == "error-code" => {
+                TypeDefKind::Variant(codes) if name == "error-code" => {
                     let capitals = |name: &str| name.to_uppercase().replace('-', "_");
                     let cases = codes.cases.iter();
                     names.extend(cases.map(|code| (code.name.clone(), capitals(&code.name))));

@@ -4,7 +4,7 @@ use portico_model::{
     Provider,
     error::{Code, Error},
 };
-use portico_storage::{Access, Account, AccountKey, CallContext, SessionUser, Transaction};
+use portico_storage::{Access, Account, AccountKey, CallContext, ProviderName, SessionUser, Transaction};
 
 use crate::{identity::Identity, resources::Resources};
 
@@ -23,7 +23,7 @@ pub enum ExistingUsers {
 pub(crate) async fn admin_exists(transaction: &mut dyn Transaction) -> Result<bool, Error> {
     // No user has this id, so every administrator counts as another one.
     let no_user = "";
-    Ok(transaction.another_admin_exists(no_user).await?)
+    Ok(transaction.has_another_admin(no_user).await?)
 }
 
 impl Resources {
@@ -64,9 +64,12 @@ impl Resources {
         name_key: &str,
         context: &CallContext,
     ) -> Result<Option<Account>, Error> {
-        let key = AccountKey::Name((provider, name_key.to_owned()));
-        let mut transaction = self.storage.begin(Access::Read, context).await?;
-        Ok(transaction.find_account(&key).await?)
+        let key = AccountKey::Name(ProviderName {
+            provider,
+            name_key: name_key.to_owned(),
+        });
+        let mut transaction = self.storage.begin(Access::Lookup, context).await?;
+        Ok(transaction.get_account(&key).await?)
     }
 
     /// The user with this name. Where users of several providers have it, the one of `credentials` comes first.

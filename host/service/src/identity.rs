@@ -12,7 +12,7 @@ use std::{net::IpAddr, sync::Arc};
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderName, header, request::Parts};
 use portico_model::{
-    Caller, Timestamp, UserCaller,
+    Timestamp, UserCaller,
     error::{Code, Error},
 };
 use portico_sandbox::{Access, Kind};
@@ -47,8 +47,8 @@ pub trait Authenticate: Send + Sync + 'static {
 /// A caller.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The caller, as the component sees them.
-    pub caller: Caller,
+    /// The signed-in user; none for an anonymous caller.
+    pub caller: Option<UserCaller>,
     /// How they authenticated.
     pub authentication: Authentication,
     /// Their address; none if it is unknown, or for this machine's command line.
@@ -72,7 +72,7 @@ impl Identity {
     /// An anonymous caller.
     pub fn anonymous() -> Self {
         Self {
-            caller: Caller::Anonymous,
+            caller: None,
             authentication: Authentication::None,
             address: None,
             expires_at: None,
@@ -91,7 +91,7 @@ impl Identity {
     /// A user.
     pub fn user(id: String, permissions: Vec<String>, authentication: Authentication) -> Self {
         Self {
-            caller: Caller::User(UserCaller { id, permissions }),
+            caller: Some(UserCaller { id, permissions }),
             authentication,
             ..Self::anonymous()
         }
@@ -108,17 +108,14 @@ impl Identity {
     /// The id of the user; none for an anonymous caller, and for the operator, who is not a user.
     pub fn user_id(&self) -> Option<&str> {
         match &self.caller {
-            Caller::User(user) if self.authentication != Authentication::Operator => Some(&user.id),
+            Some(user) if self.authentication != Authentication::Operator => Some(&user.id),
             _ => None,
         }
     }
 
     /// The permissions as stored.
     pub fn permissions(&self) -> &[String] {
-        match &self.caller {
-            Caller::User(user) => &user.permissions,
-            Caller::Anonymous => &[],
-        }
+        self.caller.as_ref().map_or(&[], |user| &user.permissions)
     }
 
     /// The context of the caller's transactions.
@@ -154,7 +151,7 @@ impl Identity {
             Access::Protected | Access::OwnUserOr(_) => None,
             Access::OneOf(permissions) => Some(permissions),
         };
-        if self.caller == Caller::Anonymous {
+        if self.caller.is_none() {
             return Err(Error::unauthorized());
         }
         self.check_site(kind)?;

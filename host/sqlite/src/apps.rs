@@ -8,33 +8,102 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
-use super::query::{all, first, run};
+use super::query::{AnswerSize, all, exists, first, run};
+use super::values::{NO_LIMIT, limit};
+use super::views::{SEEN, View};
 use portico_model::App;
-use portico_storage::{AppFilter, StoredApp};
+use portico_storage::{Slice, StoredApp};
 
-pub(super) fn get(db: &Connection, id: &str) -> Result<Option<App>> {
-    let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
-    first(db, sql, [id], app)
+pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Option<App>> {
+    let Some(view) = view else {
+        let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
+        return first(db, sql, [id], app);
+    };
+    let seen = &*SEEN;
+    let sql =
+        format!("SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}");
+    first(db, &sql, params![view.user_id, id], app)
 }
 
-pub(super) fn get_many(db: &Connection, ids: &[String]) -> Result<Vec<App>> {
+pub(super) fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> Result<Vec<App>> {
     let ids: BTreeSet<_> = ids.iter().collect();
-    ids.into_iter().filter_map(|id| get(db, id).transpose()).collect()
+    let mut size = AnswerSize::default();
+    ids.into_iter()
+        .filter_map(|id| get(db, id, view).transpose())
+        .map(|app| sized(&mut size, app?))
+        .collect()
 }
 
-pub(super) fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
-    let contains = filter.name_contains.as_deref().unwrap_or_default();
-    let (limit, offset) = (limit(filter), filter.offset);
+pub(super) fn list(db: &Connection, contains: &str, slice: Slice) -> Result<Vec<App>> {
+    let (limit, offset) = (limit(slice), slice.offset);
     if contains.is_empty() {
         let sql = "
             SELECT id, name, description, icon_url, href, ping_url FROM app
             ORDER BY name_key, id LIMIT ?1 OFFSET ?2";
-        return all(db, sql, [limit, offset.into()], app);
+        return all_sized(db, sql, [limit, offset.into()]);
     }
     match rare_trigram(db, contains)? {
         Some(trigram) => by_numbers(db, &rare_hits(db, contains, &trigram, limit, offset)?),
         None => common_page(db, contains, limit, offset),
     }
+}
+
+/// The same in a view that does not show all apps.
+pub(super) fn list_seen(db: &Connection, view: &View, contains: &str, slice: Slice) -> Result<Vec<App>> {
+    if let Some(trigram) = rare_trigram(db, contains)? {
+        let hits = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+        let seen = seen_among(db, view, hits)?;
+        let most = slice.limit.map_or(usize::MAX, |limit| limit as usize);
+        return by_numbers(db, seen.iter().skip(slice.offset as usize).take(most));
+    }
+    let seen = &*SEEN;
+    let sql = format!(
+        "SELECT id, name, description, icon_url, href, ping_url FROM app
+        WHERE instr(name_key, ?2) > 0 AND {seen}
+        ORDER BY name_key, id LIMIT ?3 OFFSET ?4"
+    );
+    all_sized(
+        db,
+        &sql,
+        params![view.user_id, contains, limit(slice), slice.offset],
+    )
+}
+
+/// How many apps of a view have a name that contains this text.
+pub(super) fn count_seen(db: &Connection, view: &View, contains: &str) -> Result<u32> {
+    if let Some(trigram) = rare_trigram(db, contains)? {
+        let hits = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+        return Ok(seen_among(db, view, hits)?.len() as u32);
+    }
+    let seen = &*SEEN;
+    let sql = format!("SELECT count(*) FROM app WHERE instr(name_key, ?2) > 0 AND {seen}");
+    number(db, &sql, params![view.user_id, contains])
+}
+
+/// The numbers of those apps that are in the view, in the same order.
+fn seen_among(db: &Connection, view: &View, numbers: Vec<i64>) -> Result<Vec<i64>> {
+    let seen = &*SEEN;
+    let sql = format!("SELECT 1 FROM app WHERE number = ?2 AND {seen}");
+    let mut among = Vec::new();
+    for number in numbers {
+        if exists(db, &sql, params![view.user_id, number])? {
+            among.push(number);
+        }
+    }
+    Ok(among)
+}
+
+/// All apps of a statement; fails if they have too much text.
+fn all_sized(db: &Connection, sql: &str, values: impl Params) -> Result<Vec<App>> {
+    let mut size = AnswerSize::default();
+    all(db, sql, values, |row| sized(&mut size, app(row)?))
+}
+
+fn sized(size: &mut AnswerSize, app: App) -> Result<App> {
+    let optional = [&app.description, &app.href, &app.ping_url];
+    let texts = app.id.len() + app.name.len() + app.icon_url.len();
+    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
+    size.add(app, [texts, optional])
 }
 
 /// The numbers of the apps whose name contains a text, in order. Looks only at the names with this
@@ -61,21 +130,16 @@ fn common_page(db: &Connection, contains: &str, limit: i64, offset: u32) -> Resu
         SELECT id, name, description, icon_url, href, ping_url FROM app
         WHERE instr(name_key, ?1) > 0
         ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
-    all(db, sql, params![contains, limit, offset], app)
-}
-
-/// What SQLite takes for no limit.
-const NO_LIMIT: i64 = -1;
-
-fn limit(filter: &AppFilter) -> i64 {
-    filter.limit.map_or(NO_LIMIT, i64::from)
+    all_sized(db, sql, params![contains, limit, offset])
 }
 
 fn by_numbers<'a>(db: &Connection, numbers: impl IntoIterator<Item = &'a i64>) -> Result<Vec<App>> {
     let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE number = ?1";
+    let mut size = AnswerSize::default();
     let numbers = numbers.into_iter();
     numbers
         .filter_map(|number| first(db, sql, [number], app).transpose())
+        .map(|app| sized(&mut size, app?))
         .collect()
 }
 
@@ -92,16 +156,16 @@ pub(super) struct FirstHits {
 const MAX_FIRST_HITS: i64 = 100;
 
 impl FirstHits {
-    /// The apps that this filter asks for; none if it asks for another text.
-    pub fn list(&self, db: &Connection, filter: &AppFilter) -> Option<Result<Vec<App>>> {
-        if filter.name_contains.as_ref() != Some(&self.text) {
+    /// A slice of the hits of this text; none if another text was counted.
+    pub fn list(&self, db: &Connection, contains: &str, slice: Slice) -> Option<Result<Vec<App>>> {
+        if contains != self.text {
             return None;
         }
-        let from = filter.offset as usize;
-        let to = filter.limit.map(|limit| from.saturating_add(limit as usize));
+        let from = slice.offset as usize;
+        let to = slice.limit.map(|limit| from.saturating_add(limit as usize));
         let is_remembered = self.is_all || to.is_some_and(|to| to <= self.numbers.len());
         if !is_remembered {
-            return Some(common_page(db, &self.text, limit(filter), filter.offset));
+            return Some(common_page(db, &self.text, limit(slice), slice.offset));
         }
         let page = self.numbers.iter().take(to.unwrap_or(usize::MAX)).skip(from);
         Some(by_numbers(db, page))
@@ -331,33 +395,25 @@ mod tests {
                 (200, Some(1)),
                 (5, None),
             ] {
-                let filter = AppFilter {
-                    name_contains: Some(text.clone()),
-                    offset,
-                    limit,
-                };
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &filter));
+                let slice = Slice { offset, limit };
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &text, slice));
                 assert_eq!(remembered.is_some(), !text.is_empty(), "{text:?} {offset}");
                 if let Some(remembered) = remembered {
                     assert_eq!(
                         remembered.unwrap(),
-                        list(&db, &filter).unwrap(),
+                        list(&db, &text, slice).unwrap(),
                         "{text:?} {offset} {limit:?}"
                     );
                 }
-                let another = AppFilter {
-                    name_contains: Some(format!("{text}, another")),
-                    ..filter
-                };
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another));
+                let another = format!("{text}, another");
+                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another, slice));
                 assert!(remembered.is_none(), "{text:?}");
             }
-            let filter = AppFilter {
-                name_contains: Some(text.clone()),
+            let slice = Slice {
                 offset: 3,
                 limit: Some(20),
             };
-            let found = list(&db, &filter).unwrap();
+            let found = list(&db, &text, slice).unwrap();
             let found: Vec<_> = found.into_iter().map(|app| app.id).collect();
             let expected: Vec<_> = expected.into_iter().skip(3).take(20).map(|(_, id)| id).collect();
             assert_eq!(found, expected, "{text:?}");
@@ -372,12 +428,8 @@ mod tests {
             let text = "a".repeat(length);
             let expected = if length > 64 { 0 } else { 1_000 };
             assert_eq!(count(&db, &text).unwrap().0, expected);
-            let filter = AppFilter {
-                name_contains: Some(text),
-                offset: 0,
-                limit: Some(10),
-            };
-            assert_eq!(list(&db, &filter).unwrap().len(), expected.min(10) as usize);
+            let found = list(&db, &text, Slice::first(10)).unwrap();
+            assert_eq!(found.len(), expected.min(10) as usize);
         }
         // It takes three milliseconds. Searching the index for the whole text took 24 seconds.
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());

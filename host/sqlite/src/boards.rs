@@ -5,25 +5,13 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Result, Row, params};
 
 use super::query::{self, all, first, run};
-use portico_storage::driver::BOARD_PERMISSIONS;
-use portico_storage::{ADMIN, Board, BoardItem, BoardSummary, Shares};
+use super::views::MAY_VIEW;
+use portico_storage::{Board, BoardItem, BoardSummary, Shares};
 
 pub(super) fn can_view(db: &Connection, user_id: &str, board_id: &str) -> Result<bool> {
-    let sql = "
-        SELECT 1 FROM board WHERE id = ?2 AND (
-            is_public
-            OR creator_id = ?1
-            OR EXISTS (SELECT 1 FROM board_user WHERE board_id = ?2 AND user_id = ?1)
-            OR EXISTS (
-                SELECT 1 FROM board_group JOIN group_member USING (group_id)
-                WHERE board_id = ?2 AND user_id = ?1
-            )
-            OR EXISTS (
-                SELECT 1 FROM group_member JOIN group_permission USING (group_id)
-                WHERE user_id = ?1 AND (permission = ?3 OR substr(permission, 1, length(?4)) = ?4)
-            )
-        )";
-    query::exists(db, sql, [user_id, board_id, ADMIN, BOARD_PERMISSIONS])
+    let may_view = &*MAY_VIEW;
+    let sql = format!("SELECT 1 FROM board WHERE id = ?2 AND {may_view}");
+    query::exists(db, &sql, [user_id, board_id])
 }
 
 pub(super) fn insert(db: &Connection, new: &Board, name_key: &str) -> Result<bool> {

@@ -6,10 +6,11 @@ use rusqlite::Connection;
 use super::blocking::FEW;
 use super::transaction::{SqliteTransaction, State};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
-use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 use portico_storage::driver::failed_before;
 use portico_storage::{
-    Account, AccountKey, AppFilter, NewUser, Result, StoredApp, Transaction, UserChange, UserFilter,
+    Account, AccountKey, AppFilter, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, StoredApp,
+    Transaction, UserFilter, Viewer,
 };
 
 #[async_trait]
@@ -48,30 +49,76 @@ impl Transaction for SqliteTransaction {
         self.read(|db| users::get(db, id)).await
     }
 
-    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-        let filter = filter.clone();
-        self.scan(move |db| users::list(db, &filter)).await
+    async fn get_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
+        self.read(|db| users::get_account(db, key)).await
     }
 
-    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
-        self.read(|db| users::find_account(db, key)).await
+    async fn list_users(
+        &mut self,
+        filter: &UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Result<Vec<ListedUser>> {
+        let filter = filter.clone();
+        self.scan(move |db| users::list(db, &filter, slice, with_images))
+            .await
+    }
+
+    async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
+        let filter = filter.clone();
+        self.scan(move |db| users::count(db, &filter)).await
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
         self.insert(&user.user.id, |db| users::insert(db, user)).await
     }
 
-    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
-        self.write(|db| users::insert_identity(db, user_id, provider, subject))
+    async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
+        self.write(|db| users::insert_identity(db, user_id, subject))
             .await
     }
 
-    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
-        let changed = self.write(|db| users::update(db, id, change)).await?;
-        if changed {
-            self.trail.changed(id);
-        }
-        Ok(changed)
+    async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool> {
+        self.change(id, |db| users::set_profile(db, id, profile)).await
+    }
+
+    async fn set_image(&mut self, id: &str, image: Option<&str>) -> Result<bool> {
+        self.change(id, |db| users::set_image(db, id, image)).await
+    }
+
+    async fn set_home_boards(&mut self, id: &str, boards: &HomeBoards) -> Result<bool> {
+        self.change(id, |db| users::set_home_boards(db, id, boards)).await
+    }
+
+    async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool> {
+        self.change(id, |db| users::set_search_preferences(db, id, preferences))
+            .await
+    }
+
+    async fn set_color_scheme(&mut self, id: &str, color_scheme: ColorScheme) -> Result<bool> {
+        self.change(id, |db| users::set_color_scheme(db, id, color_scheme))
+            .await
+    }
+
+    async fn set_ping_icons_enabled(&mut self, id: &str, enabled: bool) -> Result<bool> {
+        self.change(id, |db| users::set_ping_icons_enabled(db, id, enabled))
+            .await
+    }
+
+    async fn set_first_day_of_week(&mut self, id: &str, day: u8) -> Result<bool> {
+        self.change(id, |db| users::set_first_day_of_week(db, id, day))
+            .await
+    }
+
+    async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool> {
+        self.change(id, |db| {
+            if disabled {
+                credentials::delete_other_sessions(db, id, None)?;
+                credentials::delete_keys(db, id)?;
+            }
+            users::set_disabled(db, id, disabled)
+        })
+        .await
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -108,10 +155,9 @@ impl Transaction for SqliteTransaction {
         self.write_alone(move |db| users::delete(db, &id)).await
     }
 
-    async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
+    async fn has_another_admin(&mut self, except: &str) -> Result<bool> {
         let except = except.to_owned();
-        self.scan(move |db| groups::another_admin_exists(db, &except))
-            .await
+        self.scan(move |db| groups::has_another_admin(db, &except)).await
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -142,30 +188,41 @@ impl Transaction for SqliteTransaction {
         self.read(|db| search_engines::exists(db, id)).await
     }
 
-    async fn get_app(&mut self, id: &str) -> Result<Option<App>> {
-        self.read(|db| apps::get(db, id)).await
+    async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
+        let view = self.view(viewer);
+        self.read(|db| apps::get(db, id, view.as_ref())).await
     }
 
-    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
+    async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
+        let view = self.view(viewer);
         if ids.len() <= FEW {
-            return self.read(|db| apps::get_many(db, ids)).await;
+            return self.read(|db| apps::get_many(db, ids, view.as_ref())).await;
         }
         let ids = ids.to_owned();
-        self.scan(move |db| apps::get_many(db, &ids)).await
+        self.scan(move |db| apps::get_many(db, &ids, view.as_ref())).await
     }
 
-    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
-        let (filter, first_hits) = (filter.clone(), self.first_hits.take());
+    async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
+        let contains = filter.name_contains.clone().unwrap_or_default();
+        if let Some(view) = self.view(&filter.viewer) {
+            return self
+                .scan(move |db| apps::list_seen(db, &view, &contains, slice))
+                .await;
+        }
+        let first_hits = self.first_hits.take();
         self.scan(move |db| {
-            let page = first_hits.and_then(|hits| hits.list(db, &filter));
-            page.unwrap_or_else(|| apps::list(db, &filter))
+            let page = first_hits.and_then(|hits| hits.list(db, &contains, slice));
+            page.unwrap_or_else(|| apps::list(db, &contains, slice))
         })
         .await
     }
 
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
-        let name_contains = name_contains.to_owned();
-        let (count, first_hits) = self.scan(move |db| apps::count(db, &name_contains)).await?;
+    async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
+        let contains = filter.name_contains.clone().unwrap_or_default();
+        if let Some(view) = self.view(&filter.viewer) {
+            return self.scan(move |db| apps::count_seen(db, &view, &contains)).await;
+        }
+        let (count, first_hits) = self.scan(move |db| apps::count(db, &contains)).await?;
         // A write in between would make them wrong.
         self.first_hits = first_hits.filter(|_| matches!(self.state, State::Reading(_)));
         Ok(count)

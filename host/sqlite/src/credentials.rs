@@ -1,6 +1,6 @@
 //! Statements on API keys and sessions.
 
-use rusqlite::{Connection, Result, ToSql, params};
+use rusqlite::{Connection, Params, Result, ToSql, params};
 
 use super::groups::permissions;
 use super::query::{all, first, run};
@@ -74,10 +74,18 @@ pub(super) fn session_user(db: &Connection, user_id: &str) -> Result<Option<Sess
     }))
 }
 
+/// Inserts what belongs to a user. Fails if there is no such user, or if the user is disabled.
+fn run_for_user(db: &Connection, sql: &str, values: impl Params) -> Result<()> {
+    match run(db, sql, values)? {
+        0 => Err(rusqlite::Error::QueryReturnedNoRows),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> Result<()> {
     let sql = "
         INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
     let values = params![
         key.id,
         secret,
@@ -87,7 +95,7 @@ pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> 
         key.expires_at.map(TimestampMillis),
         key.last_used_at.map(TimestampMillis),
     ];
-    run(db, sql, values).map(drop)
+    run_for_user(db, sql, values)
 }
 
 pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
@@ -121,7 +129,7 @@ pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()>
 pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretHash) -> Result<()> {
     let sql = "
         INSERT INTO session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
     let values = params![
         session.id,
         token,
@@ -131,7 +139,7 @@ pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretH
         TimestampMillis(session.expires_at),
         TimestampMillis(session.ends_at),
     ];
-    run(db, sql, values).map(drop)
+    run_for_user(db, sql, values)
 }
 
 pub(super) fn list_sessions(db: &Connection, user_id: &str) -> Result<Vec<Session>> {

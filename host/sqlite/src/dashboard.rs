@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::transaction::SqliteTransaction;
-use super::{audit, boards, credentials, groups, invites, search_engines, users};
+use super::{audit, boards, credentials, groups, invites, search_engines};
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
@@ -21,10 +21,6 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>> {
         self.read(|db| credentials::session_user(db, user_id)).await
-    }
-
-    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
-        self.read(|db| users::password_version(db, user_id)).await
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {

@@ -14,10 +14,10 @@ pub(super) fn permissions(db: &Connection, user_id: &str) -> Result<Vec<String>>
     all(db, sql, [user_id], |row| row.get(0))
 }
 
-pub(super) fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {
+pub(super) fn has_another_admin(db: &Connection, except: &str) -> Result<bool> {
     let sql = "
-        SELECT 1 FROM group_permission JOIN group_member USING (group_id)
-        WHERE permission = ?1 AND user_id <> ?2";
+        SELECT 1 FROM group_permission JOIN group_member USING (group_id) JOIN user ON user.id = user_id
+        WHERE permission = ?1 AND user_id <> ?2 AND NOT disabled";
     query::exists(db, sql, [ADMIN, except])
 }
 

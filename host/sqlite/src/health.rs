@@ -10,6 +10,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::disk;
 use super::files::with_suffix;
+use super::query::TooLarge;
 use portico_storage::{Constraint, Error, Result};
 
 /// A message that tells the operator to restore a backup.
@@ -67,6 +68,15 @@ impl Health {
     /// Turns SQLite's errors into storage's; no other place does. The texts name tables and columns, never
     /// their contents.
     pub fn translate(&self, error: &rusqlite::Error) -> Error {
+        if let rusqlite::Error::ToSqlConversionFailure(cause) = error
+            && cause.is::<TooLarge>()
+        {
+            return Error::TooLarge;
+        }
+        // An insert that selects from the record it refers to.
+        if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
+            return Error::Constraint(Constraint::Reference);
+        }
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
@@ -217,6 +227,10 @@ fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Some(Constraint::Reference),
         ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("user.provider, user.name_key") => {
             Some(Constraint::UserName)
+        }
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" user.id") => Some(Constraint::Id),
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" app.id") => {
+            Some(Constraint::Id)
         }
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with("identity.provider, identity.subject") => {
             Some(Constraint::Identity)

@@ -42,6 +42,7 @@ mod tests;
 mod transaction;
 mod users;
 mod values;
+mod views;
 mod writer;
 
 use std::fs;
@@ -115,6 +116,7 @@ impl SqliteStorage {
                 pool: Pool::new(scans + 1),
                 limits,
                 ids: Ids::default(),
+                views_differ: false,
             },
         })
     }
@@ -123,6 +125,15 @@ impl SqliteStorage {
     pub fn with_ids(self, ids: Ids) -> Self {
         let resources = Resources {
             ids,
+            ..self.resources
+        };
+        Self { resources, ..self }
+    }
+
+    /// Whether callers see only the apps that stand on a board which they may view.
+    pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let resources = Resources {
+            views_differ: by_board,
             ..self.resources
         };
         Self { resources, ..self }
@@ -155,7 +166,7 @@ impl SqliteStorage {
     ) -> Result<Box<SqliteTransaction>> {
         let resources = self.resources.clone();
         Ok(Box::new(match access {
-            Access::Read => {
+            Access::Lookup | Access::Read => {
                 let reader = self.readers.take(&context.snapshot).await?;
                 SqliteTransaction::reading(reader, resources)
             }

@@ -7,7 +7,7 @@ use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 7;
+pub(super) const NEWEST: usize = 8;
 
 const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0001_initial.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0005_audit.sql"),
     include_str!("migrations/0006_app_search_tail.sql"),
     include_str!("migrations/0007_user_by_email.sql"),
+    include_str!("migrations/0008_disabled_users.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

@@ -124,6 +124,7 @@ mod tests {
         0xbb86_ce22,
         0xc9f3_7a76,
         0x86dc_0532,
+        0x5cbe_8bef,
     ];
 
     /// If this fails, backups made before would be refused: a released migration has changed, or another

@@ -11,9 +11,10 @@ use super::batch::BlindWrite;
 use super::interrupts::StatementLimits;
 use super::pool::Pool;
 use super::readers::Reader;
+use super::views::View;
 use super::writer::{WritePermit, Writer};
 use portico_storage::driver::{PasswordSetter, Trail, failed_before, only_reads};
-use portico_storage::{CallContext, Error, Ids, Result};
+use portico_storage::{CallContext, Error, Ids, Result, Viewer};
 
 /// How many records a transaction may write without the permit. The writes run while another transaction
 /// holds it, which they delay; a larger transaction takes the permit itself.
@@ -38,6 +39,8 @@ pub(super) struct Resources {
     pub pool: Arc<Pool>,
     pub limits: StatementLimits,
     pub ids: Ids,
+    /// Whether callers see only the apps on boards that they may view.
+    pub views_differ: bool,
 }
 
 /// What a transaction works with.
@@ -93,6 +96,24 @@ impl SqliteTransaction {
             has_written: false,
             failed: false,
         }
+    }
+
+    /// The view that a statement takes; none if it shows all apps.
+    pub(super) fn view(&self, viewer: &Viewer) -> Option<View> {
+        View::of(viewer).filter(|_| self.resources.views_differ)
+    }
+
+    /// Runs a statement that changes this user, on this thread. Returns whether there is one.
+    pub(super) async fn change(
+        &mut self,
+        user_id: &str,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<bool> + Send,
+    ) -> Result<bool> {
+        let changed = self.write(change).await?;
+        if changed {
+            self.trail.changed(user_id);
+        }
+        Ok(changed)
     }
 
     /// Runs a statement that reads, on this thread.

@@ -2,10 +2,12 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::query::{all, exists, first, run};
-use super::values::{EnumText, TimestampMillis, optional_timestamp};
-use portico_model::{Provider, User, UserSummary};
-use portico_storage::{Account, AccountKey, NewUser, UserChange, UserFilter};
+use super::query::{AnswerSize, all, exists, first, run};
+use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
+use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_storage::{
+    Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter,
+};
 
 pub(super) fn has_any(db: &Connection) -> Result<bool> {
     exists(db, "SELECT 1 FROM user", [])
@@ -34,54 +36,97 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     })
 }
 
-const LIST: &str = "
-    SELECT id, name, email, email_verified, image FROM user
-    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND ?3 IS NULL
-    ORDER BY name_key, id LIMIT ?4";
-
-/// The same with an email. A statement of its own, so that SQLite uses the index on email.
-const LIST_BY_EMAIL: &str = "
-    SELECT id, name, email, email_verified, image FROM user
-    WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND email = ?3
-    ORDER BY name_key, id LIMIT ?4";
-
-pub(super) fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    let sql = match filter.email {
-        Some(_) => LIST_BY_EMAIL,
-        None => LIST,
+/// The users that a filter matches, but for the email.
+macro_rules! matching {
+    ($by_email:literal) => {
+        concat!(
+            " FROM user
+            WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND (?4 IS NULL OR disabled = ?4)
+                AND ",
+            $by_email
+        )
     };
-    let contains = filter.name_contains.as_deref().unwrap_or_default();
-    // To SQLite, -1 is no limit.
-    let limit = filter.limit.map_or(-1, i64::from);
-    let values = params![filter.provider.map(EnumText), contains, filter.email, limit];
-    all(db, sql, values, |row| {
-        Ok(UserSummary {
+}
+
+const ANY_EMAIL: &str = matching!("?3 IS NULL");
+
+/// A statement of its own, so that SQLite uses the index on email.
+const BY_EMAIL: &str = matching!("email = ?3");
+
+fn matching(filter: &UserFilter) -> &'static str {
+    match filter.email {
+        Some(_) => BY_EMAIL,
+        None => ANY_EMAIL,
+    }
+}
+
+pub(super) fn list(
+    db: &Connection,
+    filter: &UserFilter,
+    slice: Slice,
+    with_images: bool,
+) -> Result<Vec<ListedUser>> {
+    let sql = format!(
+        "SELECT id, name, email, email_verified, provider, disabled, iif(?5, image, NULL) {}
+        ORDER BY name_key, id LIMIT ?6 OFFSET ?7",
+        matching(filter)
+    );
+    let values = params![
+        filter.provider.map(EnumText),
+        filter.name_contains.as_deref().unwrap_or_default(),
+        filter.email,
+        filter.disabled,
+        with_images,
+        limit(slice),
+        slice.offset,
+    ];
+    let mut size = AnswerSize::default();
+    all(db, &sql, values, |row| {
+        let user = ListedUser {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
             email_verified: optional_timestamp(row, 3)?,
-            image: row.get(4)?,
-        })
+            provider: row.get::<_, EnumText<_>>(4)?.0,
+            disabled: row.get(5)?,
+            image: row.get(6)?,
+        };
+        let optional = [&user.email, &user.image];
+        let texts = [user.id.len(), user.name.len()].into_iter();
+        let texts = texts.chain(optional.into_iter().flatten().map(String::len)).sum();
+        size.add(user, [texts])
     })
 }
 
-pub(super) fn find_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>> {
+pub(super) fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
+    let values = params![
+        filter.provider.map(EnumText),
+        filter.name_contains.as_deref().unwrap_or_default(),
+        filter.email,
+        filter.disabled,
+    ];
+    let sql = format!("SELECT count(*) {}", matching(filter));
+    Ok(first(db, &sql, values, |row| row.get(0))?.unwrap_or_default())
+}
+
+pub(super) fn get_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>> {
+    const ACCOUNT: &str = "SELECT id, name, user.provider, disabled, password_hash, password_version";
     match key {
         AccountKey::Id(id) => {
-            let sql = "SELECT id, name, provider, password_hash FROM user WHERE id = ?1";
-            first(db, sql, [id], account)
+            let sql = format!("{ACCOUNT} FROM user WHERE id = ?1");
+            first(db, &sql, [id], account)
         }
-        AccountKey::Name((provider, name_key)) => {
-            let sql = "
-                SELECT id, name, provider, password_hash FROM user WHERE provider = ?1 AND name_key = ?2";
-            first(db, sql, params![EnumText(*provider), name_key], account)
+        AccountKey::Name(name) => {
+            let sql = format!("{ACCOUNT} FROM user WHERE provider = ?1 AND name_key = ?2");
+            first(db, &sql, params![EnumText(name.provider), name.name_key], account)
         }
-        AccountKey::Subject((provider, subject)) => {
-            let sql = "
-                SELECT id, name, user.provider, password_hash
-                FROM identity JOIN user ON user.id = identity.user_id
-                WHERE identity.provider = ?1 AND subject = ?2";
-            first(db, sql, params![EnumText(*provider), subject], account)
+        AccountKey::Subject(subject) => {
+            let sql = format!(
+                "{ACCOUNT} FROM identity JOIN user ON user.id = identity.user_id
+                WHERE identity.provider = ?1 AND subject = ?2"
+            );
+            let values = params![EnumText(subject.provider), subject.subject];
+            first(db, &sql, values, account)
         }
     }
 }
@@ -91,7 +136,9 @@ fn account(row: &Row<'_>) -> Result<Account> {
         id: row.get(0)?,
         name: row.get(1)?,
         provider: row.get::<_, EnumText<_>>(2)?.0,
-        password_hash: row.get(3)?,
+        disabled: row.get(3)?,
+        password_hash: row.get(4)?,
+        password_version: row.get::<_, u32>(5)?.into(),
     })
 }
 
@@ -122,63 +169,62 @@ pub(super) fn insert(db: &Connection, new: &NewUser) -> Result<()> {
     run(db, sql, values).map(drop)
 }
 
-pub(super) fn insert_identity(
-    db: &Connection,
-    user_id: &str,
-    provider: Provider,
-    subject: &str,
-) -> Result<()> {
+pub(super) fn insert_identity(db: &Connection, user_id: &str, subject: &ProviderSubject) -> Result<()> {
     let sql = "INSERT INTO identity (provider, subject, user_id) VALUES (?1, ?2, ?3)";
-    run(db, sql, params![EnumText(provider), subject, user_id]).map(drop)
+    let values = params![EnumText(subject.provider), subject.subject, user_id];
+    run(db, sql, values).map(drop)
 }
 
-pub(super) fn update(db: &Connection, id: &str, change: &UserChange) -> Result<bool> {
-    let changed = match change {
-        UserChange::Profile(profile) => {
-            let sql = "
-                UPDATE user SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
-            let verified = profile.email_verified.map(TimestampMillis);
-            run(
-                db,
-                sql,
-                params![id, profile.name, profile.name_key, profile.email, verified],
-            )
-        }
-        UserChange::Image(image) => run(db, "UPDATE user SET image = ?2 WHERE id = ?1", params![id, image]),
-        UserChange::HomeBoards(boards) => {
-            let sql = "UPDATE user SET home_board_id = ?2, mobile_home_board_id = ?3 WHERE id = ?1";
-            run(
-                db,
-                sql,
-                params![id, boards.home_board_id, boards.mobile_home_board_id],
-            )
-        }
-        UserChange::SearchPreferences(search) => {
-            let sql = "
-                UPDATE user SET default_search_engine_id = ?2, open_search_in_new_tab = ?3 WHERE id = ?1";
-            run(
-                db,
-                sql,
-                params![id, search.default_search_engine_id, search.open_in_new_tab],
-            )
-        }
-        UserChange::ColorScheme(color_scheme) => run(
-            db,
-            "UPDATE user SET color_scheme = ?2 WHERE id = ?1",
-            params![id, EnumText(*color_scheme)],
-        ),
-        UserChange::PingIconsEnabled(enabled) => run(
-            db,
-            "UPDATE user SET ping_icons_enabled = ?2 WHERE id = ?1",
-            params![id, enabled],
-        ),
-        UserChange::FirstDayOfWeek(day) => run(
-            db,
-            "UPDATE user SET first_day_of_week = ?2 WHERE id = ?1",
-            params![id, day],
-        ),
-    };
-    Ok(changed? > 0)
+pub(super) fn set_profile(db: &Connection, id: &str, profile: &Profile) -> Result<bool> {
+    let sql = "UPDATE user SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
+    let verified = profile.email_verified.map(TimestampMillis);
+    let values = params![id, profile.name, profile.name_key, profile.email, verified];
+    Ok(run(db, sql, values)? > 0)
+}
+
+pub(super) fn set_image(db: &Connection, id: &str, image: Option<&str>) -> Result<bool> {
+    let sql = "UPDATE user SET image = ?2 WHERE id = ?1";
+    Ok(run(db, sql, params![id, image])? > 0)
+}
+
+pub(super) fn set_home_boards(db: &Connection, id: &str, boards: &HomeBoards) -> Result<bool> {
+    let sql = "UPDATE user SET home_board_id = ?2, mobile_home_board_id = ?3 WHERE id = ?1";
+    let values = params![id, boards.home_board_id, boards.mobile_home_board_id];
+    Ok(run(db, sql, values)? > 0)
+}
+
+pub(super) fn set_search_preferences(
+    db: &Connection,
+    id: &str,
+    preferences: &SearchPreferences,
+) -> Result<bool> {
+    let sql = "UPDATE user SET default_search_engine_id = ?2, open_search_in_new_tab = ?3 WHERE id = ?1";
+    let values = params![
+        id,
+        preferences.default_search_engine_id,
+        preferences.open_in_new_tab
+    ];
+    Ok(run(db, sql, values)? > 0)
+}
+
+pub(super) fn set_color_scheme(db: &Connection, id: &str, scheme: ColorScheme) -> Result<bool> {
+    let sql = "UPDATE user SET color_scheme = ?2 WHERE id = ?1";
+    Ok(run(db, sql, params![id, EnumText(scheme)])? > 0)
+}
+
+pub(super) fn set_ping_icons_enabled(db: &Connection, id: &str, enabled: bool) -> Result<bool> {
+    let sql = "UPDATE user SET ping_icons_enabled = ?2 WHERE id = ?1";
+    Ok(run(db, sql, params![id, enabled])? > 0)
+}
+
+pub(super) fn set_first_day_of_week(db: &Connection, id: &str, day: u8) -> Result<bool> {
+    let sql = "UPDATE user SET first_day_of_week = ?2 WHERE id = ?1";
+    Ok(run(db, sql, params![id, day])? > 0)
+}
+
+pub(super) fn set_disabled(db: &Connection, id: &str, disabled: bool) -> Result<bool> {
+    let sql = "UPDATE user SET disabled = ?2 WHERE id = ?1";
+    Ok(run(db, sql, params![id, disabled])? > 0)
 }
 
 pub(super) fn set_password_if(db: &Connection, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -192,15 +238,6 @@ pub(super) fn set_password_if(db: &Connection, id: &str, old: Option<&str>, new:
 pub(super) fn rehash_password_if(db: &Connection, id: &str, old: &str, new: &str) -> Result<bool> {
     let sql = "UPDATE user SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2";
     Ok(run(db, sql, params![id, old, new])? > 0)
-}
-
-pub(super) fn password_version(db: &Connection, id: &str) -> Result<Option<u32>> {
-    first(
-        db,
-        "SELECT password_version FROM user WHERE id = ?1",
-        [id],
-        |row| row.get(0),
-    )
 }
 
 /// The schema's cascades take the rest with it.
@@ -226,11 +263,14 @@ mod tests {
             let plan = db.query_row(&sql, [None::<i64>; 4], |row| row.get("detail"));
             plan.unwrap()
         };
-        let by_email = plan(LIST_BY_EMAIL);
+        let by_email = plan(&format!("SELECT id {BY_EMAIL} ORDER BY name_key, id"));
         assert!(
             by_email.starts_with("SEARCH user USING INDEX user_by_email"),
             "{by_email}"
         );
-        assert_eq!(plan(LIST), "SCAN user USING INDEX user_by_name");
+        assert_eq!(
+            plan(&format!("SELECT id {ANY_EMAIL} ORDER BY name_key, id")),
+            "SCAN user USING INDEX user_by_name"
+        );
     }
 }

@@ -24,7 +24,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
 use super::background::Background;
-use super::batch::{Batch, Blind, BlindWrite, Undo, answer};
+use super::batch::{Batch, Blind, BlindWrite, Member, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
 use portico_storage::driver::waited_too_long;
@@ -134,10 +134,7 @@ impl Writer {
     fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
         let has_work = batch.has_members() || self.has_queued();
         let is_short = batch.last_commit() < SHORT;
-        let finish = Finish {
-            writer: self.clone(),
-            batch: Some(batch),
-        };
+        let finish = Finish(Some((self.clone(), batch)));
         if has_work
             && let Ok(runtime) = Handle::try_current()
             && !(is_short && runtime.metrics().num_workers() > 1)
@@ -146,17 +143,16 @@ impl Writer {
         }
     }
 
-    /// Runs what is queued, ends the batch and releases the permit, on this thread.
-    fn end(&self, mut batch: OwnedMutexGuard<Batch>) {
+    /// Runs what is queued, ends the batch and releases the permit, on this thread. The members have their
+    /// answers when these are sent.
+    fn end(&self, mut batch: OwnedMutexGuard<Batch>) -> Answers {
         // A batch that SQLite has rolled back ends alone, so that the queued transactions do not fail with it.
         let rolled_back = (!batch.is_sound()).then(|| batch.end());
         batch.run(self.next_queued());
         let ended = batch.end();
         // Before the answers: a caller that gets one finds the permit free.
         drop(batch);
-        for (members, result) in rolled_back.into_iter().chain([ended]) {
-            answer(members, &result);
-        }
+        Answers(rolled_back.into_iter().chain([ended]).collect())
     }
 
     /// The batch, if something is queued and no other caller will run it.
@@ -298,35 +294,60 @@ impl Drop for WritePermit {
     }
 }
 
-/// Ends the batch when it is dropped.
-struct Finish {
-    writer: Arc<Writer>,
-    /// None only while it is dropped.
-    batch: Option<OwnedMutexGuard<Batch>>,
-}
+/// Ends the batch when it is dropped. None only while it is dropped.
+struct Finish(Option<(Arc<Writer>, OwnedMutexGuard<Batch>)>);
 
 impl Drop for Finish {
     fn drop(&mut self) {
-        if let Some(batch) = self.batch.take() {
-            self.writer.end(batch);
+        let Some((writer, batch)) = self.0.take() else {
+            return;
+        };
+        let answers = writer.end(batch);
+        if !writer.has_queued() {
+            // A caller that has its answer and drops the storage finds it closed.
+            drop(writer);
+            answers.send();
+            return;
         }
-        if self.writer.has_queued() {
-            let rest = Rest(self.writer.clone());
-            // Not on a thread of the runtime, whose answers would wait.
-            if Handle::try_current().is_ok() {
-                self.writer.background.run(move || drop(rest));
-            }
+        answers.send();
+        let rest = Rest(Some(writer.clone()));
+        // Not on a thread of the runtime, whose answers would wait.
+        if Handle::try_current().is_ok() {
+            writer.background.run(move || drop(rest));
         }
     }
 }
 
-/// Runs what is queued when it is dropped, until the queue is empty.
-struct Rest(Arc<Writer>);
+/// Runs what is queued when it is dropped, until the queue is empty. None only while it is dropped.
+struct Rest(Option<Arc<Writer>>);
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        while let Some(batch) = self.0.orphaned_queue() {
-            self.0.end(batch);
+        let Some(writer) = self.0.take() else {
+            return;
+        };
+        let mut next = writer.orphaned_queue();
+        let mut last = None;
+        while let Some(batch) = next {
+            let answers = writer.end(batch);
+            next = writer.orphaned_queue();
+            match next {
+                Some(_) => answers.send(),
+                None => last = Some(answers),
+            }
+        }
+        drop(writer);
+        last.into_iter().for_each(Answers::send);
+    }
+}
+
+/// The result of each batch that was ended, for its members.
+struct Answers(Vec<(Vec<Member>, Result<()>)>);
+
+impl Answers {
+    fn send(self) {
+        for (members, result) in self.0 {
+            answer(members, &result);
         }
     }
 }

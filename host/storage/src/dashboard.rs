@@ -41,11 +41,7 @@ pub trait DashboardTransaction: Transaction {
     /// The user of a session, with their permissions.
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>>;
 
-    /// How often a user's password was set; rehashing the same password does not count. None if there is
-    /// no such user.
-    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>>;
-
-    /// Stores a new key.
+    /// Stores a new key. `reference`: its user does not exist, or is disabled.
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()>;
     /// All keys, by id.
     async fn list_keys(&mut self) -> Result<Vec<ApiKey>>;

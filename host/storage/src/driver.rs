@@ -22,6 +22,9 @@ pub const BOARD_PERMISSIONS: &str = "board-";
 /// The group (its name is its name-key) that `grant_admin` makes users members of.
 pub const ADMIN_GROUP: &str = "admins";
 
+/// The most bytes of text in the records of one answer; `wit/storage.wit` says so.
+pub const LARGEST_ANSWER: usize = 100_000_000;
+
 /// How long a transaction waits until it can begin.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -18,10 +18,11 @@ use crate::context::CallContext;
 use crate::dashboard::DashboardTransaction;
 use crate::driver::{failed_before, only_reads};
 use crate::records::{
-    Access, Account, AccountKey, AppFilter, Error, NewUser, Result, StoredApp, UserChange, UserFilter,
+    Access, Account, AccountKey, AppFilter, Error, ListedUser, NewUser, Profile, ProviderSubject, Result,
+    Slice, StoredApp, UserFilter, Viewer,
 };
 use crate::storage::{Storage, Transaction};
-use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 
 /// A write transaction that can have parts.
 pub struct Enclosing(Arc<Mutex<State>>);
@@ -113,7 +114,7 @@ impl Part {
     }
 
     fn check_write(&mut self) -> Result<()> {
-        if matches!(self.access, Access::Read) {
+        if self.access != Access::Write {
             return Err(only_reads());
         }
         self.check_read()?;
@@ -159,25 +160,33 @@ macro_rules! forward {
 forward! {
     check_read has_users() -> bool;
     check_read get_user(id: &str) -> Option<User>;
-    check_read list_users(filter: &UserFilter) -> Vec<UserSummary>;
-    check_read find_account(key: &AccountKey) -> Option<Account>;
+    check_read get_account(key: &AccountKey) -> Option<Account>;
+    check_read list_users(filter: &UserFilter, slice: Slice, with_images: bool) -> Vec<ListedUser>;
+    check_read count_users(filter: &UserFilter) -> u32;
     check_write insert_user(user: &NewUser) -> ();
-    check_write insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
-    check_write update_user(id: &str, change: &UserChange) -> bool;
+    check_write insert_identity(user_id: &str, subject: &ProviderSubject) -> ();
+    check_write set_profile(id: &str, profile: &Profile) -> bool;
+    check_write set_image(id: &str, image: Option<&str>) -> bool;
+    check_write set_home_boards(id: &str, boards: &HomeBoards) -> bool;
+    check_write set_search_preferences(id: &str, preferences: &SearchPreferences) -> bool;
+    check_write set_color_scheme(id: &str, color_scheme: ColorScheme) -> bool;
+    check_write set_ping_icons_enabled(id: &str, enabled: bool) -> bool;
+    check_write set_first_day_of_week(id: &str, day: u8) -> bool;
+    check_write set_disabled(id: &str, disabled: bool) -> bool;
     check_write set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
     check_write rehash_password_if(id: &str, old: &str, new: &str) -> bool;
     check_write delete_user(id: &str) -> bool;
-    check_read another_admin_exists(except: &str) -> bool;
+    check_read has_another_admin(except: &str) -> bool;
     check_write grant_admin(id: &str) -> ();
     check_write add_to_group(user_id: &str, group_id: &str) -> bool;
     check_read has_invite(id: &str, token: &str, now: Timestamp) -> bool;
     check_write take_invite(id: &str, token: &str, now: Timestamp) -> bool;
     check_read can_view_board(user_id: &str, board_id: &str) -> bool;
     check_read has_search_engine(id: &str) -> bool;
-    check_read get_app(id: &str) -> Option<App>;
-    check_read get_apps(ids: &[String]) -> Vec<App>;
-    check_read list_apps(filter: &AppFilter) -> Vec<App>;
-    check_read count_apps(name_contains: &str) -> u32;
+    check_read get_app(id: &str, viewer: &Viewer) -> Option<App>;
+    check_read get_apps(ids: &[String], viewer: &Viewer) -> Vec<App>;
+    check_read list_apps(filter: &AppFilter, slice: Slice) -> Vec<App>;
+    check_read count_apps(filter: &AppFilter) -> u32;
     check_write insert_apps(apps: &[StoredApp]) -> ();
     check_write update_app(app: &StoredApp) -> bool;
     check_write delete_app(id: &str) -> bool;

@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "wit/storage.wit documents every field")]
 
 use portico_model::error::{self, Code, Collided};
-use portico_model::{App, ColorScheme, HomeBoards, Id, Provider, SearchPreferences, Timestamp, User};
+use portico_model::{App, ColorScheme, Id, Provider, Timestamp, User};
 
 /// What storage answers.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -15,16 +15,20 @@ pub const ADMIN: &str = "admin";
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// Exactly one function that reads.
+    Lookup,
     Read,
     Write,
 }
 
 /// A rule that storage itself enforces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constraint {
     UserName,
     Identity,
     Reference,
+    Id,
+    Other(String),
 }
 
 /// Why storage refused.
@@ -32,7 +36,9 @@ pub enum Constraint {
 pub enum Error {
     Retry,
     Constraint(Constraint),
+    TooLarge,
     Unavailable(String),
+    Other(String),
 }
 
 /// A new user.
@@ -48,8 +54,22 @@ pub struct NewUser {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AccountKey {
     Id(Id),
-    Name((Provider, String)),
-    Subject((Provider, String)),
+    Name(ProviderName),
+    Subject(ProviderSubject),
+}
+
+/// A name at a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderName {
+    pub provider: Provider,
+    pub name_key: String,
+}
+
+/// A subject at a provider.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProviderSubject {
+    pub provider: Provider,
+    pub subject: String,
 }
 
 /// What signing in needs of a user.
@@ -58,7 +78,9 @@ pub struct Account {
     pub id: Id,
     pub name: String,
     pub provider: Provider,
+    pub disabled: bool,
     pub password_hash: Option<String>,
+    pub password_version: u64,
 }
 
 /// The name and email of a user.
@@ -70,33 +92,71 @@ pub struct Profile {
     pub email_verified: Option<Timestamp>,
 }
 
-/// A change of a user.
+/// A user in a list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum UserChange {
-    Profile(Profile),
-    Image(Option<String>),
-    HomeBoards(HomeBoards),
-    SearchPreferences(SearchPreferences),
-    ColorScheme(ColorScheme),
-    PingIconsEnabled(bool),
-    FirstDayOfWeek(u8),
+pub struct ListedUser {
+    pub id: Id,
+    pub name: String,
+    pub email: Option<String>,
+    pub email_verified: Option<Timestamp>,
+    pub provider: Provider,
+    pub disabled: bool,
+    pub image: Option<String>,
 }
 
-/// Which users to list.
-#[derive(Clone, Debug, PartialEq)]
+/// Which users to list or count.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserFilter {
     pub provider: Option<Provider>,
     pub name_contains: Option<String>,
     pub email: Option<String>,
+    pub disabled: Option<bool>,
+}
+
+/// Whose view of the apps a function takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Viewer {
+    Everything,
+    Anonymous,
+    User(Id),
+}
+
+/// Which apps to list or count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppFilter {
+    pub viewer: Viewer,
+    pub name_contains: Option<String>,
+}
+
+impl AppFilter {
+    /// All apps.
+    pub const EVERYTHING: Self = Self {
+        viewer: Viewer::Everything,
+        name_contains: None,
+    };
+}
+
+/// Which of the records that a filter matches, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    pub offset: u32,
     pub limit: Option<u32>,
 }
 
-/// Which apps to list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AppFilter {
-    pub name_contains: Option<String>,
-    pub offset: u32,
-    pub limit: Option<u32>,
+impl Slice {
+    /// All of them.
+    pub const ALL: Self = Self {
+        offset: 0,
+        limit: None,
+    };
+
+    /// The first ones.
+    pub const fn first(limit: u32) -> Self {
+        Self {
+            offset: 0,
+            limit: Some(limit),
+        }
+    }
 }
 
 /// An app with its name-key.
@@ -120,9 +180,11 @@ impl From<Error> for error::Error {
                     "Storage is unavailable; try again later",
                 )
             },
+            Error::TooLarge => Self::new(Code::Conflict, "The answer would be too large"),
             Error::Constraint(constraint) => {
                 Self::internal(anyhow::anyhow!("storage refused: {constraint:?}"))
             }
+            Error::Other(cause) => Self::internal(anyhow::anyhow!("storage refused: {cause}")),
         }
     }
 }

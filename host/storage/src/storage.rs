@@ -4,9 +4,10 @@ use async_trait::async_trait;
 
 use crate::context::CallContext;
 use crate::records::{
-    Access, Account, AccountKey, AppFilter, NewUser, Result, StoredApp, UserChange, UserFilter,
+    Access, Account, AccountKey, AppFilter, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice,
+    StoredApp, UserFilter, Viewer,
 };
-use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 
 /// Opens transactions.
 #[async_trait]
@@ -30,16 +31,29 @@ pub trait Transaction: Send + 'static {
 
     async fn has_users(&mut self) -> Result<bool>;
     async fn get_user(&mut self, id: &str) -> Result<Option<User>>;
-    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>>;
-    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>>;
+    async fn get_account(&mut self, key: &AccountKey) -> Result<Option<Account>>;
+    async fn list_users(
+        &mut self,
+        filter: &UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Result<Vec<ListedUser>>;
+    async fn count_users(&mut self, filter: &UserFilter) -> Result<u32>;
     async fn insert_user(&mut self, user: &NewUser) -> Result<()>;
-    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()>;
-    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool>;
+    async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()>;
+    async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool>;
+    async fn set_image(&mut self, id: &str, image: Option<&str>) -> Result<bool>;
+    async fn set_home_boards(&mut self, id: &str, boards: &HomeBoards) -> Result<bool>;
+    async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool>;
+    async fn set_color_scheme(&mut self, id: &str, color_scheme: ColorScheme) -> Result<bool>;
+    async fn set_ping_icons_enabled(&mut self, id: &str, enabled: bool) -> Result<bool>;
+    async fn set_first_day_of_week(&mut self, id: &str, day: u8) -> Result<bool>;
+    async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool>;
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool>;
     async fn rehash_password_if(&mut self, id: &str, old: &str, new: &str) -> Result<bool>;
     async fn delete_user(&mut self, id: &str) -> Result<bool>;
 
-    async fn another_admin_exists(&mut self, except: &str) -> Result<bool>;
+    async fn has_another_admin(&mut self, except: &str) -> Result<bool>;
     async fn grant_admin(&mut self, id: &str) -> Result<()>;
     async fn add_to_group(&mut self, user_id: &str, group_id: &str) -> Result<bool>;
     async fn has_invite(&mut self, id: &str, token: &str, now: Timestamp) -> Result<bool>;
@@ -47,10 +61,10 @@ pub trait Transaction: Send + 'static {
     async fn can_view_board(&mut self, user_id: &str, board_id: &str) -> Result<bool>;
     async fn has_search_engine(&mut self, id: &str) -> Result<bool>;
 
-    async fn get_app(&mut self, id: &str) -> Result<Option<App>>;
-    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>>;
-    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>>;
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u32>;
+    async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>>;
+    async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>>;
+    async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>>;
+    async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32>;
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()>;
     async fn update_app(&mut self, app: &StoredApp) -> Result<bool>;
     async fn delete_app(&mut self, id: &str) -> Result<bool>;

@@ -1,7 +1,7 @@
 //! The values of the contract as JSON, with the names of WIT.
 
-use portico_model::{self as model, ColorScheme, Provider, Timestamp, UserSummary};
-use portico_storage::{self as storage, Account, Constraint, Error};
+use portico_model::{self as model, ColorScheme, Provider, Timestamp};
+use portico_storage::{self as storage, Account, Constraint, Error, ListedUser};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -74,12 +74,23 @@ records! {
         provider: Option<Provider>,
         name_contains: Option<String>,
         email: Option<String>,
-        limit: Option<u32>,
+        disabled: Option<bool>,
     }
     AppFilter = storage::AppFilter {
+        viewer: Viewer,
         name_contains: Option<String>,
+    }
+    Slice = storage::Slice {
         offset: u32,
         limit: Option<u32>,
+    }
+    ProviderName = storage::ProviderName {
+        provider: Provider,
+        name_key: String,
+    }
+    ProviderSubject = storage::ProviderSubject {
+        provider: Provider,
+        subject: String,
     }
     App = model::App {
         id: String,
@@ -107,52 +118,46 @@ answered! {
 #[serde(rename_all = "kebab-case")]
 pub enum AccountKey {
     Id(String),
-    Name((Provider, String)),
-    Subject((Provider, String)),
+    Name(ProviderName),
+    Subject(ProviderSubject),
 }
 
 impl From<AccountKey> for storage::AccountKey {
     fn from(key: AccountKey) -> Self {
         match key {
             AccountKey::Id(id) => Self::Id(id),
-            AccountKey::Name(name) => Self::Name(name),
-            AccountKey::Subject(subject) => Self::Subject(subject),
+            AccountKey::Name(name) => Self::Name(name.into()),
+            AccountKey::Subject(subject) => Self::Subject(subject.into()),
         }
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum UserChange {
-    Profile(Profile),
-    Image(Option<String>),
-    HomeBoards(HomeBoards),
-    SearchPreferences(SearchPreferences),
-    ColorScheme(ColorScheme),
-    PingIconsEnabled(bool),
-    FirstDayOfWeek(u8),
+pub enum Viewer {
+    Everything(()),
+    Anonymous(()),
+    User(String),
 }
 
-impl From<UserChange> for storage::UserChange {
-    fn from(change: UserChange) -> Self {
-        match change {
-            UserChange::Profile(profile) => Self::Profile(profile.into()),
-            UserChange::Image(image) => Self::Image(image),
-            UserChange::HomeBoards(boards) => Self::HomeBoards(boards.into()),
-            UserChange::SearchPreferences(search) => Self::SearchPreferences(search.into()),
-            UserChange::ColorScheme(scheme) => Self::ColorScheme(scheme),
-            UserChange::PingIconsEnabled(enabled) => Self::PingIconsEnabled(enabled),
-            UserChange::FirstDayOfWeek(day) => Self::FirstDayOfWeek(day),
+impl From<Viewer> for storage::Viewer {
+    fn from(viewer: Viewer) -> Self {
+        match viewer {
+            Viewer::Everything(()) => Self::Everything,
+            Viewer::Anonymous(()) => Self::Anonymous,
+            Viewer::User(id) => Self::User(id),
         }
     }
 }
 
-pub fn summary(user: UserSummary) -> Value {
+pub fn listed(user: ListedUser) -> Value {
     json!({
         "id": user.id,
         "name": user.name,
         "email": user.email,
         "email-verified": user.email_verified,
+        "provider": user.provider,
+        "disabled": user.disabled,
         "image": user.image,
     })
 }
@@ -162,16 +167,28 @@ pub fn account(account: Account) -> Value {
         "id": account.id,
         "name": account.name,
         "provider": account.provider,
+        "disabled": account.disabled,
         "password-hash": account.password_hash,
+        "password-version": account.password_version,
     })
 }
 
 pub fn error(error: Error) -> Value {
     match error {
         Error::Retry => json!({"retry": null}),
-        Error::Constraint(Constraint::UserName) => json!({"constraint": "user-name"}),
-        Error::Constraint(Constraint::Identity) => json!({"constraint": "identity"}),
-        Error::Constraint(Constraint::Reference) => json!({"constraint": "reference"}),
+        Error::Constraint(constraint) => json!({"constraint": constraint_form(constraint)}),
+        Error::TooLarge => json!({"too-large": null}),
         Error::Unavailable(reason) => json!({"unavailable": reason}),
+        Error::Other(reason) => json!({"other": reason}),
+    }
+}
+
+fn constraint_form(constraint: Constraint) -> Value {
+    match constraint {
+        Constraint::UserName => json!({"user-name": null}),
+        Constraint::Identity => json!({"identity": null}),
+        Constraint::Reference => json!({"reference": null}),
+        Constraint::Id => json!({"id": null}),
+        Constraint::Other(rule) => json!({"other": rule}),
     }
 }

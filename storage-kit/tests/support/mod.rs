@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
-    Access, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
+    Access, AccountKey, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
     DashboardTransaction, Error, NewInvite, SearchEngine, Session, SharedSnapshot, hash_secret,
 };
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
@@ -22,6 +22,11 @@ pub fn memory() -> Arc<dyn DashboardStorage> {
     Arc::new(MemoryStorage::new())
 }
 
+/// Storage in memory whose viewers see the apps on boards that they may view.
+pub fn memory_with_apps_by_board() -> Arc<dyn DashboardStorage> {
+    Arc::new(MemoryStorage::new().with_apps_by_board())
+}
+
 pub fn sqlite(directory: &TempDir) -> Arc<dyn DashboardStorage> {
     Arc::new(SqliteStorage::open(&directory.path().join("portico.db")).expect("a database"))
 }
@@ -29,14 +34,38 @@ pub fn sqlite(directory: &TempDir) -> Arc<dyn DashboardStorage> {
 /// The bridge to one of Portico's own drivers.
 pub struct Dashboard {
     storage: Arc<dyn DashboardStorage>,
-    /// For each sign-in that has begun: how often the user's password had been set.
-    sign_ins: Mutex<HashMap<String, Option<u32>>>,
+    apps_by_board: bool,
+    /// For each sign-in that has begun: the version of the user's password.
+    sign_ins: Mutex<HashMap<String, Option<u64>>>,
+    lets_disabled_in: bool,
 }
 
 impl Dashboard {
     pub fn new(storage: Arc<dyn DashboardStorage>) -> Self {
-        let sign_ins = Mutex::default();
-        Self { storage, sign_ins }
+        Self {
+            storage,
+            apps_by_board: false,
+            sign_ins: Mutex::default(),
+            lets_disabled_in: false,
+        }
+    }
+
+    /// States that views of the apps differ by boards.
+    pub fn with_apps_by_board(self) -> Self {
+        let apps_by_board = true;
+        Self {
+            apps_by_board,
+            ..self
+        }
+    }
+
+    /// With a fault: users who are disabled can sign in.
+    pub fn letting_disabled_in(self) -> Self {
+        let lets_disabled_in = true;
+        Self {
+            lets_disabled_in,
+            ..self
+        }
     }
 }
 
@@ -54,16 +83,22 @@ impl Bridge for Dashboard {
         let begun = self.storage.begin_dashboard(Access::Write, &context).await;
         let mut transaction = begun.map_err(refused)?;
         let answer = match call {
+            BridgeCall::Hello {} => {
+                json!({"name": "a driver of Portico's", "apps-by-board": self.apps_by_board})
+            }
             BridgeCall::BeginSignIn { id, user } => {
-                let version = transaction.password_version(&user).await.map_err(refused)?;
+                let account = transaction.get_account(&AccountKey::Id(user)).await;
+                let version = account.map_err(refused)?.map(|account| account.password_version);
                 self.sign_ins.lock().unwrap().insert(id, version);
                 Value::Null
             }
             // As `POST /api/auth/sign-in` does it.
             BridgeCall::EndSignIn { id, user } => {
                 let version = self.sign_ins.lock().unwrap().remove(&id).flatten();
-                let present = transaction.password_version(&user).await.map_err(refused)?;
-                let begins = version.is_some() && version == present;
+                let account = transaction.get_account(&AccountKey::Id(user.clone())).await;
+                let begins = account.map_err(refused)?.is_some_and(|account| {
+                    Some(account.password_version) == version && (!account.disabled || self.lets_disabled_in)
+                });
                 if begins {
                     answer(&mut *transaction, BridgeCall::PutSession { id, user }).await?;
                 }
@@ -89,7 +124,6 @@ fn done(done: bool) -> Result<Value, BridgeError> {
 
 async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> Result<Value, BridgeError> {
     match call {
-        BridgeCall::Hello {} => Ok(json!({"name": "a driver of Portico's"})),
         BridgeCall::PutGroup(group) => {
             let (id, name) = (&group.id[..], &group.name[..]);
             // Replaced as a whole, without deleting it: references to it stay.

@@ -412,6 +412,7 @@ fn commands_on_the_data_are_the_operators() {
         said,
         [
             ["user.changePassword", "operator", "OK"],
+            ["user.setDisabled", "operator", "OK"],
             ["state.apply", "operator", "OK"],
             ["app.delete", "operator", "BAD_REQUEST"],
             ["app.delete", "host", "OK"],

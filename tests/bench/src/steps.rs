@@ -6,6 +6,7 @@ use std::{path::Path, sync::Arc, time::Instant};
 
 use axum::http::{HeaderMap, header};
 use portico_model::{
+    Caller,
     error::Error,
     time::{Clock, SystemClock},
 };
@@ -20,7 +21,7 @@ use portico_service::{
 };
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, AppFilter, CallContext, Storage as _,
+    Access, AppFilter, CallContext, Slice, Storage as _, Viewer,
     secrets::{Secrets, SystemRandom},
 };
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ const ROUNDS: usize = 100;
 const ROUND_MICROS: f64 = 4_000.0;
 
 const APPS: usize = 100;
+/// The id of each call's request.
+const REQUEST: &str = "steps";
 
 /// Prints the microseconds of each step.
 pub fn run() -> anyhow::Result<()> {
@@ -128,7 +131,10 @@ impl Steps {
     }
 
     async fn measure(&self) -> anyhow::Result<Vec<(&'static str, f64)>> {
-        let caller = &self.identity.caller;
+        let caller = &Caller {
+            user: self.identity.caller.clone(),
+            context: REQUEST.into(),
+        };
         let app = self.get_app().await?;
         let apps = self.list_apps().await?;
         let none = String::from("none");
@@ -182,39 +188,34 @@ impl Steps {
     }
 
     async fn begin(&self) -> Result<(), Error> {
-        let context = self.identity.context("steps");
+        let context = self.identity.context(REQUEST);
         drop(self.storage.begin(Access::Read, &context).await?);
         Ok(())
     }
 
     async fn get_app(&self) -> Result<Option<portico_model::App>, Error> {
-        let context = self.identity.context("steps");
+        let context = self.identity.context(REQUEST);
         let mut transaction = self.storage.begin(Access::Read, &context).await?;
-        Ok(transaction.get_app(&self.app).await?)
+        Ok(transaction.get_app(&self.app, &Viewer::Everything).await?)
     }
 
     async fn list_apps(&self) -> Result<Vec<portico_model::App>, Error> {
-        let everything = AppFilter {
-            name_contains: None,
-            offset: 0,
-            limit: None,
-        };
-        let context = self.identity.context("steps");
+        let context = self.identity.context(REQUEST);
         let mut transaction = self.storage.begin(Access::Read, &context).await?;
-        Ok(transaction.list_apps(&everything).await?)
+        Ok(transaction.list_apps(&AppFilter::EVERYTHING, Slice::ALL).await?)
     }
 
     async fn enter(&self) -> Result<sandbox::Instance, Error> {
-        self.service.sandbox.enter(self.identity.context("steps")).await
+        self.service.sandbox.enter(self.identity.context(REQUEST)).await
     }
 
     async fn call(&self, procedure: &Procedure, input: Option<Value>) -> Result<String, Error> {
         self.service
-            .call(procedure, &self.identity, "steps", Ok(input))
+            .call(procedure, &self.identity, REQUEST, Ok(input))
             .await
     }
 }
 
 fn anonymous() -> CallContext {
-    Identity::anonymous().context("steps")
+    Identity::anonymous().context(REQUEST)
 }

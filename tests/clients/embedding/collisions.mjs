@@ -18,7 +18,7 @@ const database = new Database(join(folder, "dashboard.db"));
 const messages = [];
 const icons = { find: (names) => names.map(() => undefined), defaultIcon: () => "/icon.svg" };
 const component = new Component({ database, icons, log: (level, message) => messages.push(`${level}: ${message}`) });
-const admin = { caller: { tag: "user", val: { id: "a", permissions: ["admin"] } } };
+const admin = { user: { id: "a", permissions: ["admin"] } };
 
 // A tenth of each bound.
 Math.random = () => 0.1;
@@ -37,7 +37,7 @@ function create(name, { begins = 0, commits = 0 }) {
   };
   const began = performance.now();
   try {
-    component.run(admin, ({ apps }) => apps.create(admin.caller, { name, iconUrl: "/icon.svg" }));
+    component.run(admin, ({ apps }, caller) => apps.create(caller, { name, iconUrl: "/icon.svg" }));
     return performance.now() - began;
   } finally {
     database.writer = writer;
@@ -54,7 +54,7 @@ assert.ok(commits >= 32, `2.5 + 7.5 + 22.5 ms, and it took ${commits}`);
 assert.deepEqual(messages, []);
 assert.throws(
   () => create("never", { begins: 6 }),
-  (error) => error.payload.code === "unavailable",
+  (error) => error.payload.code.tag === "unavailable",
 );
 assert.deepEqual(messages, ["warn: gave up: a transaction collided with others in each of 6 tries"]);
 assert.deepEqual(names(), ["begins", "commits", "warm"]);

@@ -8,7 +8,7 @@ use core::hint::black_box;
 
 use crate::bindings::icons;
 use crate::bindings::log::{self, Level};
-use crate::bindings::storage::{self, Access, AppFilter, Transaction};
+use crate::bindings::storage::{self, Access, AppFilter, Slice, Transaction, Viewer};
 use crate::bindings::types::{App, Error, ErrorCode};
 use crate::bindings::wasi::{clocks::wall_clock, random::random};
 use crate::ordinary::{app, failure, stored};
@@ -17,7 +17,11 @@ use crate::secret;
 const MIB: usize = 1 << 20;
 /// The filter that fits every app.
 const EVERY_APP: AppFilter = AppFilter {
+    viewer: Viewer::Everything,
     name_contains: None,
+};
+/// All of the apps that a filter fits.
+const ALL: Slice = Slice {
     offset: 0,
     limit: None,
 };
@@ -28,27 +32,27 @@ pub enum Answer {
     Many(Vec<App>),
 }
 
-/// Misbehaves if the text asks for that.
-pub fn of(text: &str) -> Option<Answer> {
+/// Misbehaves if the text asks for that. `context` is that of the call.
+pub fn of(context: &str, text: &str) -> Option<Answer> {
     let request = text.strip_prefix("hostile:")?;
     let (name, argument) = request.split_once(':').unwrap_or((request, ""));
     let number = argument.parse().unwrap_or(0_u64);
     let count = number as usize;
     match name {
         "loop" => spin(),
-        "loop-over-storage" => loop_over_storage(),
-        "loop-over-lists" => loop_over_lists(),
+        "loop-over-storage" => loop_over_storage(context),
+        "loop-over-lists" => loop_over_lists(context),
         "wait" => wait(),
-        "loop-in-write" => loop_in_write(argument),
-        "lists-in-write" => lists_in_write(argument),
-        "begin-twice" => begin_twice(argument),
-        "handles" => handles(),
+        "loop-in-write" => loop_in_write(context, argument),
+        "lists-in-write" => lists_in_write(context, argument),
+        "begin-twice" => begin_twice(context, argument),
+        "handles" => handles(context),
         "memory" => memory(),
         "hold" => hold(count, 200),
         "recursion" => drop(black_box(recursion(black_box(1)))),
         "panic" => panic!("as asked: {argument}"),
-        "trap-in-write" => trap_in_write(argument),
-        "trap-after-commit" => trap_after_commit(argument),
+        "trap-in-write" => trap_in_write(context, argument),
+        "trap-after-commit" => trap_after_commit(context, argument),
         "log" => log_flood(count, "a line among many"),
         "log-huge" => log_flood(count, &"x".repeat(50 * MIB)),
         "log-forged" => log::write(Level::Info, "\n2026-01-01 ERROR forged \u{1b}[2J"),
@@ -87,28 +91,28 @@ fn spin() -> ! {
     }
 }
 
-fn begin(access: Access) -> Transaction {
-    storage::begin(access).expect("a transaction")
+fn begin(context: &str, access: Access) -> Transaction {
+    storage::begin(access, context).expect("a transaction")
 }
 
 /// A write transaction in which an app of this name was inserted.
-fn writing(name: &str) -> Transaction {
-    let transaction = begin(Access::Write);
+fn writing(context: &str, name: &str) -> Transaction {
+    let transaction = begin(context, Access::Write);
     let inserted = transaction.insert_apps(&[stored(app(name, name))]);
     inserted.expect("a new app");
     transaction
 }
 
-fn loop_over_storage() {
+fn loop_over_storage(context: &str) {
     loop {
-        drop(begin(Access::Read));
+        drop(begin(context, Access::Read));
     }
 }
 
-fn loop_over_lists() {
-    let transaction = begin(Access::Read);
+fn loop_over_lists(context: &str) {
+    let transaction = begin(context, Access::Read);
     loop {
-        drop(black_box(transaction.list_apps(&EVERY_APP)));
+        drop(black_box(transaction.list_apps(&EVERY_APP, ALL)));
     }
 }
 
@@ -119,26 +123,26 @@ fn wait() {
     }
 }
 
-fn loop_in_write(name: &str) {
-    let _transaction = writing(name);
+fn loop_in_write(context: &str, name: &str) {
+    let _transaction = writing(context, name);
     spin();
 }
 
-fn lists_in_write(name: &str) {
-    let transaction = writing(name);
+fn lists_in_write(context: &str, name: &str) {
+    let transaction = writing(context, name);
     loop {
-        drop(black_box(transaction.list_apps(&EVERY_APP)));
+        drop(black_box(transaction.list_apps(&EVERY_APP, ALL)));
     }
 }
 
-fn begin_twice(name: &str) {
-    let _first = writing(name);
-    drop(storage::begin(Access::Write));
+fn begin_twice(context: &str, name: &str) {
+    let _first = writing(context, name);
+    drop(storage::begin(Access::Write, context));
 }
 
-fn handles() {
+fn handles(context: &str) {
     loop {
-        core::mem::forget(begin(Access::Read));
+        core::mem::forget(begin(context, Access::Read));
     }
 }
 
@@ -171,15 +175,15 @@ fn recursion(depth: u64) -> u64 {
     black_box(recursion(black_box(depth + 1))) + depth
 }
 
-fn trap_in_write(name: &str) {
-    let _transaction = writing(name);
+fn trap_in_write(context: &str, name: &str) {
+    let _transaction = writing(context, name);
     panic!("in the middle of a write");
 }
 
-fn trap_after_commit(name: &str) {
-    let first = writing(name);
+fn trap_after_commit(context: &str, name: &str) {
+    let first = writing(context, name);
     Transaction::commit(first).expect("a commit");
-    trap_in_write(&format!("{name}-second"));
+    trap_in_write(context, &format!("{name}-second"));
 }
 
 fn log_flood(lines: usize, line: &str) {

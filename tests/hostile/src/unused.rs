@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use crate::bindings::exports::portico::dashboard::{names, sign_in, state, users};
 use crate::bindings::types::{
-    Caller, ColorScheme, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange,
-    Registration, SearchPreferences, User, UserMatch, UserOption, UserSummary,
+    Caller, ColorScheme, Context, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange,
+    ProfileChange, Registration, SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery,
+    UserSummary,
 };
 use crate::ordinary::failure;
 use crate::plugin::Plugin;
@@ -20,11 +21,15 @@ impl users::Guest for Plugin {
         unused()
     }
 
+    fn get_paginated(_: Caller, _: UserQuery) -> Result<UserPage, Error> {
+        unused()
+    }
+
     fn selectable(_: Caller, _: Option<bool>) -> Result<Vec<UserOption>, Error> {
         unused()
     }
 
-    fn search(_: Caller, _: String, _: Option<i32>) -> Result<Vec<UserMatch>, Error> {
+    fn search(_: Caller, _: String, _: Option<u32>) -> Result<Vec<UserMatch>, Error> {
         unused()
     }
 
@@ -72,7 +77,11 @@ impl users::Guest for Plugin {
         unused()
     }
 
-    fn change_first_day_of_week(_: Caller, _: Id, _: i32) -> Result<(), Error> {
+    fn change_first_day_of_week(_: Caller, _: Id, _: u8) -> Result<(), Error> {
+        unused()
+    }
+
+    fn set_disabled(_: Caller, _: Id, _: bool) -> Result<(), Error> {
         unused()
     }
 
@@ -82,11 +91,11 @@ impl users::Guest for Plugin {
 }
 
 impl sign_in::Guest for Plugin {
-    fn password(_: String, _: String) -> Result<sign_in::SignedIn, Error> {
+    fn password(_: Context, _: String, _: String) -> Result<sign_in::SignedIn, Error> {
         unused()
     }
 
-    fn external(_: sign_in::Identity, _: sign_in::Linking) -> Result<sign_in::SignedIn, Error> {
+    fn external(_: Context, _: sign_in::Identity, _: sign_in::Linking) -> Result<sign_in::SignedIn, Error> {
         unused()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portico_sandbox::{Access, COMPONENT, Described, Kind};
+use portico_sandbox::{Access, COMPONENT, Cost, Described, Kind};
 use portico_tests::procedures::{Row, TABLE, Who};
 use wasmtime::{
     Engine, Store,
@@ -49,9 +49,9 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
     assert_eq!(
         functional,
         [
-            "portico:dashboard/icons@0.2.0",
-            "portico:dashboard/log@0.2.0",
-            "portico:dashboard/storage@0.2.0",
+            "portico:dashboard/icons@1.0.0",
+            "portico:dashboard/log@1.0.0",
+            "portico:dashboard/storage@1.0.0",
             "wasi:clocks/wall-clock@0.2.6",
             "wasi:random/random@0.2.6",
         ]
@@ -63,7 +63,7 @@ fn the_file_that_ships_can_reach_storage_icons_log_time_and_random_bytes_and_not
         .collect();
     assert_eq!(
         without_functions,
-        ["portico:dashboard/types@0.2.0"],
+        ["portico:dashboard/types@1.0.0"],
         "an interface with nothing but types"
     );
 }
@@ -80,7 +80,7 @@ fn the_file_that_ships_offers_these_interfaces_and_nothing_else() {
     let interfaces = ["apps", "names", "procedures", "sign-in", "state", "users"];
     assert_eq!(
         exports,
-        interfaces.map(|name| format!("portico:dashboard/{name}@0.2.0"))
+        interfaces.map(|name| format!("portico:dashboard/{name}@1.0.0"))
     );
 }
 
@@ -115,7 +115,7 @@ async fn all_procedures_of_users_and_apps_are_described_and_exported() {
         .collect();
     for row in described {
         let (area, function) = row.name.split_once('.').unwrap();
-        let interface = format!("portico:dashboard/{area}s@0.2.0");
+        let interface = format!("portico:dashboard/{area}s@1.0.0");
         let function: String = function
             .chars()
             .flat_map(|letter| {
@@ -166,7 +166,9 @@ async fn describe_tells_kinds_and_lists_implied_permissions() {
         of_table.map(|row| row.name).collect::<Vec<_>>(),
         "the order"
     );
-    assert!(find("user.changePassword").hashes && !find("app.create").hashes);
+    assert_eq!(find("user.changePassword").cost, Cost::Hash);
+    assert_eq!(find("app.create").cost, Cost::Small);
+    assert_eq!(find("app.all").cost, Cost::Large);
 }
 
 #[tokio::test]
@@ -206,7 +208,7 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
     let mut linker: Linker<Vec<String>> = Linker::new(&engine);
     linker.define_unknown_imports_as_traps(&component).unwrap();
     linker.allow_shadowing(true);
-    let mut log = linker.instance("portico:dashboard/log@0.2.0").unwrap();
+    let mut log = linker.instance("portico:dashboard/log@1.0.0").unwrap();
     log.func_new("write", |mut store, _, arguments, _| {
         let (Val::Enum(level), Val::String(message)) = (&arguments[0], &arguments[1]) else {
             unreachable!()
@@ -236,20 +238,21 @@ fn a_panic_reaches_the_log_with_its_place_alone() {
     let mut store = Store::new(&engine, Vec::new());
     let instance = linker.instantiate(&mut store, &component).unwrap();
     let apps = instance
-        .get_export_index(&mut store, None, "portico:dashboard/apps@0.2.0")
+        .get_export_index(&mut store, None, "portico:dashboard/apps@1.0.0")
         .unwrap();
     let create = instance
         .get_export_index(&mut store, Some(&apps), "create")
         .unwrap();
     let create = instance.get_func(&mut store, create).unwrap();
     let text = |text: &str| Val::String(text.into());
-    let caller = Val::Variant(
-        "user".into(),
-        Some(Box::new(Val::Record(vec![
-            ("id".into(), text("a user")),
-            ("permissions".into(), Val::List(vec![text("admin")])),
-        ]))),
-    );
+    let user = Val::Record(vec![
+        ("id".into(), text("a user")),
+        ("permissions".into(), Val::List(vec![text("admin")])),
+    ]);
+    let caller = Val::Record(vec![
+        ("user".into(), Val::Option(Some(Box::new(user)))),
+        ("context".into(), text("a context")),
+    ]);
     let input = Val::Record(vec![
         ("name".into(), text("Jellyfin")),
         ("icon-url".into(), text("/icon.svg")),

@@ -4,12 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_model::{Caller, NewAccount, Timestamp, UserCaller};
+use portico_model::{Caller, NewAccount, Timestamp};
 use portico_sandbox::{Instance, Limits, Sandbox, icons::Icons};
 use portico_service::identity::Identity;
 use portico_storage::{
     Access, DashboardStorage, DashboardTransaction, NewInvite, Storage, hash_secret, memory::MemoryStorage,
 };
+pub use portico_tests::callers::{anonymous, call_context, user};
 pub use portico_tests::clock::NEW_YEAR;
 use portico_tests::{TestClock, TestSandbox};
 
@@ -114,17 +115,6 @@ pub fn account(name: &str) -> NewAccount {
         password: "correct horse".into(),
         email: None,
     }
-}
-
-/// A signed-in user with these permissions.
-pub fn user(id: &str, permissions: &[&str]) -> Caller {
-    Caller::User(UserCaller {
-        id: id.into(),
-        permissions: permissions
-            .iter()
-            .map(|permission| (*permission).into())
-            .collect(),
-    })
 }
 
 pub fn admin() -> Caller {

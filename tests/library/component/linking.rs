@@ -1,13 +1,13 @@
 //! When a user of a provider is linked to an existing user.
 
 use portico_model::{
-    Caller, Provider, Timestamp,
+    Provider, Timestamp,
     error::{Code, Error},
 };
 use portico_sandbox::{ExternalIdentity as Identity, Linking, SignedIn};
-use portico_storage::{Profile, UserChange};
+use portico_storage::Profile;
 
-use super::harness::{Harness, NEW_YEAR, account, admin, call};
+use super::harness::{Harness, NEW_YEAR, account, admin, anonymous, call, call_context};
 
 const EMAIL: &str = "ada@example.com";
 
@@ -16,7 +16,7 @@ async fn with_ada(verified: Option<Timestamp>) -> (Harness, String) {
     let harness = Harness::new();
     let id = call!(
         harness,
-        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+        portico_dashboard_users.call_init_user(&anonymous(), &account("ada"))
     )
     .unwrap();
     set_email(&harness, &id, "ada", verified).await;
@@ -31,12 +31,7 @@ async fn set_email(harness: &Harness, id: &str, name: &str, verified: Option<Tim
         email_verified: verified,
     };
     let mut dashboard = harness.dashboard().await;
-    assert!(
-        dashboard
-            .update_user(id, &UserChange::Profile(profile))
-            .await
-            .unwrap()
-    );
+    assert!(dashboard.set_profile(id, &profile).await.unwrap());
     dashboard.commit().await.unwrap();
 }
 
@@ -54,7 +49,7 @@ fn vouched(subject: &str) -> Identity {
 async fn sign_in(harness: &Harness, identity: &Identity, linking: Linking) -> Result<SignedIn, Error> {
     call!(
         harness,
-        portico_dashboard_sign_in.call_external(identity, linking)
+        portico_dashboard_sign_in.call_external(&call_context(), identity, linking)
     )
 }
 

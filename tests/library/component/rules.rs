@@ -1,10 +1,10 @@
 //! Rules that need a clock, an icon or an identity provider.
 
-use portico_model::{AppDraft, Caller, ColorScheme, Provider, Registration, TextChange, error::Code};
+use portico_model::{AppDraft, ColorScheme, Provider, Registration, TextChange, error::Code};
 use portico_sandbox::{ExternalIdentity as External, Linking};
 use portico_storage::AccountKey;
 
-use super::harness::{Harness, NEW_YEAR, account, admin, call, user};
+use super::harness::{Harness, NEW_YEAR, account, admin, anonymous, call, call_context, user};
 
 fn registration(name: &str, invite: &str) -> Registration {
     let mut account = account(name);
@@ -19,7 +19,7 @@ fn registration(name: &str, invite: &str) -> Registration {
 async fn first_user(harness: &Harness) -> String {
     call!(
         harness,
-        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+        portico_dashboard_users.call_init_user(&anonymous(), &account("ada"))
     )
     .unwrap()
 }
@@ -81,7 +81,7 @@ async fn an_invite_is_valid_until_the_moment_it_expires() {
         let registration = registration(name, "invite");
         call!(
             harness,
-            portico_dashboard_users.call_register(&Caller::Anonymous, &registration)
+            portico_dashboard_users.call_register(&anonymous(), &registration)
         )
     };
     harness.clock.set(NEW_YEAR + 1000);
@@ -103,14 +103,14 @@ async fn a_taken_name_does_not_use_up_the_invite() {
     let taken = registration("ADA", "invite");
     let refusal = call!(
         harness,
-        portico_dashboard_users.call_register(&Caller::Anonymous, &taken)
+        portico_dashboard_users.call_register(&anonymous(), &taken)
     )
     .unwrap_err();
     assert_eq!(refusal.code, Code::Conflict);
     let free = registration("grace", "invite");
     call!(
         harness,
-        portico_dashboard_users.call_register(&Caller::Anonymous, &free)
+        portico_dashboard_users.call_register(&anonymous(), &free)
     )
     .unwrap();
 }
@@ -122,7 +122,7 @@ async fn passwords_are_kept_as_argon2id_with_the_agreed_parameters() {
     let stored = harness
         .dashboard()
         .await
-        .find_account(&AccountKey::Id(id))
+        .get_account(&AccountKey::Id(id))
         .await
         .unwrap()
         .unwrap();
@@ -190,7 +190,7 @@ async fn an_identity_provider_signs_no_user_in_before_the_first_administrator_ex
     let harness = Harness::new();
     let refusal = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("s", "eve"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("s", "eve"), Linking::Off)
     )
     .unwrap_err();
     assert_eq!(refusal.code, Code::Forbidden);
@@ -203,25 +203,25 @@ async fn a_subject_is_one_user_and_two_subjects_with_one_name_are_not() {
     first_user(&harness).await;
     let eve = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eve"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("1", "eve"), Linking::Off)
     )
     .unwrap();
     let again = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eva"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("1", "eva"), Linking::Off)
     )
     .unwrap();
     assert_eq!((&again.id, &again.name[..]), (&eve.id, "eva"));
     let other = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("2", "eva"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("2", "eva"), Linking::Off)
     )
     .unwrap_err();
     assert_eq!(other.code, Code::Conflict);
     // The name of a user who signs in here is another matter.
     call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("3", "ada"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("3", "ada"), Linking::Off)
     )
     .unwrap();
 }
@@ -232,7 +232,7 @@ async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_admi
     first_user(&harness).await;
     let eve = call!(
         harness,
-        portico_dashboard_sign_in.call_external(&external("1", "eve"), Linking::Off)
+        portico_dashboard_sign_in.call_external(&call_context(), &external("1", "eve"), Linking::Off)
     )
     .unwrap();
     let profile = portico_model::ProfileChange {
@@ -270,12 +270,12 @@ async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_admi
     );
     let refusal = call!(
         harness,
-        portico_dashboard_sign_in.call_password("eve", "correct horse")
+        portico_dashboard_sign_in.call_password(&call_context(), "eve", "correct horse")
     )
     .unwrap_err();
     let unknown = call!(
         harness,
-        portico_dashboard_sign_in.call_password("unknown", "correct horse")
+        portico_dashboard_sign_in.call_password(&call_context(), "unknown", "correct horse")
     )
     .unwrap_err();
     assert_eq!(
@@ -288,7 +288,7 @@ async fn profile_and_password_of_an_external_user_cannot_be_changed_even_by_admi
 async fn the_component_checks_access_even_if_the_host_does_not() {
     let harness = Harness::new();
     let id = first_user(&harness).await;
-    let refusal = call!(harness, portico_dashboard_users.call_get_all(&Caller::Anonymous)).unwrap_err();
+    let refusal = call!(harness, portico_dashboard_users.call_get_all(&anonymous())).unwrap_err();
     assert_eq!(refusal.code, Code::Unauthorized);
     let refusal = call!(
         harness,

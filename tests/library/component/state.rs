@@ -1,10 +1,10 @@
 //! The interface `state`, as a dashboard that applies a desired state calls it.
 
-use portico_model::{Caller, PathSegment, Provider, TextChange, error::Code};
+use portico_model::{PathSegment, Provider, TextChange, error::Code};
 use portico_sandbox::{Secret, TimestampChange, WantedApp, WantedUser};
-use portico_storage::AccountKey;
+use portico_storage::{AccountKey, AppFilter, ProviderName, Viewer};
 
-use super::harness::{Harness, NEW_YEAR, admin, call, user};
+use super::harness::{Harness, NEW_YEAR, admin, anonymous, call, user};
 
 fn wanted_user(name: &str) -> WantedUser {
     WantedUser {
@@ -14,6 +14,7 @@ fn wanted_user(name: &str) -> WantedUser {
         email_verified: TimestampChange::Keep,
         image: TextChange::Keep,
         secret: None,
+        disabled: None,
     }
 }
 
@@ -32,7 +33,7 @@ fn wanted_app(id: Option<&str>, name: &str) -> WantedApp {
 async fn it_is_for_administrators_only() {
     let harness = Harness::new();
     for (caller, code) in [
-        (Caller::Anonymous, Code::Unauthorized),
+        (anonymous(), Code::Unauthorized),
         (user("editor", &["app-full-all"]), Code::Forbidden),
     ] {
         let users = [wanted_user("grace")];
@@ -55,7 +56,15 @@ async fn it_is_for_administrators_only() {
         }
     }
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -79,8 +88,11 @@ async fn users_are_found_by_provider_and_name_and_answered_in_order() {
         ids
     );
     let mut dashboard = harness.dashboard().await;
-    let key = AccountKey::Name((Provider::Credentials, "grace".into()));
-    let account = dashboard.find_account(&key).await.unwrap().unwrap();
+    let key = AccountKey::Name(ProviderName {
+        provider: Provider::Credentials,
+        name_key: "grace".into(),
+    });
+    let account = dashboard.get_account(&key).await.unwrap().unwrap();
     assert_eq!((account.id, account.password_hash), (ids[1].clone(), Some(hash)));
     let external = dashboard.get_user(&ids[0]).await.unwrap().unwrap();
     assert_eq!(
@@ -112,11 +124,14 @@ async fn a_hash_counts_only_for_a_new_user_and_a_password_never() {
         let users = put(Secret::Hash(hash.into()));
         call!(harness, portico_dashboard_state.call_put_users(&admin(), &users)).unwrap();
     }
-    let key = AccountKey::Name((Provider::Credentials, "grace".into()));
+    let key = AccountKey::Name(ProviderName {
+        provider: Provider::Credentials,
+        name_key: "grace".into(),
+    });
     let account = harness
         .dashboard()
         .await
-        .find_account(&key)
+        .get_account(&key)
         .await
         .unwrap()
         .unwrap();
@@ -144,14 +159,18 @@ async fn apps_are_changed_where_they_are_and_created_where_they_are_not() {
     let answered = call!(harness, portico_dashboard_state.call_put_apps(&admin(), &again)).unwrap();
     assert_eq!(answered, [ids[1].clone(), ids[0].clone()]);
     let mut dashboard = harness.dashboard().await;
-    let two = dashboard.get_app(&ids[1]).await.unwrap().unwrap();
+    let two = dashboard
+        .get_app(&ids[1], &Viewer::Everything)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (&two.name[..], two.href.as_deref()),
         ("Renamed", Some("https://two.example"))
     );
     // No icon is looked up while a transaction is open.
     assert_eq!(two.icon_url, "https://icons.example/default.svg");
-    assert_eq!(dashboard.count_apps("").await.unwrap(), 2);
+    assert_eq!(dashboard.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 2);
     drop(dashboard);
 
     let names = ["Jellyfin".to_owned(), "Two".to_owned()];
@@ -190,5 +209,13 @@ async fn lists_are_bounded_and_all_or_nothing() {
         [PathSegment::Index(1), PathSegment::Field("emailVerified".into())]
     );
     assert!(!harness.dashboard().await.has_users().await.unwrap());
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }

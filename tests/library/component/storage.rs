@@ -6,12 +6,13 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use portico_model::{AppInput, Caller, ColorScheme, PasswordChange, error::Code};
+use portico_model::{AppInput, ColorScheme, PasswordChange, error::Code};
 use portico_storage::{
-    Access, AccountKey, CallContext, Error, Result, Storage, Transaction, UserFilter, memory::MemoryStorage,
+    Access, AccountKey, AppFilter, CallContext, Error, Result, Slice, Storage, Transaction, UserFilter,
+    Viewer, memory::MemoryStorage,
 };
 
-use super::harness::{Harness, account, admin, call, user};
+use super::harness::{Harness, account, admin, anonymous, call, user};
 
 /// Refuses the first transactions, this many, and then begins them as asked.
 struct Refusing {
@@ -59,7 +60,13 @@ async fn a_transaction_that_lost_to_another_is_tried_again() {
     let harness = harness(5, Error::Retry);
     let app = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap();
     assert_eq!(
-        harness.dashboard().await.get_app(&app.id).await.unwrap().unwrap(),
+        harness
+            .dashboard()
+            .await
+            .get_app(&app.id, &Viewer::Everything)
+            .await
+            .unwrap()
+            .unwrap(),
         app
     );
 }
@@ -69,7 +76,15 @@ async fn after_five_more_tries_the_call_is_refused() {
     let harness = harness(6, Error::Retry);
     let refusal = call!(harness, portico_dashboard_apps.call_create(&admin(), &jellyfin())).unwrap_err();
     assert_eq!(refusal.code, Code::ServiceUnavailable);
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -88,17 +103,12 @@ struct Meanwhile(Arc<MemoryStorage>);
 impl Storage for Meanwhile {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
         let mut transaction = self.0.begin(access, context).await?;
-        if access == Access::Read {
+        if access != Access::Write {
             return Ok(transaction);
         }
-        let everyone = UserFilter {
-            provider: None,
-            name_contains: None,
-            email: None,
-            limit: None,
-        };
-        for user in transaction.list_users(&everyone).await? {
-            let found = transaction.find_account(&AccountKey::Id(user.id)).await?;
+        let everyone = UserFilter::default();
+        for user in transaction.list_users(&everyone, Slice::ALL, false).await? {
+            let found = transaction.get_account(&AccountKey::Id(user.id)).await?;
             let account = found.expect("the user");
             let old = account.password_hash.as_deref();
             transaction
@@ -116,7 +126,7 @@ async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
     let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage)));
     let id = call!(
         harness,
-        portico_dashboard_users.call_init_user(&Caller::Anonymous, &account("ada"))
+        portico_dashboard_users.call_init_user(&anonymous(), &account("ada"))
     )
     .unwrap();
     let change = PasswordChange {
@@ -134,7 +144,7 @@ async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
     let account = harness
         .dashboard()
         .await
-        .find_account(&AccountKey::Id(id))
+        .get_account(&AccountKey::Id(id))
         .await
         .unwrap();
     let kept = account.unwrap().password_hash;

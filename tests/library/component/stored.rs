@@ -2,13 +2,13 @@
 //! they are is accepted.
 
 use portico_model::{
-    App, AppChange, Caller, PathSegment, ProfileChange, Provider, TextChange,
+    App, AppChange, PathSegment, ProfileChange, Provider, TextChange,
     error::{Code, Error},
 };
 use portico_sandbox::{ExternalIdentity as Identity, Linking, TimestampChange, WantedApp, WantedUser};
-use portico_storage::{Profile, StoredApp, UserChange};
+use portico_storage::{AppFilter, Profile, StoredApp};
 
-use super::harness::{Harness, account, admin, call};
+use super::harness::{Harness, account, admin, anonymous, call, call_context};
 
 /// Looks like `admin`, and sorts beside it.
 const HIDDEN: &str = "ad\u{200b}min";
@@ -35,8 +35,7 @@ async fn rename(harness: &Harness, id: &str, name: &str) {
         email_verified: None,
     };
     let mut dashboard = harness.dashboard().await;
-    let change = UserChange::Profile(profile);
-    assert!(dashboard.update_user(id, &change).await.unwrap());
+    assert!(dashboard.set_profile(id, &profile).await.unwrap());
     dashboard.commit().await.unwrap();
 }
 
@@ -44,7 +43,7 @@ async fn first_user(harness: &Harness) -> String {
     let ada = account("ada");
     call!(
         harness,
-        portico_dashboard_users.call_init_user(&Caller::Anonymous, &ada)
+        portico_dashboard_users.call_init_user(&anonymous(), &ada)
     )
     .unwrap()
 }
@@ -57,7 +56,7 @@ async fn a_username_with_hidden_characters_stays_and_signs_in_and_no_new_one_is_
 
     let sign_in = call!(
         harness,
-        portico_dashboard_sign_in.call_password(" AD\u{200b}MIN ", "correct horse")
+        portico_dashboard_sign_in.call_password(&call_context(), " AD\u{200b}MIN ", "correct horse")
     );
     assert_eq!(sign_in.unwrap().id, id);
 
@@ -98,6 +97,7 @@ async fn a_document_may_name_a_user_with_hidden_characters_and_create_none() {
         email_verified: TimestampChange::Keep,
         image: TextChange::Keep,
         secret: None,
+        disabled: None,
     };
     let put = async |users: &[WantedUser]| {
         call!(harness, portico_dashboard_state.call_check_users(&admin(), users)).unwrap();
@@ -125,7 +125,7 @@ async fn an_identity_provider_brings_no_new_name_with_hidden_characters() {
         };
         call!(
             harness,
-            portico_dashboard_sign_in.call_external(&identity, Linking::Off)
+            portico_dashboard_sign_in.call_external(&call_context(), &identity, Linking::Off)
         )
     };
     // As a name with control characters.
@@ -201,5 +201,13 @@ async fn an_icon_that_is_a_script_stays_and_no_new_one_is_taken() {
         let apps = [wanted(None, "/good.svg"), refused];
         assert_refused(put(&apps).await, &[PathSegment::Index(1), field("iconUrl")]);
     }
-    assert_eq!(harness.dashboard().await.count_apps("").await.unwrap(), 1);
+    assert_eq!(
+        harness
+            .dashboard()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        1
+    );
 }

@@ -4,5 +4,6 @@
 
 mod dashboard;
 mod node;
+mod postgresql;
 mod python;
 mod rust;

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use portico_tests::{hostile_component, node};
+use portico_tests::{hostile_component, node, repository};
 use tempfile::TempDir;
 
 use super::dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers};
@@ -18,18 +18,40 @@ const ADAPTER: &str = "node_dashboard.mjs";
 
 /// The example, installed and built from the component that ships.
 #[track_caller]
-fn example() -> PathBuf {
+pub fn example() -> PathBuf {
     let folder = node::installed(Path::new("examples/node-dashboard"));
-    let turn = File::open(folder.join("build.js")).expect("its build");
+    built(&folder);
+    folder
+}
+
+/// Builds an installed example unless it is built from the component that ships.
+#[track_caller]
+pub fn built(folder: &Path) {
+    let build = repository().join("examples/node-dashboard/build.js");
+    let turn = File::open(folder.join("package.json")).expect("its scripts");
     turn.lock().expect("a turn to build");
     let changed = |file: PathBuf| fs::metadata(file).and_then(|file| file.modified()).ok();
     let built: Option<SystemTime> = changed(folder.join("generated/component.sha256"));
+    let sources = [component(), repository().join("contract/procedures.json"), build];
     if built.is_none_or(|built| {
-        Some(built) < changed(component()) || Some(built) < changed(folder.join("build.js"))
+        sources
+            .map(changed)
+            .into_iter()
+            .any(|source| Some(built) < source)
     }) {
-        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(&folder));
+        node::succeed(Command::new("npm").args(["run", "build"]).current_dir(folder));
     }
-    folder
+}
+
+/// What the example consists of, without what is installed and built.
+pub const PARTS: [&str; 5] = ["package.json", "build.js", "main.js", "src", "public"];
+
+/// Copies these parts of an installed example to a folder, and uses what is installed there, too.
+#[track_caller]
+pub fn copy(example: &Path, parts: &[&str], to: &Path) {
+    let mut command = Command::new("cp");
+    node::succeed(command.arg("-r").args(parts).arg(to).current_dir(example));
+    symlink(example.join("node_modules"), to.join("node_modules")).expect("a link");
 }
 
 /// Starts the dashboard in this folder.
@@ -56,19 +78,12 @@ fn in_node_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyo
     dashboard.stop();
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let parts = ["package.json", "build.js", "main.js", "src", "public"];
-    let mut copy = Command::new("cp");
-    node::succeed(
-        copy.arg("-r")
-            .args(parts)
-            .arg(folder.path())
-            .current_dir(example()),
-    );
-    symlink(example().join("node_modules"), folder.path().join("node_modules")).expect("a link");
+    copy(&example(), &PARTS, folder.path());
     node::succeed(
         Command::new("node")
             .arg("build.js")
             .arg(hostile_component())
+            .arg(repository().join("contract/procedures.json"))
             .current_dir(&folder),
     );
     let dashboard = start(folder.path(), &data);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
-use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 use portico_storage::*;
 
 /// Which calls fail, counted from 1 since the test last set a plan.
@@ -142,25 +142,33 @@ ask_first! {
     }
     has_users() -> bool;
     get_user(id: &str) -> Option<User>;
-    list_users(filter: &UserFilter) -> Vec<UserSummary>;
-    find_account(key: &AccountKey) -> Option<Account>;
+    get_account(key: &AccountKey) -> Option<Account>;
+    list_users(filter: &UserFilter, slice: Slice, with_images: bool) -> Vec<ListedUser>;
+    count_users(filter: &UserFilter) -> u32;
     insert_user(user: &NewUser) -> ();
-    insert_identity(user_id: &str, provider: Provider, subject: &str) -> ();
-    update_user(id: &str, change: &UserChange) -> bool;
+    insert_identity(user_id: &str, subject: &ProviderSubject) -> ();
+    set_profile(id: &str, profile: &Profile) -> bool;
+    set_image(id: &str, image: Option<&str>) -> bool;
+    set_home_boards(id: &str, boards: &HomeBoards) -> bool;
+    set_search_preferences(id: &str, preferences: &SearchPreferences) -> bool;
+    set_color_scheme(id: &str, color_scheme: ColorScheme) -> bool;
+    set_ping_icons_enabled(id: &str, enabled: bool) -> bool;
+    set_first_day_of_week(id: &str, day: u8) -> bool;
+    set_disabled(id: &str, disabled: bool) -> bool;
     set_password_if(id: &str, old: Option<&str>, new: &str) -> bool;
     rehash_password_if(id: &str, old: &str, new: &str) -> bool;
     delete_user(id: &str) -> bool;
-    another_admin_exists(except: &str) -> bool;
+    has_another_admin(except: &str) -> bool;
     grant_admin(id: &str) -> ();
     add_to_group(user_id: &str, group_id: &str) -> bool;
     has_invite(id: &str, token: &str, now: Timestamp) -> bool;
     take_invite(id: &str, token: &str, now: Timestamp) -> bool;
     can_view_board(user_id: &str, board_id: &str) -> bool;
     has_search_engine(id: &str) -> bool;
-    get_app(id: &str) -> Option<App>;
-    get_apps(ids: &[String]) -> Vec<App>;
-    list_apps(filter: &AppFilter) -> Vec<App>;
-    count_apps(name_contains: &str) -> u32;
+    get_app(id: &str, viewer: &Viewer) -> Option<App>;
+    get_apps(ids: &[String], viewer: &Viewer) -> Vec<App>;
+    list_apps(filter: &AppFilter, slice: Slice) -> Vec<App>;
+    count_apps(filter: &AppFilter) -> u32;
     insert_apps(apps: &[StoredApp]) -> ();
     update_app(app: &StoredApp) -> bool;
     delete_app(id: &str) -> bool;
@@ -170,7 +178,6 @@ ask_first! {
     DashboardTransaction {}
     find_credential(key: &CredentialKey) -> Option<Credential>;
     get_session_user(user_id: &str) -> Option<SessionUser>;
-    password_version(user_id: &str) -> Option<u32>;
     insert_key(key: &ApiKey, secret: &SecretHash) -> ();
     list_keys() -> Vec<ApiKey>;
     delete_key(id: &str) -> bool;

@@ -252,7 +252,7 @@ impl Side {
         let (plugin, store) = instance.parts().unwrap();
         let answer = plugin
             .portico_dashboard_sign_in()
-            .call_external(store, &identity, Linking::Off)
+            .call_external(store, &id.to_owned(), &identity, Linking::Off)
             .await;
         let user = instance
             .answer(answer)

@@ -21,10 +21,9 @@ pub async fn export(side: &Side) -> Value {
             .begin_dashboard(Access::Read, &Identity::operator().context("look"))
             .await
             .expect("a transaction");
-        let account = transaction.find_account(&AccountKey::Id(id.clone())).await;
+        let account = transaction.get_account(&AccountKey::Id(id.clone())).await;
         let session = transaction.get_session_user(&id).await.expect("a user");
         let sessions = transaction.list_sessions(&id).await.expect("sessions");
-        let version = transaction.password_version(&id).await.expect("a user");
         let mut visible = Vec::new();
         for board in ids(&boards) {
             visible.push(transaction.can_view_board(&id, &board).await.expect("an answer"));
@@ -32,7 +31,8 @@ pub async fn export(side: &Side) -> Value {
         let account = account.expect("an account").expect("a user");
         users.push(json!({
             "user": user, "session": session, "passwordHash": account.password_hash, "boards": visible,
-            "sessions": format!("{sessions:?}"), "passwordVersion": version,
+            "sessions": format!("{sessions:?}"), "passwordVersion": account.password_version,
+            "disabled": account.disabled,
         }));
     }
     let mut whole_boards = Vec::new();

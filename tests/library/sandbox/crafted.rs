@@ -21,9 +21,9 @@ use super::{
     secrets::PAIRS,
 };
 
-/// The export whose body a test writes. It is called with the caller and an id, flattened to seven
+/// The export whose body a test writes. It is called with the caller and an id, flattened to nine
 /// numbers, and gives a pointer to its answer.
-const BY_ID: &str = "portico:dashboard/apps@0.2.0#by-id";
+const BY_ID: &str = "portico:dashboard/apps@1.0.0#by-id";
 
 /// What every component needs, unless a test has its own: memory, and a way to get some of it.
 const MEMORY: &str = r#"
@@ -180,7 +180,7 @@ async fn the_probe_finds_globals_tables_and_sizes_in_an_instance_that_is_used_tw
 
 #[tokio::test]
 async fn what_a_call_leaves_before_a_trap_is_invisible_to_other_callers() {
-    let body = "(drop (call $remember)) (if (i32.eq (local.get 6) (i32.const 4)) (then unreachable)) (i32.const 1024)";
+    let body = "(drop (call $remember)) (if (i32.eq (local.get 8) (i32.const 4)) (then unreachable)) (i32.const 1024)";
     for (first, second) in PAIRS {
         let sandbox = sandbox_of(REMEMBERS, body);
         by_id(&sandbox, first, "trap").await.unwrap_err();
@@ -249,7 +249,7 @@ async fn memory_that_is_not_there_is_not_written_to() {
 #[tokio::test]
 async fn a_component_that_calls_the_host_while_it_asks_for_memory_is_ended() {
     let items = r#"
-        (import "portico:dashboard/log@0.2.0" "write" (func $log (param i32 i32 i32)))
+        (import "portico:dashboard/log@1.0.0" "write" (func $log (param i32 i32 i32)))
         (memory (export "memory") 2)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
             (call $log (i32.const 0) (i32.const 0) (i32.const 0))
@@ -288,7 +288,7 @@ async fn a_text_that_is_longer_than_memory_is_refused() {
 #[tokio::test]
 async fn a_handle_that_the_host_did_not_give_is_refused() {
     let items = format!(
-        r#"(import "portico:dashboard/storage@0.2.0" "[method]transaction.has-users" (func $has (param i32 i32)))
+        r#"(import "portico:dashboard/storage@1.0.0" "[method]transaction.has-users" (func $has (param i32 i32)))
         {MEMORY}"#
     );
     let body = "(call $has (i32.const 7) (i32.const 1024)) unreachable";

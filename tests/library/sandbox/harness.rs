@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_model::{App, Caller, error::Error};
+use portico_model::{App, error::Error};
 use portico_sandbox::{COMPONENT, Instance, Limits, Sandbox, icons::Icons};
 use portico_service::identity::Identity;
 use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage};
+pub use portico_tests::callers::{anonymous, user};
 use portico_tests::{TestSandbox, hostile_component};
 
 /// Looks for icons for a while and finds none.
@@ -73,7 +74,7 @@ pub async fn by_id(sandbox: &Sandbox, user: Option<&str>, id: &str) -> Result<Ap
 pub async fn by_id_in(instance: &mut Instance, id: &str) -> Result<App, Error> {
     let (plugin, store) = instance.parts().unwrap();
     let apps = plugin.portico_dashboard_apps();
-    let answer = apps.call_by_id(store, &Caller::Anonymous, &id.to_owned()).await;
+    let answer = apps.call_by_id(store, &anonymous(), &id.to_owned()).await;
     instance.answer(answer)
 }
 

@@ -5,13 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use portico_model::{Caller, NewAccount, UserCaller, error::Code};
+use portico_model::{NewAccount, error::Code};
 use portico_sandbox::{COMPONENT, Instance, Limits};
 use portico_sqlite::SqliteStorage;
 use portico_storage::{Access, DashboardStorage};
 use portico_tests::{command, run};
 
-use super::harness::{ask, by_id, context, honest, hostile, sandbox, sandbox_over};
+use portico_tests::callers::call_context;
+
+use super::harness::{anonymous, ask, by_id, context, honest, hostile, sandbox, sandbox_over, user};
 
 #[tokio::test]
 async fn a_call_that_keeps_waiting_is_ended() {
@@ -57,10 +59,7 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
         ..Limits::default()
     };
     let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
-    let ada = Caller::User(UserCaller {
-        id: "ada".into(),
-        permissions: vec!["admin".into()],
-    });
+    let ada = user("ada", &["admin"]);
     let turn = storage.begin_dashboard(Access::Write, &context(None)).await;
     let deleting = async {
         let mut instance = sandbox.enter_for("ada", context(Some("ada"))).await.unwrap();
@@ -94,10 +93,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
         ..Limits::default()
     };
     let sandbox = sandbox_over(storage.clone(), COMPONENT, limits).unwrap();
-    let ada = Caller::User(UserCaller {
-        id: "ada".into(),
-        permissions: vec![],
-    });
+    let ada = user("ada", &[]);
     let began = Instant::now();
     // More than storage has connections and threads.
     for _ in 0..20 {
@@ -169,7 +165,7 @@ async fn an_ordinary_call_asks_for_no_memory_and_one_that_hashes_does() {
     let mut instance = sandbox.enter(context(None)).await.unwrap();
     let (plugin, store) = instance.parts().unwrap();
     let users = plugin.portico_dashboard_users();
-    let answer = users.call_init_user(store, &Caller::Anonymous, &account).await;
+    let answer = users.call_init_user(store, &anonymous(), &account).await;
     assert_eq!(
         instance.answer(answer).unwrap_err().code,
         Code::ServiceUnavailable
@@ -190,7 +186,9 @@ async fn a_call_that_hashes_waits_for_no_other_call() {
     let hash = async |instance: &mut Instance| {
         let (plugin, store) = instance.parts().unwrap();
         let sign_in = plugin.portico_dashboard_sign_in();
-        let answer = sign_in.call_password(store, "unknown", "correct horse").await;
+        let answer = sign_in
+            .call_password(store, &call_context(), "unknown", "correct horse")
+            .await;
         instance.answer(answer).unwrap_err().code
     };
     let mut other = sandbox.enter(context(None)).await.unwrap();

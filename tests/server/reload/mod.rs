@@ -176,7 +176,7 @@ fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
         (COMPONENT[..COMPONENT.len() / 2].to_vec(), "is truncated"),
         (Vec::new(), "empty"),
         (b"hello".to_vec(), "not WebAssembly"),
-        (text("@0.2.0", "@0.3.0"), "supports portico:dashboard@0.2.0"),
+        (text("@1.0.0", "@2.0.0"), "supports portico:dashboard@1.0.0"),
         (text("user.getAll", "user.getOld"), "does not know (user.getOld)"),
         // The procedures are the same, but their access differs.
         (text("app-create", "app-crowds"), "(app.create, app.createMany)"),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use portico_model::Provider;
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
-    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, memory::MemoryStorage,
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, ProviderName,
+    memory::MemoryStorage,
 };
 use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService, new_user};
 use serde_json::json;
@@ -69,8 +70,11 @@ impl Host {
 
     /// The hash that a user has.
     pub fn hash_of(&self, name: &str) -> String {
-        let key = AccountKey::Name((Provider::Credentials, name.into()));
-        let account = self.store(async |transaction| transaction.find_account(&key).await.unwrap());
+        let key = AccountKey::Name(ProviderName {
+            provider: Provider::Credentials,
+            name_key: name.into(),
+        });
+        let account = self.store(async |transaction| transaction.get_account(&key).await.unwrap());
         account.unwrap().password_hash.unwrap()
     }
 

@@ -133,7 +133,7 @@ fn a_password_that_changes_while_it_is_checked_begins_no_session() {
                 let key = AccountKey::Id(name.into());
                 runtime.block_on(write(&*storage, async |transaction| {
                     let old = transaction
-                        .find_account(&key)
+                        .get_account(&key)
                         .await
                         .unwrap()
                         .unwrap()

@@ -16,9 +16,13 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 export class Collisions {
   #count = 0;
 
+  /** How long to wait after a further collision, in milliseconds. */
+  next() {
+    return Math.random() * Math.min(LONGEST, FIRST * GROWTH ** this.#count++);
+  }
+
   /** Waits after a further collision. */
   wait() {
-    const bound = Math.min(LONGEST, FIRST * GROWTH ** this.#count++);
-    Atomics.wait(sleeper, 0, 0, Math.random() * bound);
+    Atomics.wait(sleeper, 0, 0, this.next());
   }
 }

@@ -1,25 +1,25 @@
 // The component. Its modules are compiled once. An instance serves one call, or the calls of one
 // signed-in user, so nothing of one caller's call is visible in another's.
 
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { instantiate } from "../../generated/portico.js";
 import { Collisions } from "./collisions.js";
-import { isRetry, Transaction, unavailable } from "./storage.js";
+import { Contexts } from "./contexts.js";
+import { imports, Log } from "./imports.js";
+import { isRefusal, isRetry, unavailable } from "./refusals.js";
+import { Transaction } from "./storage.js";
 
 /**
- * @import { Root, ImportObject } from "../../generated/portico.js"
+ * @import { Root } from "../../generated/portico.js"
  * @import { Caller } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @import { Access } from "../../generated/interfaces/portico-dashboard-storage.js"
  * @import { Database } from "../database.js"
- * @import * as icons from "../../generated/interfaces/portico-dashboard-icons.js"
- * @import * as log from "../../generated/interfaces/portico-dashboard-log.js"
+ * @import { Call } from "./contexts.js"
+ * @import { Surroundings } from "./imports.js"
  */
 
 /** For how many users an instance is kept. Each takes about half a megabyte. */
 const KEPT = 200;
-/** How many messages of a call are logged, and their greatest length. */
-const MESSAGES = 20;
-const MESSAGE_LENGTH = 2_000;
 
 /** @type {Map<string, WebAssembly.Module>} */
 const modules = new Map();
@@ -34,97 +34,74 @@ function coreModule(file) {
   return module;
 }
 
-/**
- * The caller, and the session that the call uses.
- * @typedef {{ caller: Caller, session?: string }} Call
- */
+/** A call while it runs. */
+class Running {
+  /** @type {Transaction | undefined} */
+  transaction;
+  /** Whether the last `begin` was refused with `retry`. */
+  collided = false;
+  collisions = new Collisions();
+
+  /** @param {Call} call */
+  constructor(call) {
+    this.call = call;
+  }
+}
+
+/** @type {Contexts<Running>} */
+const contexts = new Contexts();
 
 /** An instance and its imports. It serves one call at a time. */
 class Instance {
-  /** @type {Call | undefined} */
-  #call;
-  #messages = 0;
-  /** @type {Transaction | undefined} */
-  #transaction;
-  #collisions = new Collisions();
-  /** Whether the last `begin` was refused with `retry`. */
-  #collided = false;
+  #log;
   #exports;
 
-  /** @param {Surroundings} surroundings */
+  /** @param {Surroundings & { database: Database }} surroundings */
   constructor({ database, icons, log }) {
-    const imports = {
-      "portico:dashboard/storage": {
-        Transaction,
-        begin: (/** @type {"read" | "write"} */ access) => {
-          // Portico's component opens one at a time; another component could open thousands.
-          if (this.#transaction?.isOpen) throw unavailable("a call has a transaction open already");
-          if (this.#collided || this.#transaction?.collided) this.#collisions.wait();
-          try {
-            this.#transaction = new Transaction(database, access, this.#call?.session);
-            this.#collided = false;
-            return this.#transaction;
-          } catch (error) {
-            this.#collided = isRetry(error);
-            throw error;
-          }
-        },
-      },
-      "portico:dashboard/icons": icons,
-      "portico:dashboard/log": {
-        write: (/** @type {log.Level} */ level, /** @type {string} */ message) => {
-          if (this.#messages++ < MESSAGES) log(level, message.slice(0, MESSAGE_LENGTH));
-        },
-      },
-      "portico:dashboard/types": {},
-      "wasi:clocks/wall-clock": { now },
-      "wasi:random/random": { getRandomBytes: (/** @type {bigint} */ length) => randomBytes(Number(length)) },
+    this.#log = new Log(log);
+    const begin = (/** @type {Access} */ access, /** @type {string} */ context) => {
+      const running = contexts.find(context);
+      // Portico's component opens one at a time; another component could open thousands.
+      if (running.transaction?.isOpen) throw unavailable("a call has a transaction open already");
+      if (running.collided || running.transaction?.collided) running.collisions.wait();
+      try {
+        running.transaction = new Transaction(database, access, running.call.session);
+        running.collided = false;
+        return running.transaction;
+      } catch (error) {
+        running.collided = isRetry(error);
+        throw error;
+      }
     };
-    // The type requires names with versions, but the code reads names without.
-    this.#exports = instantiate(coreModule, /** @type {any} */ (imports));
+    this.#exports = instantiate(coreModule, imports({ Transaction, begin }, icons, this.#log));
   }
 
   /**
    * @template T
    * @param {Call} call
-   * @param {(exports: Root) => T} work
+   * @param {(exports: Root, caller: Caller) => T} work
    * @returns {T}
    */
   run(call, work) {
-    this.#call = call;
-    this.#messages = 0;
-    this.#collisions = new Collisions();
-    this.#collided = false;
+    this.#log.reset();
+    const running = new Running(call);
+    const caller = contexts.open(running);
     try {
-      return work(this.#exports);
+      return work(this.#exports, caller);
     } finally {
+      contexts.close(caller);
       // A call that trapped has not dropped its transaction. After a commit or a drop this does nothing.
-      this.#transaction?.[Symbol.dispose]();
-      this.#transaction = undefined;
+      running.transaction?.[Symbol.dispose]();
     }
   }
 }
-
-function now() {
-  const milliseconds = Date.now();
-  return { seconds: BigInt(Math.floor(milliseconds / 1_000)), nanoseconds: (milliseconds % 1_000) * 1_000_000 };
-}
-
-/**
- * What the dashboard offers.
- * @typedef {{
- *   database: Database,
- *   icons: typeof icons,
- *   log: (level: log.Level, message: string) => void,
- * }} Surroundings
- */
 
 export class Component {
   /** The instances of signed-in users; the last caller is last. @type {Map<string, Instance>} */
   #kept = new Map();
   #surroundings;
 
-  /** @param {Surroundings} surroundings */
+  /** @param {Surroundings & { database: Database }} surroundings */
   constructor(surroundings) {
     this.#surroundings = surroundings;
   }
@@ -134,13 +111,13 @@ export class Component {
    * fresh one.
    * @template T
    * @param {Call} call
-   * @param {(exports: Root) => T} work
+   * @param {(exports: Root, caller: Caller) => T} work
    * @returns {T}
    */
   run(call, work) {
-    if (call.caller.tag === "anonymous") return this.runFresh(call, work);
+    if (!call.user) return this.runFresh(call, work);
 
-    const { id } = call.caller.val;
+    const { id } = call.user;
     const instance = this.#kept.get(id) ?? new Instance(this.#surroundings);
     this.#kept.delete(id);
     try {
@@ -158,7 +135,7 @@ export class Component {
    * Calls the component in a fresh instance, which is discarded afterwards.
    * @template T
    * @param {Call} call
-   * @param {(exports: Root) => T} work
+   * @param {(exports: Root, caller: Caller) => T} work
    * @returns {T}
    */
   runFresh(call, work) {
@@ -175,10 +152,3 @@ export class Component {
     if (this.#kept.size > KEPT) this.#kept.delete(oldest);
   }
 }
-
-/**
- * Whether the component refused a call (jco puts the error into `payload`). Otherwise it failed.
- * @param {any} error
- * @returns {error is Error & { payload: import("../../generated/interfaces/portico-dashboard-types.js").Error }}
- */
-export const isRefusal = (error) => typeof error?.payload?.code === "string";

@@ -3,30 +3,18 @@
 // long is stopped by ending the worker.
 
 import { Worker } from "node:worker_threads";
+import { busy, Refused } from "./refusals.js";
 
 /**
- * @import { Call } from "./component.js"
- * @import { Error as ContractError } from "../../generated/interfaces/portico-dashboard-types.js"
- * @typedef {{ on: "users" | "apps" | "signIn", name: string, values: unknown[] }} HashingInvocation
- * @typedef {{ call: Call, invocation: HashingInvocation, resolve: (value: any) => void, reject: (error: unknown) => void }} Job
+ * @import { Call } from "./contexts.js"
+ * @import { Invocation } from "./procedures.js"
+ * @typedef {{ call: Call, invocation: Invocation, resolve: (value: any) => void, reject: (error: unknown) => void }} Job
  */
 
 /** How many calls may wait. */
 const WAITING = 32;
 /** How long a call may take. */
 const MILLISECONDS = 10_000;
-
-/** A refusal by the component, as if it had been called on this thread. */
-class Refused extends Error {
-  /** @param {ContractError} payload */
-  constructor(payload) {
-    super(payload.message);
-    this.payload = payload;
-  }
-}
-
-/** @param {string} message @returns {Refused} */
-const unavailable = (message) => new Refused({ code: "unavailable", message, issues: [] });
 
 export class Hashing {
   /** @type {Job[]} */
@@ -37,21 +25,26 @@ export class Hashing {
   #timer;
   /** @type {Worker | undefined} */
   #worker;
-  #file;
+  #script;
+  #data;
 
-  /** @param {string} file the database */
-  constructor(file) {
-    this.#file = file;
+  /**
+   * @param {URL} script what the worker runs
+   * @param {object} [data] what the worker gets
+   */
+  constructor(script, data) {
+    this.#script = script;
+    this.#data = data;
   }
 
   /**
    * @param {Call} call
-   * @param {HashingInvocation} invocation
+   * @param {Invocation} invocation
    * @returns {Promise<any>}
    */
   run(call, invocation) {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= WAITING) return reject(unavailable("Too many people sign in just now: try again"));
+      if (this.#waiting.length >= WAITING) return reject(busy("Too many people sign in just now: try again"));
       this.#waiting.push({ call, invocation, resolve, reject });
       this.#next();
     });
@@ -72,7 +65,7 @@ export class Hashing {
   }
 
   #start() {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: { file: this.#file } });
+    const worker = new Worker(this.#script, { workerData: this.#data });
     worker.on("message", ({ ok, refusal, failure }) => {
       this.#done((job) => {
         if (refusal) job.reject(new Refused(refusal));
@@ -84,7 +77,7 @@ export class Hashing {
     // Failed or stopped: the next call gets a new worker.
     worker.on("exit", () => {
       this.#worker = undefined;
-      this.#done((job) => job.reject(unavailable("This took too long: try again")));
+      this.#done((job) => job.reject(busy("This took too long: try again")));
     });
     worker.unref();
     return worker;

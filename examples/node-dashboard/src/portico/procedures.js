@@ -1,164 +1,166 @@
-// The inputs of the procedures, and how they become calls of the component. Only types are declared
-// here, which the contract needs. The component describes names, kinds and access (`describe`) and
-// checks all bounds.
+// The inputs of the procedures and how they become calls of the component, as contract/procedures.json of
+// the repository states them (build.js copies that file). It also describes its own format. The component
+// describes names, kinds and access (`describe`), and checks bounds and rules.
 
-import { z } from "zod";
-
-/**
- * @import { Root } from "../../generated/portico.js"
- * @import { App, TextChange, User, UserSummary } from "../../generated/interfaces/portico-dashboard-types.js"
- */
+import { readFileSync } from "node:fs";
+import { badInput } from "./refusals.js";
 
 /**
- * A call of the component as data, so that a worker can be told to do it.
- * @typedef {{ on: "users" | "apps", name: string, values: unknown[] }} Invocation
- */
-
-/**
- * @template {"users" | "apps"} I
- * @template {keyof Root[I] & string} F
- * @param {I} on
- * @param {F} name
- * @param {Root[I][F] extends (caller: any, ...values: infer V) => any ? V : never} values what follows the caller
- * @returns {Invocation}
- */
-const call = (on, name, ...values) => ({ on, name, values });
-
-/**
- * @template T
+ * @import { Issue, PathSegment, TextChange } from "../../generated/interfaces/portico-dashboard-types.js"
+ *
  * @typedef {{
- *   input?: z.ZodType<T>,
- *   call: (input: T) => Invocation,
- *   answer?: (output: any) => unknown,
- * }} Row
+ *   type: string | string[],
+ *   enum?: string[],
+ *   minimum?: number,
+ *   maximum?: number,
+ *   required?: string[],
+ *   properties?: Record<string, Schema>,
+ *   items?: Schema,
+ * }} Schema the part of JSON Schema that a router has to check
+ * @typedef {{ key: string } | { change: string } | { record: Record<string, Expression> } | { input: true }
+ *   | { each: Expression }} Expression
+ * @typedef {{
+ *   name: string,
+ *   interface: "users" | "apps",
+ *   function: string,
+ *   input?: Schema,
+ *   optional?: boolean,
+ *   parameters: Expression[],
+ * }} Procedure
+ *
+ * A function of the component, with the values that follow the caller or, in `signIn`, the context. It is
+ * data, so that a worker can be told to call it.
+ * @typedef {{ on: "users" | "apps" | "signIn", name: string, values: unknown[] }} Invocation
  */
+
+const file = new URL("../../generated/procedures.json", import.meta.url);
+/** @type {Map<string, Procedure>} */
+export const procedures = new Map(
+  JSON.parse(readFileSync(file, "utf8")).procedures.map((/** @type {Procedure} */ procedure) => [procedure.name, procedure]),
+);
+
+/** The most issues that one error lists. */
+const MOST_ISSUES = 50;
+
+/** The types of JSON: what they are called, and which values they have. @type {Record<string, [string, (value: any) => boolean]>} */
+const TYPES = {
+  string: ["a text", (value) => typeof value === "string" && value.isWellFormed()],
+  integer: ["a whole number", Number.isInteger],
+  boolean: ["true or false", (value) => typeof value === "boolean"],
+  array: ["a list", Array.isArray],
+  object: ["an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value)],
+  null: ["null", (value) => value === null],
+};
 
 /**
- * @template T
- * @param {z.ZodType<T>} input
- * @param {(input: T) => Invocation} call
- * @param {(output: any) => unknown} [answer]
- * @returns {Row<any>}
+ * Adds the rules of a schema that a value breaks.
+ * @param {Issue[]} issues
+ * @param {Schema} schema
+ * @param {any} value
+ * @param {PathSegment[]} path
  */
-const row = (input, call, answer) => ({ input, call, answer });
+function check(issues, schema, value, path) {
+  if (issues.length === MOST_ISSUES) return;
+  const types = [schema.type].flat().map((type) => TYPES[type]);
+  const { enum: choices, minimum = -Infinity, maximum = Infinity } = schema;
+  const nouns = types.map(([noun]) => noun).join(" or ");
+  /** @param {string} message */
+  const refuse = (message) => void issues.push({ path, message });
 
-const text = z.string();
-const integer = z.int32();
-
-const account = { username: text, password: text, email: text.optional() };
-const whose = z.object({ userId: text });
-const search = z.object({ query: text, limit: integer.optional() });
-const app = { name: text, iconUrl: text, description: text.nullish(), href: text.nullish(), pingUrl: text.nullish() };
+  if (value === undefined) return refuse(`is required: ${nouns}`);
+  if (!types.some(([, holds]) => holds(value))) return refuse(`must be ${nouns}`);
+  if (choices && !choices.includes(value)) return refuse(`must be one of ${choices.join(", ")}`);
+  if (value < minimum || value > maximum) return refuse(`must be a whole number from ${minimum} to ${maximum}`);
+  if (schema.items && value) {
+    for (const [index, item] of value.entries()) check(issues, schema.items, item, [...path, { tag: "index", val: index }]);
+  }
+  for (const [key, property] of Object.entries((value && schema.properties) ?? {})) {
+    if (key in value || schema.required?.includes(key)) {
+      check(issues, property, value[key], [...path, { tag: "field", val: key }]);
+    }
+  }
+}
 
 /**
- * None is `undefined` to jco.
- * @template {object} T
- * @param {T} record
- * @returns {{ [K in keyof T]: Exclude<T[K], null> }}
+ * The input of a call, if it has the right types.
+ * @param {Procedure} procedure
+ * @param {unknown} input
  */
-const none = (record) => /** @type {any} */ (mapped(record, (value) => value ?? undefined));
+export function checked({ input: schema, optional }, input) {
+  if (!schema || (optional && input === undefined)) return undefined;
+  /** @type {Issue[]} */
+  const issues = [];
+  check(issues, schema, input, []);
+  if (issues.length > 0) throw badInput(issues);
+  return input;
+}
 
-/** To clients it is null. @param {object} record */
-const nulls = (record) => mapped(record, (value) => value ?? null);
-
-/**
- * @param {object} record
- * @param {(value: unknown) => unknown} change
- */
-const mapped = (record, change) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+/** A name of WIT as jco writes it: `email-verified` is `emailVerified`. @param {string} name */
+export const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
 
 /** @param {string | null | undefined} value @returns {TextChange} */
 const change = (value) =>
   value === undefined ? { tag: "keep" } : value === null ? { tag: "clear" } : { tag: "set", val: value };
 
-/** @param {User | UserSummary} user */
-const userAnswer = ({ emailVerified, ...user }) =>
-  nulls({ ...user, emailVerified: emailVerified === undefined ? null : new Date(Number(emailVerified)) });
-/** @param {App} app */
-const created = (app) => nulls({ appId: app.id, ...app });
-/** @param {(item: any) => unknown} answer */
-const each = (answer) => (/** @type {any[]} */ items) => items.map(answer);
+/**
+ * The value of an expression. None is `undefined` to jco.
+ * @param {Expression} expression
+ * @param {any} input
+ * @returns {unknown}
+ */
+function valueOf(expression, input) {
+  if ("key" in expression) return input?.[expression.key] ?? undefined;
+  if ("change" in expression) return change(input[expression.change]);
+  if ("record" in expression) {
+    const fields = Object.entries(expression.record).map(([name, field]) => [camel(name), valueOf(field, input)]);
+    return Object.fromEntries(fields);
+  }
+  if ("each" in expression) return input.map((/** @type {unknown} */ item) => valueOf(expression.each, item));
+  return input;
+}
+
+/**
+ * The call that an input becomes.
+ * @param {Procedure} procedure
+ * @param {unknown} input as `checked` returned it
+ * @returns {Invocation}
+ */
+export const invocation = (procedure, input) => ({
+  on: procedure.interface,
+  name: camel(procedure.function),
+  values: procedure.parameters.map((expression) => valueOf(expression, input)),
+});
+
+/**
+ * An answer as clients read it: none is null, and a time is a date.
+ * @param {any} value
+ * @returns {any}
+ */
+function plain(value) {
+  if (value === undefined) return null;
+  if (typeof value === "bigint") return new Date(Number(value));
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
+
+/** @param {any} app */
+const created = (app) => ({ appId: app.id, ...plain(app) });
 /** @param {string} id */
-const id = (id) => ({ id });
+const reference = (id) => ({ id });
 
-/** @type {Record<string, Row<any>>} */
-export const procedures = {
-  "user.getAll": { call: () => call("users", "getAll"), answer: each(userAnswer) },
-  "user.selectable": row(
-    z.object({ excludeExternalProviders: z.boolean().optional() }).optional(),
-    (input) => call("users", "selectable", input?.excludeExternalProviders),
-    each(nulls),
-  ),
-  "user.search": row(search, ({ query, limit }) => call("users", "search", query, limit), each(nulls)),
-  "user.getById": row(whose, ({ userId }) => call("users", "getById", userId), userAnswer),
-  "user.initUser": row(z.object(account), (account) => call("users", "initUser", account), id),
-  "user.register": row(
-    z.object({ ...account, email: text, inviteId: text, token: text }),
-    ({ inviteId, token, ...account }) => call("users", "register", { account, inviteId, token }),
-    id,
-  ),
-  "user.create": row(
-    z.object({ ...account, groupIds: z.array(text) }),
-    ({ groupIds, ...account }) => call("users", "create", account, groupIds),
-    id,
-  ),
-  "user.setProfileImage": row(z.object({ userId: text, image: text.nullable() }), ({ userId, image }) =>
-    call("users", "setProfileImage", userId, image ?? undefined),
-  ),
-  "user.editProfile": row(z.object({ id: text, name: text, email: text.nullish() }), ({ id, name, email }) =>
-    call("users", "editProfile", { id, name, email: change(email) }),
-  ),
-  "user.changePassword": row(
-    z.object({ userId: text, previousPassword: text.optional(), password: text }),
-    (input) => call("users", "changePassword", input),
-  ),
-  "user.changeHomeBoards": row(
-    z.object({ userId: text, homeBoardId: text.nullable(), mobileHomeBoardId: text.nullable() }),
-    ({ userId, ...boards }) => call("users", "changeHomeBoards", userId, none(boards)),
-  ),
-  "user.changeSearchPreferences": row(
-    z.object({ userId: text, defaultSearchEngineId: text.nullable(), openInNewTab: z.boolean() }),
-    ({ userId, ...preferences }) => call("users", "changeSearchPreferences", userId, none(preferences)),
-  ),
-  "user.changeColorScheme": row(z.object({ colorScheme: z.enum(["light", "dark", "auto"]) }), ({ colorScheme }) =>
-    call("users", "changeColorScheme", colorScheme),
-  ),
-  "user.changePingIconsEnabled": row(
-    z.object({ id: text, pingIconsEnabled: z.boolean() }),
-    ({ id, pingIconsEnabled }) => call("users", "changePingIconsEnabled", id, pingIconsEnabled),
-  ),
-  "user.changeFirstDayOfWeek": row(z.object({ id: text, firstDayOfWeek: integer }), ({ id, firstDayOfWeek }) =>
-    call("users", "changeFirstDayOfWeek", id, firstDayOfWeek),
-  ),
-  "user.delete": row(whose, ({ userId }) => call("users", "delete", userId)),
-
-  "app.all": { call: () => call("apps", "all"), answer: each(nulls) },
-  "app.getPaginated": row(
-    z.object({ page: integer, pageSize: integer, search: text.optional() }),
-    ({ page, pageSize, search }) => call("apps", "getPaginated", page, pageSize, search),
-    ({ items, totalCount }) => ({ items: items.map(nulls), totalCount }),
-  ),
-  "app.search": row(search, ({ query, limit }) => call("apps", "search", query, limit), each(nulls)),
-  "app.selectable": { call: () => call("apps", "selectable"), answer: each(nulls) },
-  "app.byId": row(z.object({ id: text }), ({ id }) => call("apps", "byId", id), nulls),
-  "app.byIds": row(z.array(text), (ids) => call("apps", "byIds", ids), each(nulls)),
-  "app.create": row(z.object(app), (app) => call("apps", "create", none(app)), created),
-  "app.createMany": row(
-    z.array(z.object({ ...app, iconUrl: text.nullish() })),
-    (apps) => call("apps", "createMany", apps.map(none)),
-    each(created),
-  ),
-  "app.update": row(
-    z.object({ ...app, id: text, name: text.optional(), iconUrl: text.optional() }),
-    ({ id, name, iconUrl, description, href, pingUrl }) =>
-      call("apps", "update", {
-        id,
-        name,
-        iconUrl,
-        description: change(description),
-        href: change(href),
-        pingUrl: change(pingUrl),
-      }),
-  ),
-  "app.delete": row(z.object({ id: text }), ({ id }) => call("apps", "delete", id)),
+/** The answers that are more than what the component answers. @type {Record<string, (output: any) => unknown>} */
+const ANSWERS = {
+  "user.initUser": reference,
+  "user.register": reference,
+  "user.create": reference,
+  "app.create": created,
+  "app.createMany": (apps) => apps.map(created),
 };
+
+/**
+ * What a client gets.
+ * @param {Procedure} procedure
+ * @param {unknown} output of the component; undefined if the procedure answers nothing
+ */
+export const answer = ({ name }, output) => (output === undefined ? undefined : (ANSWERS[name] ?? plain)(output));

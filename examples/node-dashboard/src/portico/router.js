@@ -1,18 +1,17 @@
 // The procedures as a tRPC router, built from what the component describes.
 
 import { initTRPC, TRPCError } from "@trpc/server";
-import { flattenError, ZodError } from "zod";
-import { isRefusal } from "./component.js";
-import { procedures } from "./procedures.js";
+import { answer, checked, invocation, procedures } from "./procedures.js";
+import { isRefusal } from "./refusals.js";
 
 /**
- * @import { Access } from "../../generated/interfaces/portico-dashboard-procedures.js"
- * @import { Error as ContractError, ErrorCode } from "../../generated/interfaces/portico-dashboard-types.js"
- * @import { Call, Component } from "./component.js"
- * @import { Hashing } from "./hashing.js"
+ * @import { Access, Procedure as Description } from "../../generated/interfaces/portico-dashboard-procedures.js"
+ * @import { ErrorCode } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @import { Call } from "./contexts.js"
+ * @import { Invocation, Procedure } from "./procedures.js"
  */
 
-/** @type {Record<ErrorCode, import("@trpc/server").TRPCError["code"]>} */
+/** @type {Partial<Record<ErrorCode["tag"], import("@trpc/server").TRPCError["code"]>>} */
 const CODES = {
   "bad-request": "BAD_REQUEST",
   unauthorized: "UNAUTHORIZED",
@@ -20,7 +19,6 @@ const CODES = {
   "not-found": "NOT_FOUND",
   conflict: "CONFLICT",
   unavailable: "SERVICE_UNAVAILABLE",
-  internal: "INTERNAL_SERVER_ERROR",
 };
 
 const t = initTRPC.context().create({
@@ -34,7 +32,6 @@ const t = initTRPC.context().create({
 
 /** @param {unknown} cause */
 function broken(cause) {
-  if (cause instanceof ZodError) return flattenError(cause);
   if (!isRefusal(cause) || cause.payload.issues.length === 0) return null;
   /** @type {Record<string, string[]>} */
   const fieldErrors = {};
@@ -49,7 +46,9 @@ function broken(cause) {
 /** The error that a client gets. @param {unknown} error */
 export function toTrpc(error) {
   if (isRefusal(error)) {
-    return new TRPCError({ code: CODES[error.payload.code], message: error.payload.message, cause: error });
+    // A code of a later version of the contract is like `internal`.
+    const code = CODES[error.payload.code.tag] ?? "INTERNAL_SERVER_ERROR";
+    return new TRPCError({ code, message: error.payload.message, cause: error });
   }
   console.error(error);
   return new TRPCError({ code: "INTERNAL_SERVER_ERROR", message: "Internal server error" });
@@ -59,58 +58,53 @@ export function toTrpc(error) {
  * Checks access; needs no input. The component checks again.
  * @param {Access} access
  * @param {Call} call
- * @param {() => boolean} hasUsers
+ * @param {() => boolean | Promise<boolean>} hasUsers
  */
-function check(access, { caller }, hasUsers) {
+async function check(access, { user }, hasUsers) {
   if (access.tag === "public") return;
   if (access.tag === "onboarding") {
-    if (hasUsers()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
+    if (await hasUsers()) throw new TRPCError({ code: "FORBIDDEN", message: "There are users already" });
     return;
   }
-  if (caller.tag === "anonymous") throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first" });
-  if (access.tag === "one-of" && !access.val.some((permission) => caller.val.permissions.includes(permission))) {
+  if (!user) throw new TRPCError({ code: "UNAUTHORIZED", message: "Sign in first" });
+  if (access.tag === "one-of" && !access.val.some((permission) => user.permissions.includes(permission))) {
     throw new TRPCError({ code: "FORBIDDEN", message: "You may not do this" });
   }
 }
 
 /**
  * A router whose context is the `Call`.
- * @param {{ component: Component, hashing: Hashing, hasUsers: () => boolean }} portico
+ * @param {{
+ *   described: Description[],
+ *   run: (call: Call, invocation: Invocation, hashes: boolean) => unknown,
+ *   hasUsers: () => boolean | Promise<boolean>,
+ * }} portico what the component describes, and what runs a call
  */
-export function routerOf({ component, hashing, hasUsers }) {
-  const described = component.runFresh({ caller: { tag: "anonymous" } }, ({ procedures }) => procedures.describe());
-  const unknown = described.filter(({ name }) => !procedures[name]);
-  if (unknown.length > 0 || described.length !== Object.keys(procedures).length) {
-    const names = unknown.map(({ name }) => name).join(", ");
-    throw new Error(`The component and src/portico/procedures.js do not offer the same procedures. Not there: ${names}`);
-  }
+export function routerOf({ described, run, hasUsers }) {
+  const names = new Set(described.map(({ name }) => name));
+  const differing = [...names].filter((name) => !procedures.has(name)).concat([...procedures.keys()].filter((name) => !names.has(name)));
+  if (differing.length > 0) throw new Error(`Either the component or procedures.json alone has: ${differing.join(", ")}`);
 
   /** @type {Record<string, Record<string, any>>} */
   const routers = {};
-  for (const { name, kind, access, hashes } of described) {
-    const row = procedures[name];
-    const allowed = t.procedure.use(({ ctx, next }) => {
-      check(access, /** @type {Call} */ (ctx), hasUsers);
+  for (const { name, kind, access, cost } of described) {
+    const procedure = /** @type {Procedure} */ (procedures.get(name));
+    const allowed = t.procedure.use(async ({ ctx, next }) => {
+      await check(access, /** @type {Call} */ (ctx), hasUsers);
       return next();
     });
-    const procedure = row.input ? allowed.input(row.input) : allowed;
+    const typed = allowed.input((/** @type {unknown} */ input) => checked(procedure, input));
 
     /** @param {{ ctx: object, input: unknown }} options */
     const resolve = async ({ ctx, input }) => {
-      const call = /** @type {Call} */ (ctx);
-      const { on, name, values } = row.call(input);
-      const invocation = { on, name, values: [call.caller, ...values] };
       try {
-        const output = hashes
-          ? await hashing.run(call, invocation)
-          : component.run(call, (exports) => /** @type {any} */ (exports[on])[name](...invocation.values));
-        return output === undefined ? undefined : row.answer?.(output);
+        return answer(procedure, await run(/** @type {Call} */ (ctx), invocation(procedure, input), cost === "hash"));
       } catch (error) {
         throw toTrpc(error);
       }
     };
     const [group, member] = name.split(".");
-    (routers[group] ??= {})[member] = kind === "query" ? procedure.query(resolve) : procedure.mutation(resolve);
+    (routers[group] ??= {})[member] = kind === "query" ? typed.query(resolve) : typed.mutation(resolve);
   }
   return t.router(Object.fromEntries(Object.entries(routers).map(([name, members]) => [name, t.router(members)])));
 }

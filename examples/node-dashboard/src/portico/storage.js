@@ -5,33 +5,20 @@
 // one in between, and transactions of one thread never overlap. If a second write transaction begins
 // while one is open (the storage kit does that; a component cannot), it gets `retry` at once, because it
 // would wait for its own thread. SQLite waits for writers in other threads and processes.
+//
+// Everyone sees all apps here, so no function looks at the viewer.
 
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { hash } from "../database.js";
+import * as records from "./records.js";
+import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile, tooLarge } from "./records.js";
+import { broken, isRetry, Refusal, unavailable } from "./refusals.js";
 
 /**
  * @import { Connection, Database } from "../database.js"
  * @import * as contract from "../../generated/interfaces/portico-dashboard-storage.js"
- * @import { User, UserSummary, App, Provider, ColorScheme } from "../../generated/interfaces/portico-dashboard-types.js"
+ * @import { App, ColorScheme, HomeBoards, SearchPreferences, User } from "../../generated/interfaces/portico-dashboard-types.js"
  */
-
-/** A refusal in the contract's form: jco passes `payload` to the component. */
-export class Refusal extends Error {
-  /** @param {contract.Error} payload */
-  constructor(payload) {
-    super(JSON.stringify(payload));
-    this.payload = payload;
-  }
-}
-
-/** For the log only. @param {string} text */
-export const unavailable = (text) => new Refusal({ tag: "unavailable", val: text });
-
-/** @param {contract.Constraint} constraint */
-const broken = (constraint) => new Refusal({ tag: "constraint", val: constraint });
-
-/** Whether another transaction won, and this one may be tried again. @param {unknown} error */
-export const isRetry = (error) => error instanceof Refusal && error.payload.tag === "retry";
 
 /** What an error of the database means to the component. @param {any} error */
 function refusal(error) {
@@ -39,37 +26,17 @@ function refusal(error) {
   const { code = "", message } = error;
   if (code.startsWith("SQLITE_BUSY")) return new Refusal({ tag: "retry" });
   if (code === "SQLITE_CONSTRAINT_FOREIGNKEY") return broken("reference");
-  if (code === "SQLITE_CONSTRAINT_UNIQUE" && message.endsWith("accounts.realm, accounts.login_key")) {
-    return broken("user-name");
-  }
-  if (code.startsWith("SQLITE_CONSTRAINT_") && message.startsWith("UNIQUE constraint failed: subjects.")) {
-    return broken("identity");
+  if (message.startsWith("UNIQUE constraint failed: ")) {
+    const columns = message.slice("UNIQUE constraint failed: ".length);
+    if (columns === "accounts.realm, accounts.login_key") return broken("user-name");
+    if (columns === "accounts.uid" || columns === "tiles.uid") return broken("id");
+    if (columns.startsWith("subjects.")) return broken("identity");
   }
   return unavailable(`${code} ${message}`);
 }
 
-/** Names of the contract, and this dashboard's names for them. */
-const REALMS = { credentials: "local", oidc: "sso", ldap: "directory" };
-const THEMES = { light: "day", dark: "night", auto: "system" };
-
-/**
- * @template {string} K
- * @param {Record<K, string>} words
- * @param {string} word
- */
-const back = (words, word) => /** @type {K} */ (Object.keys(words).find((key) => words[/** @type {K} */ (key)] === word));
-
-/** `undefined` is none in the contract, null in the database. @param {string | undefined} text */
-const orNull = (text) => text ?? null;
-
-/** No moment is beyond the year 9999. @param {bigint | undefined} moment */
-const momentOrNull = (moment) => (moment === undefined ? null : Number(moment));
-
-/** @param {number | null} moment */
-const orNone = (moment) => (moment === null ? undefined : BigInt(moment));
-
-/** To SQLite, -1 is no limit. @param {number | undefined} limit */
-const orAll = (limit) => limit ?? -1;
+/** To SQLite, -1 is no limit. @param {contract.Slice} slice @returns {[number, number]} */
+const limitAndOffset = ({ limit = -1, offset }) => [limit, offset];
 
 const USER = `
   SELECT uid, login, mail, mail_checked_at, avatar, realm, week_begins_on, shows_state, searches_in_new_tab,
@@ -77,41 +44,38 @@ const USER = `
     (SELECT uid FROM panels WHERE number = start_panel_small) AS panel_small,
     (SELECT uid FROM engines WHERE number = engine) AS engine
   FROM accounts`;
+const ACCOUNT = "SELECT uid, login, accounts.realm, blocked, secret, secret_version FROM accounts";
 const TILE = "SELECT uid, title, note, icon, link, probe FROM tiles";
 
-/** @returns {UserSummary} */
-const summary = (/** @type {any} */ row) => ({
-  id: row.uid,
-  name: row.login,
-  email: row.mail ?? undefined,
-  emailVerified: orNone(row.mail_checked_at),
-  image: row.avatar ?? undefined,
-});
+/** Selects the accounts of a filter: ?1 to ?4 are the values of `filtered`. */
+const MATCHING = `
+  FROM accounts WHERE (?1 IS NULL OR realm = ?1) AND instr(login_key, ?2) > 0 AND (?3 IS NULL OR mail = ?3)
+    AND (?4 IS NULL OR blocked = ?4)`;
 
-/** @returns {User} */
-const user = (/** @type {any} */ row) => ({
-  ...summary(row),
-  provider: back(REALMS, row.realm),
-  homeBoardId: row.panel ?? undefined,
-  mobileHomeBoardId: row.panel_small ?? undefined,
-  firstDayOfWeek: row.week_begins_on,
-  pingIconsEnabled: row.shows_state === 1,
-  defaultSearchEngineId: row.engine ?? undefined,
-  openSearchInNewTab: row.searches_in_new_tab === 1,
-});
+/** @param {contract.UserFilter} filter */
+const filtered = ({ provider, nameContains = "", email, disabled }) => [
+  provider ? REALMS[provider] : null,
+  nameContains,
+  orNull(email),
+  disabled === undefined ? null : Number(disabled),
+];
 
-/** @returns {App} */
-const app = (/** @type {any} */ row) => ({
-  id: row.uid,
-  name: row.title,
-  description: row.note ?? undefined,
-  iconUrl: row.icon,
-  href: row.link ?? undefined,
-  pingUrl: row.probe ?? undefined,
-});
-
-/** The team that `grantAdmin` makes accounts members of. */
-const ADMINS = "admins";
+/**
+ * Rows as records, unless they have too much text.
+ * @template T
+ * @param {Iterable<any>} rows
+ * @param {(row: any) => T} record
+ */
+function within(rows, record) {
+  let bytes = 0;
+  const found = [];
+  for (const row of rows) {
+    for (const value of Object.values(row)) if (typeof value === "string") bytes += Buffer.byteLength(value);
+    if (bytes > LARGEST_ANSWER) throw tooLarge();
+    found.push(record(row));
+  }
+  return found;
+}
 
 /** Selects whether an account may view a panel. ?1 is the account's uid, ?2 the panel's. */
 export const VIEWABLE = `
@@ -133,12 +97,12 @@ export const VIEWABLE = `
 export class Transaction {
   /** Whether an operation ended in `retry`. The next transaction of the call then waits. */
   collided = false;
-  /** Whether an operation failed. Writes and the commit are then refused. */
+  /** Whether an operation failed. Everything after it is refused, the commit too. */
   #failed = false;
   #open = true;
   #database;
   #connection;
-  #writes;
+  #access;
   #session;
 
   /**
@@ -147,18 +111,23 @@ export class Transaction {
    * @param {string | undefined} session the uid of the login that the call came in on
    */
   constructor(database, access, session) {
-    this.#writes = access === "write";
+    this.#access = access;
     if (this.#writes && database.writing) throw new Refusal({ tag: "retry" });
     this.#database = database;
     this.#session = session;
     this.#connection = this.#writes ? database.writer : database.takeReader();
     try {
-      this.#connection.run(this.#writes ? "BEGIN IMMEDIATE" : "BEGIN");
+      // A lookup is one statement, which sees one state by itself.
+      if (access !== "lookup") this.#connection.run(this.#writes ? "BEGIN IMMEDIATE" : "BEGIN");
     } catch (error) {
       if (!this.#writes) database.giveBack(this.#connection);
       throw refusal(error);
     }
     if (this.#writes) database.writing = true;
+  }
+
+  get #writes() {
+    return this.#access === "write";
   }
 
   /** @param {unknown} error */
@@ -173,7 +142,7 @@ export class Transaction {
     if (!this.#open) return;
     this.#open = false;
     try {
-      this.#connection.run(how);
+      if (this.#access !== "lookup") this.#connection.run(how);
     } catch (error) {
       // A failed commit leaves the transaction open.
       if (how === "COMMIT") this.#connection.run("ROLLBACK");
@@ -208,6 +177,7 @@ export class Transaction {
    */
   #read(work) {
     if (!this.#open) throw unavailable("this transaction is over");
+    if (this.#failed) throw unavailable("a call in this transaction failed before");
     try {
       return work(this.#connection);
     } catch (error) {
@@ -222,7 +192,6 @@ export class Transaction {
    */
   #write(work) {
     if (!this.#writes) throw unavailable("a write in a read transaction");
-    if (this.#failed) throw unavailable("a call in this transaction failed before");
     return this.#read(work);
   }
 
@@ -230,45 +199,50 @@ export class Transaction {
     return this.#read((db) => db.first("SELECT 1 FROM accounts LIMIT 1") !== undefined);
   }
 
-  /** @param {string} id */
+  /** @param {string} id @returns {User | undefined} */
   getUser(id) {
     return this.#read((db) => {
       const row = db.first(`${USER} WHERE uid = ?`, id);
-      return row && user(row);
+      return row && records.user(row);
     });
-  }
-
-  /** @param {contract.UserFilter} filter */
-  listUsers({ provider, nameContains, email, limit }) {
-    const sql = `
-      SELECT uid, login, mail, mail_checked_at, avatar FROM accounts
-      WHERE (?1 IS NULL OR realm = ?1) AND instr(login_key, ?2) > 0 AND (?3 IS NULL OR mail = ?3)
-      ORDER BY login_key, uid LIMIT ?4`;
-    const realm = provider ? REALMS[provider] : null;
-    return this.#read((db) => db.all(sql, realm, nameContains ?? "", orNull(email), orAll(limit)).map(summary));
   }
 
   /**
    * @param {contract.AccountKey} key
    * @returns {contract.Account | undefined}
    */
-  findAccount(key) {
-    const columns = "SELECT uid, login, accounts.realm, secret FROM accounts";
+  getAccount(key) {
     const row = this.#read((db) => {
       switch (key.tag) {
         case "id":
-          return db.first(`${columns} WHERE uid = ?`, key.val);
+          return db.first(`${ACCOUNT} WHERE uid = ?`, key.val);
         case "name":
-          return db.first(`${columns} WHERE realm = ? AND login_key = ?`, REALMS[key.val[0]], key.val[1]);
+          return db.first(`${ACCOUNT} WHERE realm = ? AND login_key = ?`, REALMS[key.val.provider], key.val.nameKey);
         case "subject": {
           const join = "JOIN subjects ON account = number WHERE subjects.realm = ? AND subject = ?";
-          return db.first(`${columns} ${join}`, REALMS[key.val[0]], key.val[1]);
+          return db.first(`${ACCOUNT} ${join}`, REALMS[key.val.provider], key.val.subject);
         }
       }
     });
-    return (
-      row && { id: row.uid, name: row.login, provider: back(REALMS, row.realm), passwordHash: row.secret ?? undefined }
-    );
+    return row && records.account(row);
+  }
+
+  /**
+   * @param {contract.UserFilter} filter
+   * @param {contract.Slice} slice
+   * @param {boolean} withImages
+   */
+  listUsers(filter, slice, withImages) {
+    const sql = `
+      SELECT uid, login, mail, mail_checked_at, realm, blocked, ${withImages ? "avatar" : "NULL"} AS avatar
+      ${MATCHING} ORDER BY login_key, uid LIMIT ?5 OFFSET ?6`;
+    const values = [...filtered(filter), ...limitAndOffset(slice)];
+    return this.#read((db) => within(db.iterate(sql, ...values), records.listedUser));
+  }
+
+  /** @param {contract.UserFilter} filter @returns {number} */
+  countUsers(filter) {
+    return this.#read((db) => db.first(`SELECT count(*) AS count ${MATCHING}`, ...filtered(filter)).count);
   }
 
   /** @param {contract.NewUser} account */
@@ -301,10 +275,9 @@ export class Transaction {
 
   /**
    * @param {string} userId
-   * @param {Provider} provider
-   * @param {string} subject
+   * @param {contract.ProviderSubject} subject
    */
-  insertIdentity(userId, provider, subject) {
+  insertIdentity(userId, { provider, subject }) {
     this.#write((db) => {
       const account = numberOf(db, "accounts", userId);
       db.run("INSERT INTO subjects (realm, subject, account) VALUES (?, ?, ?)", REALMS[provider], subject, account);
@@ -312,13 +285,58 @@ export class Transaction {
   }
 
   /**
+   * Sets columns of an account. Returns whether there is one.
    * @param {string} id
-   * @param {contract.UserChange} change
+   * @param {string} columns
+   * @param {(db: Connection) => (string | number | null)[]} values
    */
-  updateUser(id, change) {
+  #set(id, columns, values) {
+    return this.#write((db) => db.run(`UPDATE accounts SET ${columns} WHERE uid = ?`, ...values(db), id) > 0);
+  }
+
+  /** @param {string} id @param {contract.Profile} profile */
+  setProfile(id, { name, nameKey, email, emailVerified }) {
+    const values = [name, nameKey, orNull(email), momentOrNull(emailVerified)];
+    return this.#set(id, "login = ?, login_key = ?, mail = ?, mail_checked_at = ?", () => values);
+  }
+
+  /** @param {string} id @param {string | undefined} image */
+  setImage(id, image) {
+    return this.#set(id, "avatar = ?", () => [orNull(image)]);
+  }
+
+  /** @param {string} id @param {HomeBoards} boards */
+  setHomeBoards(id, { homeBoardId, mobileHomeBoardId }) {
+    const panels = (/** @type {Connection} */ db) => [homeBoardId, mobileHomeBoardId].map((uid) => numberOf(db, "panels", uid));
+    return this.#set(id, "start_panel = ?, start_panel_small = ?", panels);
+  }
+
+  /** @param {string} id @param {SearchPreferences} preferences */
+  setSearchPreferences(id, { defaultSearchEngineId, openInNewTab }) {
+    const values = (/** @type {Connection} */ db) => [numberOf(db, "engines", defaultSearchEngineId), Number(openInNewTab)];
+    return this.#set(id, "engine = ?, searches_in_new_tab = ?", values);
+  }
+
+  /** @param {string} id @param {ColorScheme} colorScheme */
+  setColorScheme(id, colorScheme) {
+    return this.#set(id, "theme = ?", () => [THEMES[colorScheme]]);
+  }
+
+  /** @param {string} id @param {boolean} enabled */
+  setPingIconsEnabled(id, enabled) {
+    return this.#set(id, "shows_state = ?", () => [Number(enabled)]);
+  }
+
+  /** @param {string} id @param {number} day */
+  setFirstDayOfWeek(id, day) {
+    return this.#set(id, "week_begins_on = ?", () => [day]);
+  }
+
+  /** @param {string} id @param {boolean} disabled */
+  setDisabled(id, disabled) {
     return this.#write((db) => {
-      const [set, ...values] = assignment(db, change);
-      return db.run(`UPDATE accounts SET ${set} WHERE uid = ?`, ...values, id) > 0;
+      if (disabled) db.run(`DELETE FROM logins WHERE account = (SELECT number FROM accounts WHERE uid = ?)`, id);
+      return db.run("UPDATE accounts SET blocked = ? WHERE uid = ?", Number(disabled), id) > 0;
     });
   }
 
@@ -330,10 +348,9 @@ export class Transaction {
   setPasswordIf(id, old, hash) {
     return this.#write((db) => {
       // IS, because the value may be null.
-      const replaced = db.run("UPDATE accounts SET secret = ? WHERE uid = ? AND secret IS ?", hash, id, orNull(old)) > 0;
+      const sql = "UPDATE accounts SET secret = ?, secret_version = secret_version + 1 WHERE uid = ? AND secret IS ?";
+      const replaced = db.run(sql, hash, id, orNull(old)) > 0;
       if (replaced) {
-        db.run("UPDATE counters SET value = value + 1 WHERE name = 'secrets'");
-        db.run("UPDATE accounts SET secret_version = (SELECT value FROM counters WHERE name = 'secrets') WHERE uid = ?", id);
         const others = "DELETE FROM logins WHERE account = (SELECT number FROM accounts WHERE uid = ?) AND uid IS NOT ?";
         db.run(others, id, orNull(this.#session));
       }
@@ -356,10 +373,10 @@ export class Transaction {
   }
 
   /** @param {string} except */
-  anotherAdminExists(except) {
+  hasAnotherAdmin(except) {
     const sql = `
       SELECT 1 FROM team_rights JOIN team_members USING (team) JOIN accounts ON number = account
-      WHERE may = 'admin' AND uid <> ?`;
+      WHERE may = 'admin' AND blocked = 0 AND uid <> ?`;
     return this.#read((db) => db.first(sql, except) !== undefined);
   }
 
@@ -422,41 +439,42 @@ export class Transaction {
     return this.#read((db) => db.first("SELECT 1 FROM engines WHERE uid = ?", id) !== undefined);
   }
 
-  /** @param {string} id */
+  /** @param {string} id @returns {App | undefined} */
   getApp(id) {
     return this.#read((db) => {
       const row = db.first(`${TILE} WHERE uid = ?`, id);
-      return row && app(row);
+      return row && records.app(row);
     });
   }
 
   /** @param {string[]} ids */
   getApps(ids) {
-    return [...new Set(ids)].flatMap((id) => this.getApp(id) ?? []);
+    const sql = `${TILE} WHERE uid IN (SELECT value FROM json_each(?))`;
+    return this.#read((db) => within(db.iterate(sql, JSON.stringify(ids)), records.app));
   }
 
-  /** @param {contract.AppFilter} filter */
-  listApps({ nameContains, offset, limit }) {
+  /** @param {contract.AppFilter} filter @param {contract.Slice} slice */
+  listApps({ nameContains = "" }, slice) {
     const sql = `${TILE} WHERE instr(title_key, ?) > 0 ORDER BY title_key, uid LIMIT ? OFFSET ?`;
-    return this.#read((db) => db.all(sql, nameContains ?? "", orAll(limit), offset).map(app));
+    return this.#read((db) => within(db.iterate(sql, nameContains, ...limitAndOffset(slice)), records.app));
   }
 
-  /** @param {string} nameContains */
-  countApps(nameContains) {
+  /** @param {contract.AppFilter} filter @returns {number} */
+  countApps({ nameContains = "" }) {
     const sql = "SELECT count(*) AS count FROM tiles WHERE instr(title_key, ?) > 0";
-    return this.#read((db) => /** @type {number} */ (db.first(sql, nameContains).count));
+    return this.#read((db) => db.first(sql, nameContains).count);
   }
 
   /** @param {contract.StoredApp[]} apps */
   insertApps(apps) {
     const sql = "INSERT INTO tiles (title, title_key, note, icon, link, probe, uid) VALUES (?, ?, ?, ?, ?, ?, ?)";
-    this.#write((db) => apps.forEach((stored) => db.run(sql, ...values(stored))));
+    this.#write((db) => apps.forEach((stored) => db.run(sql, ...tile(stored))));
   }
 
   /** @param {contract.StoredApp} stored */
   updateApp(stored) {
     const sql = "UPDATE tiles SET title = ?, title_key = ?, note = ?, icon = ?, link = ?, probe = ? WHERE uid = ?";
-    return this.#write((db) => db.run(sql, ...values(stored)) > 0);
+    return this.#write((db) => db.run(sql, ...tile(stored)) > 0);
   }
 
   /** The schema's cascades take it off the panels. @param {string} id */
@@ -464,17 +482,6 @@ export class Transaction {
     return this.#write((db) => db.run("DELETE FROM tiles WHERE uid = ?", id) > 0);
   }
 }
-
-/** @param {contract.StoredApp} stored */
-const values = ({ app, nameKey }) => [
-  app.name,
-  nameKey,
-  orNull(app.description),
-  app.iconUrl,
-  orNull(app.href),
-  orNull(app.pingUrl),
-  app.id,
-];
 
 /**
  * The number of the row that a record refers to, or null.
@@ -488,42 +495,3 @@ function numberOf(db, table, uid) {
   if (!row) throw broken("reference");
   return /** @type {number} */ (row.number);
 }
-
-/**
- * Columns, and their values.
- * @param {Connection} db
- * @param {contract.UserChange} change
- * @returns {[string, ...(string | number | null)[]]}
- */
-function assignment(db, change) {
-  switch (change.tag) {
-    case "profile": {
-      const { name, nameKey, email, emailVerified } = change.val;
-      const set = "login = ?, login_key = ?, mail = ?, mail_checked_at = ?";
-      return [set, name, nameKey, orNull(email), momentOrNull(emailVerified)];
-    }
-    case "image":
-      return ["avatar = ?", orNull(change.val)];
-    case "home-boards": {
-      const panel = numberOf(db, "panels", change.val.homeBoardId);
-      return ["start_panel = ?, start_panel_small = ?", panel, numberOf(db, "panels", change.val.mobileHomeBoardId)];
-    }
-    case "search-preferences": {
-      const engine = numberOf(db, "engines", change.val.defaultSearchEngineId);
-      return ["engine = ?, searches_in_new_tab = ?", engine, Number(change.val.openInNewTab)];
-    }
-    case "color-scheme":
-      return ["theme = ?", THEMES[change.val]];
-    case "ping-icons-enabled":
-      return ["shows_state = ?", Number(change.val)];
-    case "first-day-of-week":
-      return ["week_begins_on = ?", change.val];
-  }
-}
-
-/**
- * The dashboard's word for a colour scheme, and back. For the session route.
- * @param {string} theme
- * @returns {ColorScheme}
- */
-export const colorScheme = (theme) => back(THEMES, theme);

@@ -4,7 +4,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Database } from "../database.js";
 import * as surroundings from "../surroundings.js";
-import { Component, isRefusal } from "./component.js";
+import { Component } from "./component.js";
+import { invoke } from "./invoke.js";
+import { isRefusal } from "./refusals.js";
 
 const component = new Component({ database: new Database(workerData.file), ...surroundings });
 
@@ -13,13 +15,12 @@ parentPort?.on("message", ({ call, invocation }) => {
 });
 
 /**
- * @param {import("./component.js").Call} call
- * @param {import("./hashing.js").HashingInvocation} invocation
+ * @param {import("./contexts.js").Call} call
+ * @param {import("./procedures.js").Invocation} invocation
  */
-function answer(call, { on, name, values }) {
+function answer(call, invocation) {
   try {
-    const ok = component.runFresh(call, (exports) => /** @type {any} */ (exports[on])[name](...values));
-    return { ok };
+    return { ok: component.runFresh(call, invoke(invocation)) };
   } catch (error) {
     return isRefusal(error) ? { refusal: error.payload } : { failure: String(/** @type {any} */ (error)?.stack) };
   }

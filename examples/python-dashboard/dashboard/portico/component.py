@@ -35,25 +35,37 @@ MESSAGE_LENGTH = 2_000
 #: The most random bytes at a time.
 RANDOM_BYTES = 4_096
 
-VERSION = "0.2.0"
+VERSION = "1.0.0"
 #: A number for the resource type, which wasmtime requires; any number works.
 TRANSACTION = 1
 
 
 @dataclass(frozen=True)
 class Call:
-    """The caller, and the session that the call uses."""
+    """Who calls (None: an anonymous caller), and the session that the call uses."""
 
-    caller: Variant
+    user: Record | None = None
     session: str | None = None
 
 
-ANONYMOUS = Call(Variant("anonymous"))
+ANONYMOUS = Call()
+
+
+class Running:
+    """A call while it runs."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.transactions: dict[int, Transaction] = {}
+        self.collisions = Collisions()
+        #: Whether the last `begin` was refused with `retry`.
+        self.collided = False
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """A function of the component, by its WIT names, and its arguments."""
+    """A function of the component, by its WIT names, and the arguments that follow the caller (in `sign-in`, the
+    context)."""
 
     interface: str
     function: str
@@ -66,6 +78,19 @@ class Refused(Exception):
     def __init__(self, error: Record) -> None:
         super().__init__(error.message)
         self.error = error
+
+
+def bad_input(issues: list[tuple[list[str | int], str]]) -> Refused:
+    """A refusal in the component's place: an input has other types than its procedure. Each issue is a path and a
+    message."""
+    broken = [
+        Record(
+            path=[Variant("field" if isinstance(step, str) else "index", step) for step in path],
+            message=message,
+        )
+        for path, message in issues
+    ]
+    return Refused(Record(code=Variant("bad-request"), message="The input breaks rules", issues=broken))
 
 
 class Failed(Exception):
@@ -127,12 +152,12 @@ class Component:
         self._database = database
         self._surroundings = surroundings
         # The state of the running call.
-        self._call = ANONYMOUS
         self._messages = 0
+        #: The running call by its context: a token that the host makes for each call. The component returns it
+        #: with each `storage.begin`.
+        self._running: dict[str, Running] = {}
+        #: The transactions of the running call, by the numbers of their handles.
         self._transactions: dict[int, Transaction] = {}
-        self._collisions = Collisions()
-        #: Whether the last `begin` was refused with `retry`.
-        self._collided = False
         #: When its time is over, without further waiting.
         self._ends = 0.0
         self._store: Store | None = None
@@ -141,17 +166,18 @@ class Component:
 
     def run(self, call: Call, invocation: Invocation, seconds: float = SECONDS) -> Any:
         """Returns the function's answer. Raises `Refused` if it refuses, and `Failed` if it fails."""
-        self._call, self._messages, self._failure = call, 0, None
-        self._collisions, self._collided = Collisions(), False
+        self._messages, self._failure = 0, None
+        context, running = secrets.token_urlsafe(), Running(call)
+        self._running[context], self._transactions = running, running.transactions
         try:
-            answer = from_component(self._run_fresh(invocation, seconds))
+            answer = from_component(self._run_fresh(invocation, call.user, context, seconds))
         except (WasmtimeError, ValueError, TypeError) as error:
             raise Failed(f"{invocation.interface}.{invocation.function}: {error}") from self._failure or error
         finally:
             # A call that trapped has not dropped its transaction. After a commit or a drop this does nothing.
-            for transaction in self._transactions.values():
+            for transaction in running.transactions.values():
                 transaction.drop()
-            self._transactions.clear()
+            del self._running[context]
         match answer:
             case Variant("err", Record() as refusal):
                 raise Refused(refusal)
@@ -159,7 +185,7 @@ class Component:
                 return value
         return answer
 
-    def _run_fresh(self, invocation: Invocation, seconds: float) -> Any:
+    def _run_fresh(self, invocation: Invocation, user: Record | None, context: str, seconds: float) -> Any:
         """Calls the function in a fresh instance."""
         export = self._compiled.export(invocation.interface, invocation.function)
         with Store(self._compiled.engine) as store:
@@ -169,7 +195,7 @@ class Component:
             instance = self._linker.instantiate(store, self._compiled.component)
             function = instance.get_func(store, export)
             assert function is not None
-            return function(store, *invocation.values)
+            return function(store, *first(invocation.interface, user, context), *invocation.values)
 
     def _set_deadline(self) -> None:
         """Sets the time at which the call is ended."""
@@ -235,21 +261,25 @@ class Component:
 
         return call
 
-    def _begin(self, store: Any, access: str) -> Variant:
+    def _begin(self, store: Any, access: str, context: str) -> Variant:
         def begin() -> ResourceHost:
+            running = self._running.get(context)
+            if running is None:
+                raise unavailable("no call is running with this context")
+            transactions = running.transactions
             # Portico's component opens one at a time; another component could open thousands.
-            if any(transaction.is_open for transaction in self._transactions.values()):
+            if any(transaction.is_open for transaction in transactions.values()):
                 raise unavailable("a call has a transaction open already")
-            last = self._transactions.get(len(self._transactions))
-            if self._collided or (last and last.collided):
-                self._ends += self._collisions.wait()
+            last = transactions.get(len(transactions))
+            if running.collided or (last and last.collided):
+                self._ends += running.collisions.wait()
                 self._set_deadline()
-            name = len(self._transactions) + 1
-            self._collided = False
+            name = len(transactions) + 1
+            running.collided = False
             try:
-                self._transactions[name] = Transaction(self._database, access, self._call.session)
+                transactions[name] = Transaction(self._database, access, running.call.session)
             except Refusal as refusal:
-                self._collided = is_retry(refusal)
+                running.collided = is_retry(refusal)
                 raise
             return ResourceHost.own(name, TRANSACTION)
 
@@ -266,6 +296,16 @@ class Component:
         self._messages += 1
         if self._messages <= MESSAGES:
             self._surroundings.log(level, message[:MESSAGE_LENGTH])
+
+
+def first(interface: str, user: Record | None, context: str) -> list[Any]:
+    """The parameters of a function before its values."""
+    match interface:
+        case "procedures" | "names":
+            return []
+        case "sign-in":
+            return [context]
+    return [Record(user=user, context=context)]
 
 
 def result(work: Callable[[], Any]) -> Variant:

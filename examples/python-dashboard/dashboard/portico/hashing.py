@@ -9,7 +9,7 @@ from typing import Any
 
 from ..database import Database
 from .component import HASHING_SECONDS, Call, Compiled, Component, Invocation, Refused, Surroundings
-from .values import Record
+from .values import Record, Variant
 
 #: How many calls may wait.
 WAITING = 32
@@ -28,7 +28,7 @@ class Hashing:
         """Calls the component when the calls before it are done."""
         if self._waiting >= WAITING:
             message = "Too many people sign in just now: try again"
-            raise Refused(Record(code="unavailable", message=message, issues=[]))
+            raise Refused(Record(code=Variant("unavailable"), message=message, issues=[]))
         self._waiting += 1
         work = asyncio.get_running_loop().run_in_executor(
             self._thread, self._component.run, call, invocation, HASHING_SECONDS

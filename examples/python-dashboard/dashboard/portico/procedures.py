@@ -1,180 +1,127 @@
-"""The inputs of the procedures, and how they become calls of the component. Only types are declared here,
-which the contract needs. The component describes names, kinds and access (`describe`) and checks all bounds.
+"""The inputs of the procedures and how they become calls of the component, as contract/procedures.json of the
+repository states them. That file also describes its own format. The component describes names, kinds and access
+(`describe`), and checks bounds and rules.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictStr,
-    TypeAdapter,
-)
-from pydantic.alias_generators import to_camel
-
-from .component import Invocation
+from .component import Invocation, bad_input
 from .values import Record, Variant
 
+#: The most issues that one error lists.
+MOST_ISSUES = 50
 
-def whole(value: Any) -> Any:
-    """JSON has one kind of number: 5.0 is 5."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+#: Fields of records that are times.
+TIMES = {"email_verified"}
+
+Issues = list[tuple[list[str | int], str]]
 
 
-def scalars(value: str) -> str:
-    """Refuses unpaired surrogates, which Python's JSON accepts."""
+def is_text(value: Any) -> bool:
+    """A text without unpaired surrogates, which Python's JSON accepts."""
+    if not isinstance(value, str):
+        return False
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError("half of a surrogate pair is no text") from None
+        return False
+    return True
+
+
+def is_integer(value: Any) -> bool:
+    """A whole number. JSON has one kind of number: 5.0 is 5."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+
+
+#: The types of JSON: what they are called, and which values they have.
+TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "string": ("a text", is_text),
+    "integer": ("a whole number", is_integer),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "array": ("a list", lambda value: isinstance(value, list)),
+    "object": ("an object", lambda value: isinstance(value, dict)),
+    "null": ("null", lambda value: value is None),
+}
+
+
+class Absent:
+    """The value of a key that an input does not have."""
+
+
+def fault(schema: dict[str, Any], types: list[str], value: Any) -> str | None:
+    """The rule of a schema that a value itself breaks, without its items and members."""
+    nouns = " or ".join(TYPES[name][0] for name in types)
+    if value is Absent:
+        return f"is required: {nouns}"
+    if not any(TYPES[name][1](value) for name in types):
+        return f"must be {nouns}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"must be one of {', '.join(schema['enum'])}"
+    if "minimum" in schema and not schema["minimum"] <= value <= schema["maximum"]:
+        return f"must be a whole number from {schema['minimum']} to {schema['maximum']}"
+    return None
+
+
+def check(issues: Issues, schema: dict[str, Any], value: Any, path: list[str | int]) -> Any:
+    """Adds the rules of a schema that a value breaks. Returns the value, its numbers as integers."""
+    if len(issues) == MOST_ISSUES:
+        return None
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    if broken := fault(schema, types, value):
+        issues.append((path, broken))
+        return None
+    if types == ["integer"]:
+        return int(value)
+    if isinstance(value, list):
+        items = schema["items"]
+        return [check(issues, items, item, [*path, index]) for index, item in enumerate(value)]
+    if isinstance(value, dict):
+        required = schema.get("required", [])
+        return {
+            key: check(issues, item, value.get(key, Absent), [*path, key])
+            for key, item in schema["properties"].items()
+            if key in value or key in required
+        }
     return value
 
 
-#: A field that may be absent, but not null. It is None then.
-ABSENT: Any = Field(default=None)
-
-Text = Annotated[StrictStr, AfterValidator(scalars)]
-Bool = StrictBool
-Integer = Annotated[int, BeforeValidator(whole), Field(strict=True, ge=-(2**31), lt=2**31)]
-OrNull = Text | None
-
-
-class Input(BaseModel):
-    """A record of the contract as clients write it: in camel case, and perhaps with unknown fields."""
-
-    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
-
-
-class Account(Input):
-    username: Text
-    password: Text
-    email: Text = ABSENT
-
-
-class NewUser(Account):
-    group_ids: list[Text]
-
-
-class Registration(Account):
-    email: Text
-    invite_id: Text
-    token: Text
-
-
-class Selectable(Input):
-    exclude_external_providers: Bool = ABSENT
-
-
-class Search(Input):
-    query: Text
-    limit: Integer = ABSENT
-
-
-class Whose(Input):
-    user_id: Text
-
-
-class ProfileImage(Whose):
-    image: OrNull
-
-
-class Profile(Input):
-    id: Text
-    name: Text
-    email: OrNull = None
-
-
-class Password(Whose):
-    previous_password: Text = ABSENT
-    password: Text
-
-
-class HomeBoards(Whose):
-    home_board_id: OrNull
-    mobile_home_board_id: OrNull
-
-
-class SearchPreferences(Whose):
-    default_search_engine_id: OrNull
-    open_in_new_tab: Bool
-
-
-class ColorScheme(Input):
-    color_scheme: Literal["light", "dark", "auto"]
-
-
-class PingIcons(Input):
-    id: Text
-    ping_icons_enabled: Bool
-
-
-class FirstDay(Input):
-    id: Text
-    first_day_of_week: Integer
-
-
-class Id(Input):
-    id: Text
-
-
-class App(Input):
-    name: Text
-    icon_url: Text
-    description: OrNull = None
-    href: OrNull = None
-    ping_url: OrNull = None
-
-
-class Draft(App):
-    icon_url: OrNull = None  # type: ignore[assignment]
-
-
-class AppChange(Draft):
-    id: Text
-    name: Text = ABSENT
-    icon_url: Text = ABSENT
-
-
-class Page(Input):
-    page: Integer
-    page_size: Integer
-    search: Text = ABSENT
-
-
-def record(input: Input, *but: str) -> Record:
-    """All fields except these."""
-    return Record(**{name: value for name, value in input.__dict__.items() if name not in but})
-
-
-def change(input: Input, name: str) -> Variant:
-    """`types.text-change`: an absent field keeps its value."""
-    if name not in input.model_fields_set:
+def change(value: Any) -> Variant:
+    """`types.text-change`."""
+    if value is Absent:
         return Variant("keep")
-    value = getattr(input, name)
     return Variant("clear") if value is None else Variant("set", value)
 
 
-def account(input: Account) -> Record:
-    """`types.new-account`."""
-    return Record(username=input.username, password=input.password, email=input.email)
+def snake(name: str) -> str:
+    """`email-verified` as `email_verified`."""
+    return name.replace("-", "_")
 
 
-def profile_change(input: Profile) -> Record:
-    """`types.profile-change`."""
-    return Record(id=input.id, name=input.name, email=change(input, "email"))
+def camel(name: str) -> str:
+    """`email_verified` as `emailVerified`."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
-def app_change(input: AppChange) -> Record:
-    """`types.app-change`."""
-    texts = {name: change(input, name) for name in ("description", "href", "ping_url")}
-    return Record(id=input.id, name=input.name, icon_url=input.icon_url, **texts)
+def value_of(expression: dict[str, Any], input: Any) -> Any:
+    """The value of an expression."""
+    match expression:
+        case {"key": key}:
+            return None if input is None else input.get(key)
+        case {"change": key}:
+            return change(input.get(key, Absent))
+        case {"record": fields}:
+            return Record(**{snake(name): value_of(field, input) for name, field in fields.items()})
+        case {"each": item}:
+            return [value_of(item, one) for one in input]
+        case {"input": True}:
+            return input
+    raise ValueError(f"an expression that is not known: {expression}")
 
 
 def plain(value: Any) -> Any:
@@ -183,102 +130,67 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if not isinstance(value, Record):
         return value
-    answer = {to_camel(name): plain(item) for name, item in value.__dict__.items()}
-    if (moment := answer.get("emailVerified")) is not None:
-        date = datetime.fromtimestamp(moment // 1_000, UTC)
-        answer["emailVerified"] = f"{date:%Y-%m-%dT%H:%M:%S}.{moment % 1_000:03}Z"
-    return answer
+    fields = value.__dict__.items()
+    return {camel(name): date(item) if name in TIMES else plain(item) for name, item in fields}
 
 
-def ident(id: str) -> Any:
-    """The answer to the creation of a user."""
-    return {"id": id}
+def date(moment: int | None) -> str | None:
+    """RFC 3339, with milliseconds."""
+    if moment is None:
+        return None
+    day = datetime.fromtimestamp(moment // 1_000, UTC)
+    return f"{day:%Y-%m-%dT%H:%M:%S}.{moment % 1_000:03}Z"
 
 
 def created(app: Any) -> Any:
-    """An app, or several."""
-    if isinstance(app, list):
-        return [created(item) for item in app]
+    """An app that was created."""
     return {"appId": app.id, **plain(app)}
 
 
-@dataclass(frozen=True)
-class Row:
-    """A procedure: what it takes (None: it looks at no input), and what the call gets after the caller."""
-
-    invocation: Callable[[Any], tuple[str, str, tuple[Any, ...]]]
-    input: TypeAdapter[Any] | None = None
-    answer: Callable[[Any], Any] = plain
-
-    def call(self, input: Any, caller: Variant) -> Invocation:
-        """The call that an input becomes."""
-        interface, function, values = self.invocation(input)
-        return Invocation(interface, function, (caller, *values))
-
-
-def row(
-    interface: str,
-    function: str,
-    shape: Any = None,
-    values: Callable[[Any], tuple[Any, ...]] = lambda input: (),
-    answer: Callable[[Any], Any] = plain,
-) -> Row:
-    """A row of the table."""
-    adapter = None if shape is None else TypeAdapter(shape)
-    return Row(lambda input: (interface, function, values(input)), adapter, answer)
-
-
-PROCEDURES: dict[str, Row] = {
-    "user.getAll": row("users", "get-all"),
-    "user.selectable": row(
-        "users",
-        "selectable",
-        Selectable | None,
-        lambda it: (it and it.exclude_external_providers,),
-    ),
-    "user.search": row("users", "search", Search, lambda it: (it.query, it.limit)),
-    "user.getById": row("users", "get-by-id", Whose, lambda it: (it.user_id,)),
-    "user.initUser": row("users", "init-user", Account, lambda it: (account(it),), ident),
-    "user.register": row(
-        "users",
-        "register",
-        Registration,
-        lambda it: (Record(account=account(it), invite_id=it.invite_id, token=it.token),),
-        ident,
-    ),
-    "user.create": row("users", "create", NewUser, lambda it: (account(it), it.group_ids), ident),
-    "user.setProfileImage": row(
-        "users", "set-profile-image", ProfileImage, lambda it: (it.user_id, it.image)
-    ),
-    "user.editProfile": row("users", "edit-profile", Profile, lambda it: (profile_change(it),)),
-    "user.changePassword": row("users", "change-password", Password, lambda it: (record(it),)),
-    "user.changeHomeBoards": row(
-        "users", "change-home-boards", HomeBoards, lambda it: (it.user_id, record(it, "user_id"))
-    ),
-    "user.changeSearchPreferences": row(
-        "users",
-        "change-search-preferences",
-        SearchPreferences,
-        lambda it: (it.user_id, record(it, "user_id")),
-    ),
-    "user.changeColorScheme": row("users", "change-color-scheme", ColorScheme, lambda it: (it.color_scheme,)),
-    "user.changePingIconsEnabled": row(
-        "users", "change-ping-icons-enabled", PingIcons, lambda it: (it.id, it.ping_icons_enabled)
-    ),
-    "user.changeFirstDayOfWeek": row(
-        "users", "change-first-day-of-week", FirstDay, lambda it: (it.id, it.first_day_of_week)
-    ),
-    "user.delete": row("users", "delete", Whose, lambda it: (it.user_id,)),
-    "app.all": row("apps", "all"),
-    "app.getPaginated": row("apps", "get-paginated", Page, lambda it: (it.page, it.page_size, it.search)),
-    "app.search": row("apps", "search", Search, lambda it: (it.query, it.limit)),
-    "app.selectable": row("apps", "selectable"),
-    "app.byId": row("apps", "by-id", Id, lambda it: (it.id,)),
-    "app.byIds": row("apps", "by-ids", list[Text], lambda it: (it,)),
-    "app.create": row("apps", "create", App, lambda it: (record(it),), created),
-    "app.createMany": row(
-        "apps", "create-many", list[Draft], lambda it: ([record(app) for app in it],), created
-    ),
-    "app.update": row("apps", "update", AppChange, lambda it: (app_change(it),)),
-    "app.delete": row("apps", "delete", Id, lambda it: (it.id,)),
+#: The answers that are more than what the component answers.
+ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "user.initUser": lambda id: {"id": id},
+    "user.register": lambda id: {"id": id},
+    "user.create": lambda id: {"id": id},
+    "app.create": created,
+    "app.createMany": lambda apps: [created(app) for app in apps],
 }
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A procedure of the file."""
+
+    name: str
+    interface: str
+    function: str
+    #: Expressions for what follows the caller.
+    parameters: list[dict[str, Any]]
+    #: The schema of the input; None if it is ignored.
+    input: dict[str, Any] | None = None
+    #: Whether the input may be absent.
+    optional: bool = False
+
+    def invocation(self, input: Any) -> Invocation:
+        """The call that an input becomes. Raises `Refused` if it does not have the right types."""
+        if self.input is None or (self.optional and input is None):
+            input = None
+        else:
+            issues: Issues = []
+            # The router does not tell an absent input from null, and no input may be null.
+            input = check(issues, self.input, Absent if input is None else input, [])
+            if issues:
+                raise bad_input(issues)
+        return Invocation(
+            self.interface, self.function, tuple(value_of(item, input) for item in self.parameters)
+        )
+
+    def answer(self, output: Any) -> Any:
+        """What a client gets."""
+        return None if output is None else ANSWERS.get(self.name, plain)(output)
+
+
+def read(file: Path) -> dict[str, Procedure]:
+    """The procedures of contract/procedures.json."""
+    procedures = json.loads(file.read_text("utf-8"))["procedures"]
+    return {procedure["name"]: Procedure(**procedure) for procedure in procedures}

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from .component import ANONYMOUS, Call, Component, Failed, Invocation, Refused
 from .hashing import Hashing
-from .procedures import PROCEDURES
+from .procedures import Procedure
 from .values import Record, Variant
 
 LOG = logging.getLogger(__name__)
@@ -39,8 +38,15 @@ CODES = {
     "INTERNAL_SERVER_ERROR": (-32603, 500),
     "SERVICE_UNAVAILABLE": (-32603, 503),
 }
-#: The codes that have another name in the contract.
-NAMES = {"unavailable": "SERVICE_UNAVAILABLE", "internal": "INTERNAL_SERVER_ERROR"}
+#: The codes of the contract. A code of a later version is like `internal`.
+REFUSALS = {
+    "bad-request": "BAD_REQUEST",
+    "unauthorized": "UNAUTHORIZED",
+    "forbidden": "FORBIDDEN",
+    "not-found": "NOT_FOUND",
+    "conflict": "CONFLICT",
+    "unavailable": "SERVICE_UNAVAILABLE",
+}
 
 
 @dataclass
@@ -78,14 +84,14 @@ def error_of(failure: Exception) -> Error:
         return failure
     if isinstance(failure, Refused):
         refused = failure.error
-        code = NAMES.get(refused.code, refused.code.upper().replace("-", "_"))
+        code = REFUSALS.get(refused.code.tag, "INTERNAL_SERVER_ERROR")
         issues = [([step.payload for step in issue.path], issue.message) for issue in refused.issues]
         return Error(code, refused.message, issues)
     LOG.error("A call failed", exc_info=failure)
     return Error("INTERNAL_SERVER_ERROR", "Internal server error")
 
 
-def check(access: Variant, caller: Variant, has_users: Callable[[], bool]) -> None:
+def check(access: Variant, user: Record | None, has_users: Callable[[], bool]) -> None:
     """Checks access; needs no input. The component checks again."""
     if access.tag == "public":
         return
@@ -93,9 +99,9 @@ def check(access: Variant, caller: Variant, has_users: Callable[[], bool]) -> No
         if has_users():
             raise Error("FORBIDDEN", "There are users already")
         return
-    if caller.payload is None:
+    if user is None:
         raise Error("UNAUTHORIZED", "Sign in first")
-    if access.tag == "one-of" and not set(access.payload or []) & set(caller.payload.permissions):
+    if access.tag == "one-of" and not set(access.payload or []) & set(user.permissions):
         raise Error("FORBIDDEN", "You may not do this")
 
 
@@ -120,18 +126,20 @@ class Router:
         self,
         component: Component,
         hashing: Hashing,
+        procedures: dict[str, Procedure],
         call_of: Callable[[Request], Call],
         has_users: Callable[[], bool],
     ) -> None:
         self._component = component
         self._hashing = hashing
+        self._procedures = procedures
         self._call_of = call_of
         self._has_users = has_users
         described = component.run(ANONYMOUS, Invocation("procedures", "describe"))
         self._described: dict[str, Record] = {procedure.name: procedure for procedure in described}
-        if differing := self._described.keys() ^ PROCEDURES.keys():
+        if differing := self._described.keys() ^ procedures.keys():
             names = ", ".join(sorted(differing))
-            raise Failed(f"either the component or portico/procedures.py alone has: {names}")
+            raise Failed(f"either the component or procedures.json alone has: {names}")
 
     async def __call__(self, request: Request) -> Response:
         """The answer to any request: a tRPC envelope."""
@@ -182,20 +190,13 @@ class Router:
         if method != ("GET" if described.kind == "query" else "POST"):
             message = f'Unsupported {method}-request to {described.kind} procedure at path "{name}"'
             raise Error("METHOD_NOT_SUPPORTED", message)
-        check(described.access, call.caller, self._has_users)
+        check(described.access, call.user, self._has_users)
 
-        row = PROCEDURES[name]
-        value = None
-        if row.input is not None:
-            try:
-                value = row.input.validate_python(input())
-            except ValidationError as error:
-                issues = [(list(issue["loc"]), issue["msg"]) for issue in error.errors(include_url=False)]
-                raise Error("BAD_REQUEST", "The input breaks rules", issues) from None
-        invocation = row.call(value, call.caller)
-        if described.hashes:
-            return row.answer(await self._hashing.run(call, invocation))
-        return row.answer(self._component.run(call, invocation))
+        procedure = self._procedures[name]
+        invocation = procedure.invocation(None if procedure.input is None else input())
+        if described.cost == "hash":
+            return procedure.answer(await self._hashing.run(call, invocation))
+        return procedure.answer(self._component.run(call, invocation))
 
 
 def check_content_type(header: str | None) -> None:

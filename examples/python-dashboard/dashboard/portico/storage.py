@@ -5,12 +5,15 @@ Everything here is synchronous, so each call of the component runs from begin to
 between, and transactions of one thread never overlap. If a second write transaction begins while one is open
 (the storage kit does that; a component cannot), it gets `retry` at once, because it would wait for its own
 thread. SQLite waits for writers in other threads and processes.
+
+Everyone sees all apps here, so no function looks at the viewer.
 """
 
 import hmac
+import json
 import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..database import Connection, Database, Row, Value, hash_of
@@ -39,7 +42,7 @@ def unavailable(text: str) -> Refusal:
 
 def broken(constraint: str) -> Refusal:
     """A rule of the tables does not hold."""
-    return Refusal(Variant("constraint", constraint))
+    return Refusal(Variant("constraint", Variant(constraint)))
 
 
 def refusal(error: Exception) -> Refusal:
@@ -51,10 +54,13 @@ def refusal(error: Exception) -> Refusal:
         return Refusal(Variant("retry"))
     if name == "SQLITE_CONSTRAINT_FOREIGNKEY":
         return broken("reference")
-    if text == "UNIQUE constraint failed: accounts.realm, accounts.login_key":
-        return broken("user-name")
-    if text.startswith("UNIQUE constraint failed: subjects."):
-        return broken("identity")
+    match text.partition("UNIQUE constraint failed: ")[2]:
+        case "accounts.realm, accounts.login_key":
+            return broken("user-name")
+        case "accounts.uid" | "tiles.uid":
+            return broken("id")
+        case columns if columns.startswith("subjects."):
+            return broken("identity")
     return unavailable(f"{name} {text}")
 
 
@@ -67,6 +73,9 @@ COLOR_SCHEMES = {theme: scheme for scheme, theme in THEMES.items()}
 #: To SQLite, -1 is no limit.
 ALL = -1
 
+#: The most bytes of text in an answer.
+LARGEST_ANSWER = 100_000_000
+
 #: The team that `grant_admin` makes accounts members of.
 ADMINS = "admins"
 
@@ -76,7 +85,7 @@ USER = """
         (SELECT uid FROM panels WHERE number = start_panel_small) AS panel_small,
         (SELECT uid FROM engines WHERE number = engine) AS engine
     FROM accounts"""
-ACCOUNT = "SELECT uid, login, accounts.realm, secret FROM accounts"
+ACCOUNT = "SELECT uid, login, accounts.realm, blocked, secret, secret_version FROM accounts"
 TILE = "SELECT uid, title, note, icon, link, probe FROM tiles"
 
 #: Selects whether an account may view a panel. ?1 is the account's uid, ?2 the panel's.
@@ -96,22 +105,27 @@ VIEWABLE = """
     )"""
 
 
-def summary(row: Row) -> Record:
-    """`types.user-summary`."""
-    return Record(
-        id=row["uid"],
-        name=row["login"],
-        email=row["mail"],
-        email_verified=row["mail_checked_at"],
-        image=row["avatar"],
-    )
+def person(row: Row) -> dict[str, Any]:
+    """What identifies an account and shows it."""
+    return {
+        "id": row["uid"],
+        "name": row["login"],
+        "email": row["mail"],
+        "email_verified": row["mail_checked_at"],
+        "image": row["avatar"],
+        "provider": PROVIDERS[row["realm"]],
+    }
+
+
+def listed_user(row: Row) -> Record:
+    """A user in a list."""
+    return Record(**person(row), disabled=row["blocked"] == 1)
 
 
 def user(row: Row) -> Record:
     """`types.user`."""
     return Record(
-        **summary(row).__dict__,
-        provider=PROVIDERS[row["realm"]],
+        **person(row),
         home_board_id=row["panel"],
         mobile_home_board_id=row["panel_small"],
         first_day_of_week=row["week_begins_on"],
@@ -149,29 +163,36 @@ def number_of(db: Connection, table: str, uid: str | None) -> int | None:
     return int(row["number"])
 
 
-def assignment(db: Connection, change: Variant) -> tuple[str, list[Value]]:
-    """Columns, and their values."""
-    new: Any = change.payload
-    match change.tag:
-        case "profile":
-            columns = "login = ?, login_key = ?, mail = ?, mail_checked_at = ?"
-            return columns, [new.name, new.name_key, new.email, new.email_verified]
-        case "image":
-            return "avatar = ?", [new]
-        case "home-boards":
-            panel = number_of(db, "panels", new.home_board_id)
-            small = number_of(db, "panels", new.mobile_home_board_id)
-            return "start_panel = ?, start_panel_small = ?", [panel, small]
-        case "search-preferences":
-            engine = number_of(db, "engines", new.default_search_engine_id)
-            return "engine = ?, searches_in_new_tab = ?", [engine, new.open_in_new_tab]
-        case "color-scheme":
-            return "theme = ?", [THEMES[new]]
-        case "ping-icons-enabled":
-            return "shows_state = ?", [new]
-        case "first-day-of-week":
-            return "week_begins_on = ?", [new]
-    raise unavailable(f"a change that is not known: {change.tag}")
+#: Selects the accounts of a filter: ?1 to ?4 are the values of `filtered`.
+MATCHING = """
+    FROM accounts WHERE (?1 IS NULL OR realm = ?1) AND instr(login_key, ?2) > 0 AND (?3 IS NULL OR mail = ?3)
+        AND (?4 IS NULL OR blocked = ?4)"""
+
+
+def filtered(filter: Record) -> tuple[Value, ...]:
+    """The values of a user filter."""
+    return (
+        filter.provider and REALMS[filter.provider],
+        filter.name_contains or "",
+        filter.email,
+        filter.disabled,
+    )
+
+
+def limit_and_offset(slice: Record) -> tuple[int, int]:
+    """The values of a slice."""
+    return (ALL if slice.limit is None else slice.limit, slice.offset)
+
+
+def within(rows: Iterable[Row], record: Callable[[Row], Record]) -> list[Record]:
+    """Rows as records, unless they have too much text."""
+    bytes, found = 0, []
+    for row in rows:
+        bytes += sum(len(value.encode()) for value in row if isinstance(value, str))
+        if bytes > LARGEST_ANSWER:
+            raise Refusal(Variant("too-large"))
+        found.append(record(row))
+    return found
 
 
 class Transaction:
@@ -180,13 +201,15 @@ class Transaction:
     def __init__(self, database: Database, access: str, session: str | None) -> None:
         """`session` is the uid of the login that the call uses."""
         self._writes = access == "write"
+        # A lookup is one statement, which sees one state by itself.
+        self._is_lookup = access == "lookup"
         if self._writes and database.writing:
             raise Refusal(Variant("retry"))
         self._database = database
         self._session = session
         #: Whether an operation ended in `retry`. The next transaction of the call then waits.
         self.collided = False
-        #: Whether an operation failed. Writes and the commit are then refused.
+        #: Whether an operation failed. Everything after it is refused, the commit too.
         self._failed = False
         self._connection = database.writer if self._writes else database.take_reader()
         try:
@@ -234,6 +257,8 @@ class Transaction:
     def _read(self, work: Callable[[Connection], T]) -> T:
         if not self.is_open:
             raise unavailable("this transaction is over")
+        if self._failed:
+            raise unavailable("a call in this transaction failed before")
         try:
             return work(self._connection)
         except (Refusal, sqlite3.Error, OverflowError) as error:
@@ -243,8 +268,6 @@ class Transaction:
     def _write(self, work: Callable[[Connection], T]) -> T:
         if not self._writes:
             raise unavailable("a write in a read transaction")
-        if self._failed:
-            raise unavailable("a call in this transaction failed before")
         return self._read(work)
 
     def has_users(self) -> bool:
@@ -254,34 +277,40 @@ class Transaction:
         row = self._read(lambda db: db.first(f"{USER} WHERE uid = ?", id))
         return row and user(row)
 
-    def list_users(self, filter: Record) -> list[Record]:
-        sql = """
-            SELECT uid, login, mail, mail_checked_at, avatar FROM accounts
-            WHERE (?1 IS NULL OR realm = ?1) AND instr(login_key, ?2) > 0 AND (?3 IS NULL OR mail = ?3)
-            ORDER BY login_key, uid LIMIT ?4"""
-        realm = filter.provider and REALMS[filter.provider]
-        limit = ALL if filter.limit is None else filter.limit
-        rows = self._read(lambda db: db.all(sql, realm, filter.name_contains or "", filter.email, limit))
-        return [summary(row) for row in rows]
+    def list_users(self, filter: Record, slice: Record, with_images: bool) -> list[Record]:
+        sql = f"""
+            SELECT uid, login, mail, mail_checked_at, realm, blocked, {"avatar" if with_images else "NULL"} AS avatar
+            {MATCHING} ORDER BY login_key, uid LIMIT ?5 OFFSET ?6"""
+        values = (*filtered(filter), *limit_and_offset(slice))
+        return self._read(lambda db: within(db.iterate(sql, *values), listed_user))
 
-    def find_account(self, key: Variant) -> Record | None:
+    def count_users(self, filter: Record) -> int:
+        sql = f"SELECT count(*) AS count {MATCHING}"
+        return int(self._read(lambda db: db.first(sql, *filtered(filter))["count"]))
+
+    def get_account(self, key: Variant) -> Record | None:
         def find(db: Connection) -> Any:
             match key:
                 case Variant("id", id):
                     return db.first(f"{ACCOUNT} WHERE uid = ?", id)
-                case Variant("name", (provider, name_key)):
-                    return db.first(
-                        f"{ACCOUNT} WHERE realm = ? AND login_key = ?", REALMS[provider], name_key
-                    )
-                case Variant("subject", (provider, subject)):
+                case Variant("name", Record() as name):
+                    sql = f"{ACCOUNT} WHERE realm = ? AND login_key = ?"
+                    return db.first(sql, REALMS[name.provider], name.name_key)
+                case Variant("subject", Record() as subject):
                     join = "JOIN subjects ON account = number WHERE subjects.realm = ? AND subject = ?"
-                    return db.first(f"{ACCOUNT} {join}", REALMS[provider], subject)
+                    return db.first(f"{ACCOUNT} {join}", REALMS[subject.provider], subject.subject)
 
         row = self._read(find)
         if row is None:
             return None
-        provider = PROVIDERS[row["realm"]]
-        return Record(id=row["uid"], name=row["login"], provider=provider, password_hash=row["secret"])
+        return Record(
+            id=row["uid"],
+            name=row["login"],
+            provider=PROVIDERS[row["realm"]],
+            disabled=row["blocked"] == 1,
+            password_hash=row["secret"],
+            password_version=row["secret_version"],
+        )
 
     def insert_user(self, user: Record) -> None:
         new, user = user, user.user
@@ -310,25 +339,61 @@ class Transaction:
             )
         )
 
-    def insert_identity(self, user_id: str, provider: str, subject: str) -> None:
-        sql = "INSERT INTO subjects (realm, subject, account) VALUES (?, ?, ?)"
-        self._write(lambda db: db.run(sql, REALMS[provider], subject, number_of(db, "accounts", user_id)))
+    def insert_identity(self, user_id: str, subject: Record) -> None:
+        def insert(db: Connection) -> None:
+            account = number_of(db, "accounts", user_id)
+            sql = "INSERT INTO subjects (realm, subject, account) VALUES (?, ?, ?)"
+            db.run(sql, REALMS[subject.provider], subject.subject, account)
 
-    def update_user(self, id: str, change: Variant) -> bool:
-        def update(db: Connection) -> bool:
-            columns, values = assignment(db, change)
-            return db.run(f"UPDATE accounts SET {columns} WHERE uid = ?", *values, id) > 0
+        self._write(insert)
 
-        return self._write(update)
+    def _set(self, id: str, columns: str, values: Callable[[Connection], list[Value]]) -> bool:
+        """Sets columns of an account. Returns whether there is one."""
+        sql = f"UPDATE accounts SET {columns} WHERE uid = ?"
+        return self._write(lambda db: db.run(sql, *values(db), id) > 0)
+
+    def set_profile(self, id: str, profile: Record) -> bool:
+        values = [profile.name, profile.name_key, profile.email, profile.email_verified]
+        return self._set(id, "login = ?, login_key = ?, mail = ?, mail_checked_at = ?", lambda db: values)
+
+    def set_image(self, id: str, image: str | None) -> bool:
+        return self._set(id, "avatar = ?", lambda db: [image])
+
+    def set_home_boards(self, id: str, boards: Record) -> bool:
+        uids = (boards.home_board_id, boards.mobile_home_board_id)
+        columns = "start_panel = ?, start_panel_small = ?"
+        return self._set(id, columns, lambda db: [number_of(db, "panels", uid) for uid in uids])
+
+    def set_search_preferences(self, id: str, preferences: Record) -> bool:
+        engine, new_tab = preferences.default_search_engine_id, preferences.open_in_new_tab
+        columns = "engine = ?, searches_in_new_tab = ?"
+        return self._set(id, columns, lambda db: [number_of(db, "engines", engine), new_tab])
+
+    def set_color_scheme(self, id: str, color_scheme: str) -> bool:
+        return self._set(id, "theme = ?", lambda db: [THEMES[color_scheme]])
+
+    def set_ping_icons_enabled(self, id: str, enabled: bool) -> bool:
+        return self._set(id, "shows_state = ?", lambda db: [enabled])
+
+    def set_first_day_of_week(self, id: str, day: int) -> bool:
+        return self._set(id, "week_begins_on = ?", lambda db: [day])
+
+    def set_disabled(self, id: str, disabled: bool) -> bool:
+        def disable(db: Connection) -> bool:
+            if disabled:
+                db.run("DELETE FROM logins WHERE account = (SELECT number FROM accounts WHERE uid = ?)", id)
+            return db.run("UPDATE accounts SET blocked = ? WHERE uid = ?", disabled, id) > 0
+
+        return self._write(disable)
 
     def set_password_if(self, id: str, old: str | None, new: str) -> bool:
         def replace(db: Connection) -> bool:
             # IS, because the value may be null.
-            if db.run("UPDATE accounts SET secret = ? WHERE uid = ? AND secret IS ?", new, id, old) == 0:
+            sql = """
+                UPDATE accounts SET secret = ?, secret_version = secret_version + 1
+                WHERE uid = ? AND secret IS ?"""
+            if db.run(sql, new, id, old) == 0:
                 return False
-            db.run("UPDATE counters SET value = value + 1 WHERE name = 'secrets'")
-            version = "(SELECT value FROM counters WHERE name = 'secrets')"
-            db.run(f"UPDATE accounts SET secret_version = {version} WHERE uid = ?", id)
             account = "(SELECT number FROM accounts WHERE uid = ?)"
             db.run(f"DELETE FROM logins WHERE account = {account} AND uid IS NOT ?", id, self._session)
             return True
@@ -343,10 +408,10 @@ class Transaction:
         """The schema's cascades delete everything that belongs to it."""
         return self._write(lambda db: db.run("DELETE FROM accounts WHERE uid = ?", id) > 0)
 
-    def another_admin_exists(self, except_: str) -> bool:
+    def has_another_admin(self, except_: str) -> bool:
         sql = """
             SELECT 1 FROM team_rights JOIN team_members USING (team) JOIN accounts ON number = account
-            WHERE may = 'admin' AND uid <> ?"""
+            WHERE may = 'admin' AND blocked = 0 AND uid <> ?"""
         return self._read(lambda db: db.first(sql, except_) is not None)
 
     def grant_admin(self, id: str) -> None:
@@ -389,22 +454,22 @@ class Transaction:
     def has_search_engine(self, id: str) -> bool:
         return self._read(lambda db: db.first("SELECT 1 FROM engines WHERE uid = ?", id) is not None)
 
-    def get_app(self, id: str) -> Record | None:
+    def get_app(self, id: str, viewer: Variant) -> Record | None:
         row = self._read(lambda db: db.first(f"{TILE} WHERE uid = ?", id))
         return row and app(row)
 
-    def get_apps(self, ids: list[str]) -> list[Record]:
-        return [found for id in dict.fromkeys(ids) if (found := self.get_app(id))]
+    def get_apps(self, ids: list[str], viewer: Variant) -> list[Record]:
+        sql = f"{TILE} WHERE uid IN (SELECT value FROM json_each(?))"
+        return self._read(lambda db: within(db.iterate(sql, json.dumps(ids)), app))
 
-    def list_apps(self, filter: Record) -> list[Record]:
+    def list_apps(self, filter: Record, slice: Record) -> list[Record]:
         sql = f"{TILE} WHERE instr(title_key, ?) > 0 ORDER BY title_key, uid LIMIT ? OFFSET ?"
-        limit = ALL if filter.limit is None else filter.limit
-        rows = self._read(lambda db: db.all(sql, filter.name_contains or "", limit, filter.offset))
-        return [app(row) for row in rows]
+        values = (filter.name_contains or "", *limit_and_offset(slice))
+        return self._read(lambda db: within(db.iterate(sql, *values), app))
 
-    def count_apps(self, name_contains: str) -> int:
+    def count_apps(self, filter: Record) -> int:
         sql = "SELECT count(*) AS count FROM tiles WHERE instr(title_key, ?) > 0"
-        return int(self._read(lambda db: db.first(sql, name_contains)["count"]))
+        return int(self._read(lambda db: db.first(sql, filter.name_contains or "")["count"]))
 
     def insert_apps(self, apps: list[Record]) -> None:
         sql = (

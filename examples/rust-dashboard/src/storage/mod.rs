@@ -8,21 +8,23 @@ pub mod values;
 use async_trait::async_trait;
 use portico::{
     Authentication,
-    model::{App, Provider, Timestamp, User, UserSummary},
+    model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User},
     storage::{
-        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error as StorageError, NewUser,
-        Result, Storage, StoredApp, Transaction, UserChange, UserFilter,
+        Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error as StorageError,
+        LARGEST_ANSWER, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, Storage, StoredApp,
+        Transaction, UserFilter, Viewer,
     },
 };
-use rusqlite::{Connection, ErrorCode, ffi};
+use rusqlite::{Connection, ErrorCode, ToSql, ffi};
 
 use crate::database::{Database, Open};
+use values::look;
 
 #[async_trait]
 impl Storage for Database {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
         let begun = match access {
-            Access::Read => self.begin_read(),
+            Access::Lookup | Access::Read => self.begin_read(),
             Access::Write => self.begin_write().await,
         };
         Ok(Box::new(Work {
@@ -71,6 +73,10 @@ fn refusal(error: rusqlite::Error) -> StorageError {
             ..
         }) => StorageError::Constraint(Constraint::Reference),
         Some(ffi::Error {
+            extended_code: ffi::SQLITE_CONSTRAINT_PRIMARYKEY,
+            ..
+        }) => StorageError::Constraint(Constraint::Id),
+        Some(ffi::Error {
             extended_code: ffi::SQLITE_CONSTRAINT_UNIQUE,
             ..
         }) => StorageError::Constraint(if error.to_string().contains("subjects.") {
@@ -79,6 +85,14 @@ fn refusal(error: rusqlite::Error) -> StorageError {
             Constraint::UserName
         }),
         _ => StorageError::Unavailable(error.to_string()),
+    }
+}
+
+/// Refuses an answer with more text than the contract allows.
+fn check_size(sizes: impl Iterator<Item = usize>) -> Result<()> {
+    match sizes.sum::<usize>() > LARGEST_ANSWER {
+        true => Err(StorageError::TooLarge),
+        false => Ok(()),
     }
 }
 
@@ -97,24 +111,72 @@ impl Transaction for Work {
         self.run(|db| people::get(db, id))
     }
 
-    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-        self.run(|db| people::list(db, filter))
+    async fn get_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
+        self.run(|db| people::get_account(db, key))
     }
 
-    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
-        self.run(|db| people::find_account(db, key))
+    async fn list_users(
+        &mut self,
+        filter: &UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Result<Vec<ListedUser>> {
+        let users = self.run(|db| people::list(db, filter, slice, with_images))?;
+        check_size(
+            users
+                .iter()
+                .map(|user| user.name.len() + user.image.as_ref().map_or(0, String::len)),
+        )?;
+        Ok(users)
+    }
+
+    async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
+        self.run(|db| people::count(db, filter))
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
         self.run(|db| people::insert(db, user))
     }
 
-    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
-        self.run(|db| people::insert_subject(db, user_id, provider, subject))
+    async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
+        self.run(|db| people::insert_subject(db, user_id, subject))
     }
 
-    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
-        self.run(|db| people::change(db, id, change))
+    async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool> {
+        self.run(|db| people::set_profile(db, id, profile))
+    }
+
+    async fn set_image(&mut self, id: &str, image: Option<&str>) -> Result<bool> {
+        self.run(|db| people::set(db, id, "picture = ?", &[&image]))
+    }
+
+    async fn set_home_boards(&mut self, id: &str, boards: &HomeBoards) -> Result<bool> {
+        let values: [&dyn ToSql; 2] = [&boards.home_board_id, &boards.mobile_home_board_id];
+        self.run(|db| people::set(db, id, "home = ?, home_on_phone = ?", &values))
+    }
+
+    async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool> {
+        let values: [&dyn ToSql; 2] = [
+            &preferences.default_search_engine_id,
+            &preferences.open_in_new_tab,
+        ];
+        self.run(|db| people::set(db, id, "engine = ?, opens_tabs = ?", &values))
+    }
+
+    async fn set_color_scheme(&mut self, id: &str, scheme: ColorScheme) -> Result<bool> {
+        self.run(|db| people::set(db, id, "look = ?", &[&look(scheme)]))
+    }
+
+    async fn set_ping_icons_enabled(&mut self, id: &str, enabled: bool) -> Result<bool> {
+        self.run(|db| people::set(db, id, "shows_pings = ?", &[&enabled]))
+    }
+
+    async fn set_first_day_of_week(&mut self, id: &str, day: u8) -> Result<bool> {
+        self.run(|db| people::set(db, id, "week_begins_on = ?", &[&day]))
+    }
+
+    async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool> {
+        self.run(|db| people::set_disabled(db, id, disabled))
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -130,8 +192,8 @@ impl Transaction for Work {
         self.run(|db| people::delete(db, id))
     }
 
-    async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
-        self.run(|db| rights::another_admin_exists(db, except))
+    async fn has_another_admin(&mut self, except: &str) -> Result<bool> {
+        self.run(|db| rights::has_another_admin(db, except))
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -158,20 +220,26 @@ impl Transaction for Work {
         self.run(|db| rights::has_engine(db, id))
     }
 
-    async fn get_app(&mut self, id: &str) -> Result<Option<App>> {
+    // Everyone sees every service: the viewer makes no difference.
+
+    async fn get_app(&mut self, id: &str, _: &Viewer) -> Result<Option<App>> {
         self.run(|db| services::get(db, id))
     }
 
-    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
-        self.run(|db| services::get_many(db, ids))
+    async fn get_apps(&mut self, ids: &[String], _: &Viewer) -> Result<Vec<App>> {
+        let apps = self.run(|db| services::get_many(db, ids))?;
+        check_size(apps.iter().map(services::size))?;
+        Ok(apps)
     }
 
-    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
-        self.run(|db| services::list(db, filter))
+    async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
+        let apps = self.run(|db| services::list(db, filter, slice))?;
+        check_size(apps.iter().map(services::size))?;
+        Ok(apps)
     }
 
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
-        self.run(|db| services::count(db, name_contains))
+    async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
+        self.run(|db| services::count(db, filter))
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {

@@ -1,10 +1,10 @@
 //! People, which Portico calls users.
 
 use portico::{
-    model::{Provider, User, UserSummary},
-    storage::{Account, AccountKey, NewUser, UserChange, UserFilter},
+    model::User,
+    storage::{Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter},
 };
-use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Result, Row, ToSql, params};
 
 use super::values::{limit, look, moment, provider, source};
 
@@ -35,51 +35,83 @@ fn user(row: &Row<'_>) -> Result<User> {
 }
 
 /// Names are compared byte by byte: as blobs, because SQLite's texts end at a zero byte.
-pub fn list(db: &Connection, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-    let sql = "SELECT id, login, mail, mail_verified_at, picture FROM people
-        WHERE (?1 IS NULL OR source = ?1)
-          AND (?2 IS NULL OR instr(CAST(login_key AS BLOB), ?2))
-          AND (?3 IS NULL OR mail = ?3)
-        ORDER BY login_key, id LIMIT ?4";
+const MATCHING: &str = "FROM people
+    WHERE (?1 IS NULL OR source = ?1)
+      AND (?2 IS NULL OR instr(CAST(login_key AS BLOB), ?2))
+      AND (?3 IS NULL OR mail = ?3)
+      AND (?4 IS NULL OR disabled = ?4)";
+
+pub fn list(
+    db: &Connection,
+    filter: &UserFilter,
+    slice: Slice,
+    with_images: bool,
+) -> Result<Vec<ListedUser>> {
+    let sql = format!(
+        "SELECT id, login, mail, mail_verified_at, source, disabled, iif(?5, picture, NULL) {MATCHING}
+        ORDER BY login_key, id LIMIT ?6 OFFSET ?7"
+    );
     let parameters = params![
         filter.provider.map(source),
         filter.name_contains.as_deref().map(str::as_bytes),
         filter.email,
-        limit(filter.limit),
+        filter.disabled,
+        with_images,
+        limit(slice.limit),
+        slice.offset,
     ];
-    let summary = |row: &Row<'_>| {
-        Ok(UserSummary {
+    let person = |row: &Row<'_>| {
+        Ok(ListedUser {
             id: row.get(0)?,
             name: row.get(1)?,
             email: row.get(2)?,
             email_verified: row.get::<_, Option<i64>>(3)?.map(|at| at as u64),
-            image: row.get(4)?,
+            provider: provider(&row.get::<_, String>(4)?)?,
+            disabled: row.get(5)?,
+            image: row.get(6)?,
         })
     };
-    db.prepare_cached(sql)?.query_map(parameters, summary)?.collect()
+    db.prepare_cached(&sql)?.query_map(parameters, person)?.collect()
 }
 
-pub fn find_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>> {
-    const ACCOUNT: &str = "SELECT id, login, source, password FROM people";
+pub fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
+    let parameters = params![
+        filter.provider.map(source),
+        filter.name_contains.as_deref().map(str::as_bytes),
+        filter.email,
+        filter.disabled,
+    ];
+    db.prepare_cached(&format!("SELECT count(*) {MATCHING}"))?
+        .query_row(parameters, |row| row.get(0))
+}
+
+pub fn get_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>> {
+    const ACCOUNT: &str = "SELECT id, login, source, disabled, password, password_version FROM people";
     let account = |row: &Row<'_>| {
         Ok(Account {
             id: row.get(0)?,
             name: row.get(1)?,
             provider: provider(&row.get::<_, String>(2)?)?,
-            password_hash: row.get(3)?,
+            disabled: row.get(3)?,
+            password_hash: row.get(4)?,
+            password_version: row.get::<_, i64>(5)? as u64,
         })
     };
     let (condition, of, text) = match key {
         AccountKey::Id(id) => ("id = ?2 AND ?1 IS NULL", None, id),
-        AccountKey::Name((provider, key)) => ("source = ?1 AND login_key = ?2", Some(provider), key),
-        AccountKey::Subject((provider, subject)) => (
+        AccountKey::Name(name) => (
+            "source = ?1 AND login_key = ?2",
+            Some(name.provider),
+            &name.name_key,
+        ),
+        AccountKey::Subject(subject) => (
             "id = (SELECT person FROM subjects WHERE source = ?1 AND subject = ?2)",
-            Some(provider),
-            subject,
+            Some(subject.provider),
+            &subject.subject,
         ),
     };
     db.prepare_cached(&format!("{ACCOUNT} WHERE {condition}"))?
-        .query_row(params![of.copied().map(source), text], account)
+        .query_row(params![of.map(source), text], account)
         .optional()
 }
 
@@ -109,42 +141,37 @@ pub fn insert(db: &Connection, new: &NewUser) -> Result<()> {
     Ok(())
 }
 
-pub fn insert_subject(db: &Connection, id: &str, provider: Provider, subject: &str) -> Result<()> {
+pub fn insert_subject(db: &Connection, id: &str, subject: &ProviderSubject) -> Result<()> {
     let sql = "INSERT INTO subjects (person, source, subject) VALUES (?, ?, ?)";
-    db.execute(sql, params![id, source(provider), subject])?;
+    db.execute(sql, params![id, source(subject.provider), subject.subject])?;
     Ok(())
 }
 
-pub fn change(db: &Connection, id: &str, change: &UserChange) -> Result<bool> {
-    let set = |what: &str, values: &[&dyn rusqlite::ToSql]| {
-        let sql = format!("UPDATE people SET {what} WHERE id = ?");
-        let mut values = values.to_vec();
-        values.push(&id);
-        Ok(db.prepare_cached(&sql)?.execute(&values[..])? == 1)
-    };
-    match change {
-        UserChange::Profile(new) => set(
-            "login = ?, login_key = ?, mail = ?, mail_verified_at = ?",
-            &[
-                &new.name,
-                &new.name_key,
-                &new.email,
-                &new.email_verified.map(moment),
-            ],
-        ),
-        UserChange::Image(image) => set("picture = ?", &[image]),
-        UserChange::HomeBoards(boards) => set(
-            "home = ?, home_on_phone = ?",
-            &[&boards.home_board_id, &boards.mobile_home_board_id],
-        ),
-        UserChange::SearchPreferences(search) => set(
-            "engine = ?, opens_tabs = ?",
-            &[&search.default_search_engine_id, &search.open_in_new_tab],
-        ),
-        UserChange::ColorScheme(scheme) => set("look = ?", &[&look(*scheme)]),
-        UserChange::PingIconsEnabled(enabled) => set("shows_pings = ?", &[enabled]),
-        UserChange::FirstDayOfWeek(day) => set("week_begins_on = ?", &[day]),
+/// Sets these columns of a person. Returns whether there is one.
+pub fn set(db: &Connection, id: &str, what: &str, values: &[&dyn ToSql]) -> Result<bool> {
+    let sql = format!("UPDATE people SET {what} WHERE id = ?");
+    let mut values = values.to_vec();
+    values.push(&id);
+    Ok(db.prepare_cached(&sql)?.execute(&values[..])? == 1)
+}
+
+pub fn set_profile(db: &Connection, id: &str, new: &Profile) -> Result<bool> {
+    let verified = new.email_verified.map(moment);
+    let values: [&dyn ToSql; 4] = [&new.name, &new.name_key, &new.email, &verified];
+    set(
+        db,
+        id,
+        "login = ?, login_key = ?, mail = ?, mail_verified_at = ?",
+        &values,
+    )
+}
+
+/// Disables a person, which ends their visits, or enables them.
+pub fn set_disabled(db: &Connection, id: &str, disabled: bool) -> Result<bool> {
+    if disabled {
+        db.execute("DELETE FROM visits WHERE person = ?", [id])?;
     }
+    set(db, id, "disabled = ?", &[&disabled])
 }
 
 /// Replaces a password, and ends the person's visits except the call's own.
@@ -155,11 +182,10 @@ pub fn set_password_if(
     new: &str,
     visit: Option<&str>,
 ) -> Result<bool> {
-    let sql = "UPDATE people SET password = ?3, password_round = (SELECT round + 1 FROM password_rounds)
+    let sql = "UPDATE people SET password = ?3, password_version = password_version + 1
         WHERE id = ?1 AND password IS ?2";
     let replaced = db.prepare_cached(sql)?.execute(params![id, old, new])? == 1;
     if replaced {
-        db.execute("UPDATE password_rounds SET round = round + 1", [])?;
         db.execute(
             "DELETE FROM visits WHERE person = ? AND id IS NOT ?",
             params![id, visit],

@@ -13,9 +13,10 @@ pub fn permissions(db: &Connection, person: &str) -> Result<Vec<String>> {
         .collect()
 }
 
-pub fn another_admin_exists(db: &Connection, except: &str) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT * FROM team_rights JOIN team_members USING (team)
-        WHERE may = 'admin' AND person <> ?)";
+pub fn has_another_admin(db: &Connection, except: &str) -> Result<bool> {
+    let sql =
+        "SELECT EXISTS (SELECT * FROM team_rights JOIN team_members USING (team) JOIN people ON id = person
+        WHERE may = 'admin' AND person <> ? AND NOT disabled)";
     db.query_row(sql, [except], |row| row.get(0))
 }
 

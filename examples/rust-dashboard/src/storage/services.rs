@@ -2,7 +2,7 @@
 
 use portico::{
     model::App,
-    storage::{AppFilter, StoredApp},
+    storage::{AppFilter, Slice, StoredApp},
 };
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, params};
 
@@ -34,21 +34,27 @@ pub fn get_many(db: &Connection, ids: &[String]) -> Result<Vec<App>> {
     db.prepare_cached(&sql)?.query_map([ids], app)?.collect()
 }
 
+/// The bytes of text in a service.
+pub fn size(app: &App) -> usize {
+    let optional = [&app.description, &app.href, &app.ping_url].into_iter().flatten();
+    app.id.len() + app.name.len() + app.icon_url.len() + optional.map(String::len).sum::<usize>()
+}
+
 /// Names are compared byte by byte: as blobs, because SQLite's texts end at a zero byte.
-pub fn list(db: &Connection, filter: &AppFilter) -> Result<Vec<App>> {
+pub fn list(db: &Connection, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
     let sql = format!(
         "{SERVICE} WHERE ?1 IS NULL OR instr(CAST(title_key AS BLOB), ?1) ORDER BY title_key, id LIMIT ?2 OFFSET ?3"
     );
     let contains = filter.name_contains.as_deref().map(str::as_bytes);
     db.prepare_cached(&sql)?
-        .query_map(params![contains, limit(filter.limit), filter.offset], app)?
+        .query_map(params![contains, limit(slice.limit), slice.offset], app)?
         .collect()
 }
 
-pub fn count(db: &Connection, name_contains: &str) -> Result<u32> {
-    let sql = "SELECT count(*) FROM services WHERE instr(CAST(title_key AS BLOB), ?)";
-    db.prepare_cached(sql)?
-        .query_row([name_contains.as_bytes()], |row| row.get(0))
+pub fn count(db: &Connection, filter: &AppFilter) -> Result<u32> {
+    let sql = "SELECT count(*) FROM services WHERE ?1 IS NULL OR instr(CAST(title_key AS BLOB), ?1)";
+    let contains = filter.name_contains.as_deref().map(str::as_bytes);
+    db.prepare_cached(sql)?.query_row([contains], |row| row.get(0))
 }
 
 pub fn insert(db: &Connection, apps: &[StoredApp]) -> Result<()> {

@@ -5,9 +5,11 @@ use wit_parser::{Resolve, SourceMap};
 use super::world::World;
 
 /// A test checks that these are all files of `wit/`.
-const WIT: [(&str, &str); 9] = [
+const WIT: [(&str, &str); 11] = [
     ("apps.wit", include_str!("../../../../wit/apps.wit")),
-    ("host.wit", include_str!("../../../../wit/host.wit")),
+    ("icons.wit", include_str!("../../../../wit/icons.wit")),
+    ("log.wit", include_str!("../../../../wit/log.wit")),
+    ("names.wit", include_str!("../../../../wit/names.wit")),
     ("procedures.wit", include_str!("../../../../wit/procedures.wit")),
     ("sign-in.wit", include_str!("../../../../wit/sign-in.wit")),
     ("state.wit", include_str!("../../../../wit/state.wit")),

@@ -8,7 +8,7 @@ use wit_parser::{
 /// An interface of a component, beside this host's.
 #[derive(Debug, Serialize)]
 pub struct Interface {
-    /// With package and version, such as `portico:dashboard/apps@0.2.0`.
+    /// With package and version, such as `portico:dashboard/apps@1.0.0`.
     pub name: String,
     /// How many functions it has.
     pub functions: usize,
@@ -92,8 +92,8 @@ impl Item<'_> {
         Some(&self.resolve.packages[self.interface()?.package?].name)
     }
 
-    /// Whether this is the same, in a compatible version: a component that imports 0.2.2 may get 0.2.0
-    /// here, but not 0.3.0.
+    /// Whether this is the same, in a compatible version: a component that imports 1.0.2 may get 1.0.0
+    /// here, but not 2.0.0.
     pub fn is(&self, other: &Item) -> bool {
         self.resolve.name_canonicalized_world_key(self.key)
             == other.resolve.name_canonicalized_world_key(other.key)

@@ -56,7 +56,8 @@ impl Host {
         // Runs while the database is opened, which takes as long.
         let compiling = thread::Builder::new().name("portico-compile".into());
         let compiling = compiling.spawn(move || Compiled::new(&component, Some(cache), Limits::default()))?;
-        let storage = Arc::new(SqliteStorage::open(&data.database())?);
+        let storage = SqliteStorage::open(&data.database())?;
+        let storage = Arc::new(storage.with_apps_by_board(settings.apps.by_board()));
         let clock = Arc::new(SystemClock);
         let imports = Imports {
             storage: storage.clone(),

@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod apply;
+mod apps;
 mod audit;
 mod backup;
 mod call;
@@ -27,11 +28,12 @@ mod remote;
 mod restore;
 mod serve;
 mod settings;
+mod storage_kit;
 mod target;
 mod terminal;
 mod yaml;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -74,12 +76,14 @@ enum Command {
     Restore(restore::Restore),
     /// Show imports and exports of a component, and whether this host can run it
     Inspect(inspect::Inspect),
-    /// Give a user a new password, shown once, and end their sessions
+    /// Give a user a new password, shown once, end their sessions, and enable them
     Recover(recover::Recover),
+    /// Test an implementation of storage against the contract
+    StorageKit(storage_kit::StorageKit),
 }
 
 /// Runs the command that the command line names.
-pub fn run() -> anyhow::Result<()> {
+pub fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
     process::prepare()?;
     let settings = Settings::load(cli.config.as_deref())?;
@@ -94,7 +98,9 @@ pub fn run() -> anyhow::Result<()> {
         Command::Restore(restore) => restore.run(settings),
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
+        Command::StorageKit(kit) => return Ok(kit.run()),
     }
+    .map(|()| ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

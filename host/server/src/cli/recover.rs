@@ -31,7 +31,8 @@ impl Recover {
         let user = printable(&user);
         print(&format!("The new password of {user} is {password}"))?;
         print(&format!(
-            "It is shown only now. All sessions and API keys of {user} have ended."
+            "It is shown only now. All sessions and API keys of {user} have ended. {user} may sign in, even if \
+             disabled before."
         ))
     }
 }
@@ -41,19 +42,25 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
     let user = local::find_user(&host.service, name).await?;
     if user.provider != Provider::Credentials {
         bail!(
-            "{} signs in elsewhere ({:?}): the password is there",
+            "{} signs in elsewhere ({:?}): the password is there. To enable a disabled user: portico call \
+             user.setDisabled '{{\"userId\": {:?}, \"disabled\": false}}'",
             user.name,
-            user.provider
+            user.provider,
+            user.id
         );
     }
     let password = host.service.secrets.password();
-    let input = json!({ "userId": user.id, "password": password });
-    local::run(
-        &host.service,
-        "user.changePassword",
-        &Identity::operator(),
-        Some(input),
-    )
-    .await?;
+    for (procedure, input) in [
+        (
+            "user.changePassword",
+            json!({ "userId": user.id, "password": password }),
+        ),
+        (
+            "user.setDisabled",
+            json!({ "userId": user.id, "disabled": false }),
+        ),
+    ] {
+        local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;
+    }
     Ok((user.name, password))
 }

@@ -16,7 +16,10 @@ use portico_server::icons::IconSettings;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
-use super::{audit::AuditSettings, front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs};
+use super::{
+    apps::AppSettings, audit::AuditSettings, front::FrontSettings, layers::layered, ldap::LdapArgs,
+    oidc::OidcArgs,
+};
 
 /// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
 const NEVER_LOGGED: &str = "ureq_proto::util=off";
@@ -44,6 +47,8 @@ pub struct Settings {
     pub oidc: OidcArgs,
     #[serde(default)]
     pub audit: AuditSettings,
+    #[serde(default)]
+    pub apps: AppSettings,
 }
 
 /// How much a client may send, and how slowly it may read; in the file under `[limits]`.
@@ -173,6 +178,8 @@ pub struct HostArgs {
     cache: Option<PathBuf>,
     #[command(flatten)]
     audit: AuditSettings,
+    #[command(flatten)]
+    apps: AppSettings,
     /// The sources of icons: INDEX|BASE,INDEX|BASE; empty: none
     #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
     icon_sources: Option<String>,
@@ -202,6 +209,7 @@ impl Settings {
         self.component = args.component.or(self.component);
         self.cache = args.cache.or(self.cache);
         self.audit = args.audit.over(&self.audit);
+        self.apps = args.apps.over(&self.apps);
         self.log = args.log.or(self.log);
         self.log_format = args.log_format.or(self.log_format);
         if let Some(sources) = args.icon_sources {

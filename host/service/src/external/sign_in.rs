@@ -81,10 +81,9 @@ impl SignIn<'_> {
         let sandbox = &self.resources.sandbox;
         let mut instance = sandbox.enter_within(permit, context, enclosing.storage()).await?;
         let (plugin, store) = instance.parts()?;
-        let answer =
-            plugin
-                .portico_dashboard_sign_in()
-                .call_external(store, &external.identity, external.linking);
+        let context = self.request_id.to_owned();
+        let sign_in = plugin.portico_dashboard_sign_in();
+        let answer = sign_in.call_external(store, &context, &external.identity, external.linking);
         let answer = answer.await;
         instance.answer(answer).map_err(|error| self.refused(error))
     }

@@ -82,8 +82,8 @@ impl From<App> for Created {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    page: i32,
-    page_size: i32,
+    page: u32,
+    page_size: u32,
     search: Option<String>,
 }
 
@@ -98,6 +98,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_all()),
     )
     .at("GET", "/api/apps")
+    .refuses(&[Code::Conflict])
     .record_size(LARGEST_APP),
     described(
         "app.getPaginated",
@@ -133,6 +134,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_selectable()),
     )
     .at("GET", "/api/apps/selectable")
+    .refuses(&[Code::Conflict])
     .record_size(LARGEST_APP),
     described(
         "app.byId",
@@ -148,7 +150,8 @@ pub(super) static ROWS: &[Row] = &[
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     )
-    .record_size(LARGEST_APP),
+    .record_size(LARGEST_APP)
+    .refuses(&[Code::Conflict]),
     described(
         "app.create",
         APP_INPUT,

@@ -51,8 +51,11 @@ impl Call {
     }
 
     /// The caller, as the component sees them.
-    pub fn caller(&self) -> &Caller {
-        &self.identity.caller
+    pub fn caller(&self) -> Caller {
+        Caller {
+            user: self.identity.caller.clone(),
+            context: self.request_id.clone(),
+        }
     }
 
     /// The context in which its transactions run.
@@ -102,7 +105,7 @@ pub(crate) struct Created {
 #[derive(Deserialize)]
 pub(crate) struct Search {
     pub query: String,
-    pub limit: Option<i32>,
+    pub limit: Option<u32>,
 }
 
 /// Takes at most this many bytes.

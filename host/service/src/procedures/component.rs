@@ -13,7 +13,7 @@ macro_rules! component {
             Box::pin(async move {
                 let $input: $type = call.input()?;
                 let mut instance = call.enter().await?;
-                let answer = portico_sandbox::ask!(instance.$interface.$function(call.caller(), $($argument),*));
+                let answer = portico_sandbox::ask!(instance.$interface.$function(&call.caller(), $($argument),*));
                 let answer = instance.answer(answer);
                 instance.leave();
                 let $answer = answer?;

@@ -7,7 +7,7 @@
 //! - A procedure that is reached at its route alone is never part of a procedure call or a batch.
 
 use portico_model::error::Code;
-use portico_sandbox::{Access, Described, Kind};
+use portico_sandbox::{Access, Cost, Described, Kind};
 use portico_storage::ADMIN;
 use serde::Serialize;
 
@@ -306,7 +306,7 @@ impl Row {
 
     /// The procedure, with the kind and the access that the component describes.
     pub fn with(&self, described: Described) -> Procedure {
-        self.procedure(described.kind, described.access, described.hashes)
+        self.procedure(described.kind, described.access, described.cost == Cost::Hash)
     }
 
     /// The procedure of a row that states kind and access itself.

@@ -2,7 +2,7 @@
 
 use portico_model::{
     ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
-    error::Code,
+    UserQuery, error::Code,
 };
 use serde::Deserialize;
 
@@ -13,7 +13,9 @@ use super::{
 };
 use crate::shape::{
     Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
-    Shape::{self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Record, Text},
+    Shape::{
+        self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text,
+    },
     optional, required,
 };
 
@@ -149,7 +151,35 @@ struct ChangePingIcons {
 #[serde(rename_all = "camelCase")]
 struct ChangeFirstDay {
     id: String,
-    first_day_of_week: i32,
+    first_day_of_week: u8,
+}
+
+const PAGE: Shape = Named(
+    "UserPage",
+    &Record(&[
+        required(
+            "items",
+            List(&Named(
+                "UserEntry",
+                &Record(&[
+                    required("id", Text),
+                    required("name", Text),
+                    required("email", NULLABLE_TEXT),
+                    required("emailVerified", NULLABLE_DATE),
+                    required("provider", PROVIDER),
+                    required("disabled", Boolean),
+                ]),
+            )),
+        ),
+        required("totalCount", Bounded(&Position, Bound::From(0))),
+    ]),
+);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetDisabled {
+    user_id: String,
+    disabled: bool,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -159,7 +189,22 @@ pub(super) static ROWS: &[Row] = &[
         SUMMARIES,
         component!(portico_dashboard_users.call_get_all()),
     )
-    .at("GET", "/api/users"),
+    .at("GET", "/api/users")
+    .refuses(&[Code::Conflict]),
+    described(
+        "user.getPaginated",
+        Record(&[
+            required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
+            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many users a page has."),
+            optional("search", Nullable(&Text))
+                .about("What the name contains, trimmed; an empty text matches every name."),
+            optional("provider", Nullable(&PROVIDER)).about("Only users of this provider."),
+            optional("disabled", Nullable(&Boolean)).about("Only users who are, or are not, disabled."),
+        ]),
+        PAGE,
+        component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),
+    )
+    .at("GET", "/api/users/paginated"),
     described(
         "user.selectable",
         Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
@@ -169,7 +214,8 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_users.call_selectable(input: Option<Selectable> =>
             input.unwrap_or_default().exclude_external_providers)),
     )
-    .at("GET", "/api/users/selectable"),
+    .at("GET", "/api/users/selectable")
+    .refuses(&[Code::Conflict]),
     described(
         "user.search",
         SEARCH,
@@ -332,6 +378,18 @@ pub(super) static ROWS: &[Row] = &[
             &input.id, input.first_day_of_week)),
     )
     .refuses(&[Code::NotFound]),
+    described(
+        "user.setDisabled",
+        Record(&[
+            WHOSE,
+            required("disabled", Boolean).about("Whether the user cannot sign in."),
+        ]),
+        Nothing,
+        component!(portico_dashboard_users.call_set_disabled(input: SetDisabled =>
+            &input.user_id, input.disabled)),
+    )
+    .at("PATCH", "/api/users/{userId}/disabled")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.delete",
         USER_ID,

@@ -43,7 +43,7 @@ impl Shape {
                 let shape = fields
                     .iter()
                     .find(|field| field.name == key)
-                    .map(|field| *field.shape.plain());
+                    .map(|field| *field.shape.in_query());
                 let value = match shape {
                     Some(Self::Integer | Self::Position) => read_integer(&text),
                     Some(Self::Boolean) => text.parse().ok().map(Value::Bool),
@@ -101,6 +101,13 @@ impl Check {
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
+        if let Shape::Bounded(_, bound) = shape
+            && let Some(whole) = value.as_number().and_then(whole)
+            && let Some(rule) = bound.broken_by(whole)
+        {
+            self.refuse(format!("must be a whole number {rule}, got {value}"));
+            return;
+        }
         let shape = shape.plain();
         match (shape, &mut *value) {
             (Shape::Text, Value::String(_))

@@ -1,7 +1,8 @@
 //! The shapes of inputs and outputs: their keys, and the type of each.
 //!
-//! A shape checks types only. The function that runs a procedure checks bounds and rules (lengths, counts, URLs):
-//! a shape may state a bound for the description, and does not check it. One shape serves every transport: it
+//! A shape checks types, and the bounds of numbers, whose types in the contract are as narrow as these. The function
+//! that runs a procedure checks the other bounds and rules (lengths, counts, URLs), which a shape may state for the
+//! description. One shape serves every transport: it
 //! checks JSON bodies and reads query strings (`input.rs`), finds the dates that superjson marks, and describes a
 //! procedure to people and in OpenAPI.
 
@@ -44,7 +45,7 @@ pub enum Shape {
     Optional(&'static Shape),
     /// This, under a name in the description.
     Named(&'static str, &'static Shape),
-    /// This within a bound, which the procedure checks and not the shape.
+    /// This within a bound. The shape checks bounds of numbers, the procedure all others.
     Bounded(&'static Shape, Bound),
 }
 
@@ -61,6 +62,19 @@ pub enum Bound {
     Count(u32, u32),
     /// A regular expression, in ECMAScript's syntax, that is found in the text.
     Pattern(&'static str),
+}
+
+impl Bound {
+    /// The rule that a number breaks, in the words of the component.
+    fn broken_by(&self, number: f64) -> Option<String> {
+        match *self {
+            Self::Range(from, to) if !(f64::from(from)..=f64::from(to)).contains(&number) => {
+                Some(format!("from {from} to {to}"))
+            }
+            Self::From(from) if number < f64::from(from) => Some(format!("of at least {from}")),
+            _ => None,
+        }
+    }
 }
 
 /// A key of an object.
@@ -139,6 +153,14 @@ impl Shape {
     pub fn plain(&self) -> &Self {
         match self {
             Self::Named(_, shape) | Self::Bounded(shape, _) => shape.plain(),
+            shape => shape,
+        }
+    }
+
+    /// The shape of the text that a query string has for it: a query string has no null.
+    fn in_query(&self) -> &Self {
+        match self.plain() {
+            Self::Nullable(shape) => shape.in_query(),
             shape => shape,
         }
     }

@@ -39,14 +39,13 @@ pub struct Claim {
 /// of its own. `before` is given the name-key and runs there first.
 ///
 /// A refusal settles the attempt. After a success the caller settles it, once the sign-in is complete.
-pub async fn verify<T, F>(
+pub async fn verify<F>(
     resources: &Arc<Resources>,
     claim: Claim,
     before: impl FnOnce(String) -> F,
-) -> Result<(SignedIn, T, LoginAttempt), Error>
+) -> Result<(SignedIn, LoginAttempt), Error>
 where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
+    F: Future<Output = Result<(), Error>> + Send + 'static,
 {
     let Claim {
         username,
@@ -60,18 +59,20 @@ where
         let permit = resources.acquire_hash_permit(address).await?;
         let (resources, before) = (resources.clone(), before(name_key));
         let checking = async move {
-            let before = before.await?;
+            before.await?;
             let context = Identity::anonymous().context(&request_id);
             let mut instance = resources.sandbox.enter_to_hash(context).await?;
             let (plugin, store) = instance.parts()?;
             let sign_in = plugin.portico_dashboard_sign_in();
-            let answer = sign_in.call_password(store, &username, &password).await;
-            Ok((instance.answer(answer)?, before))
+            let answer = sign_in
+                .call_password(store, &request_id, &username, &password)
+                .await;
+            instance.answer(answer)
         };
         hash(permit, checking).await
     };
     match checked.await {
-        Ok((user, before)) => Ok((user, before, attempt)),
+        Ok(user) => Ok((user, attempt)),
         Err(error) => {
             attempt.refuse(&error);
             Err(error)
@@ -117,35 +118,25 @@ pub(super) async fn sign_in(
         address: call.identity.address,
         request_id: call.request_id.clone(),
     };
-    let before = |name_key| version_before(resources.clone(), context.clone(), name_key, progress);
-    let (user, version, attempt) = verify(resources, claim, before).await?;
-    let result = begin_session(resources, times, &call.identity, context, user, version).await;
+    let before = |name_key| note_user(resources.clone(), context.clone(), name_key, progress);
+    let (user, attempt) = verify(resources, claim, before).await?;
+    let result = begin_session(resources, times, &call.identity, context, user).await;
     attempt.settle(&result);
     result
 }
 
-/// The version of a password before its check.
-struct PasswordVersion {
-    /// The id of the user with the name; empty if no user has it.
-    user_id: String,
-    version: Option<u32>,
-}
-
-/// Reads the version of the password, to see after the check whether the password was changed in between.
-async fn version_before(
+/// Notes for the audit log whose password is checked.
+async fn note_user(
     resources: Arc<Resources>,
     context: CallContext,
     name_key: String,
     progress: Arc<Progress>,
-) -> Result<PasswordVersion, Error> {
-    let mut transaction = resources.storage.begin_dashboard(Access::Read, &context).await?;
-    let key = AccountKey::Name((Provider::Credentials, name_key));
-    let account = transaction.find_account(&key).await?;
-    let account = account.map(|account| progress.user_id.get_or_init(|| account.id).clone());
-    let user_id = account.unwrap_or_default();
-    // Read for an unknown name as well, so that it takes the same time.
-    let version = transaction.password_version(&user_id).await?;
-    Ok(PasswordVersion { user_id, version })
+) -> Result<(), Error> {
+    let account = resources.find_account_by_key(Provider::Credentials, &name_key, &context);
+    if let Some(account) = account.await? {
+        progress.user_id.get_or_init(|| account.id);
+    }
+    Ok(())
 }
 
 async fn begin_session(
@@ -154,19 +145,17 @@ async fn begin_session(
     sender: &Identity,
     context: CallContext,
     user: SignedIn,
-    before: PasswordVersion,
 ) -> Result<(SignedIn, IssuedSession), Error> {
-    // None if another user had the name by the time of the check.
-    let version = before.version.filter(|_| user.id == before.user_id);
     let now = resources.clock.now();
     let audited = resources
         .audit
         .sign_in(Provider::Credentials, sender.address, &context.request_id);
     let context = context.audited(audited);
     let mut transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;
-    // The password may have been changed, or the user deleted, since the check began.
-    let present = transaction.password_version(&user.id).await?;
-    if version.is_none() || version != present {
+    // The password may have been changed, or the user deleted or disabled, since the check began.
+    let account = transaction.get_account(&AccountKey::Id(user.id.clone())).await?;
+    let account = account.filter(|account| !account.disabled);
+    if account.is_none_or(|account| account.password_version != user.password_version) {
         return Err(Error::new(
             Code::Unauthorized,
             "The password was changed meanwhile; sign in again",

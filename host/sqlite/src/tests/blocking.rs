@@ -18,8 +18,8 @@ use super::super::transaction::SqliteTransaction;
 use super::context;
 use portico_model::App;
 use portico_storage::{
-    Access, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result, Snapshot,
-    StoredApp, Transaction,
+    Access, AppFilter, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result,
+    Snapshot, StoredApp, Transaction,
 };
 
 const ENDLESS: &str = "
@@ -280,17 +280,28 @@ async fn an_insertion_of_many_records_shares_its_commit() {
     );
     second.commit().await.unwrap();
     committed.await.unwrap();
-    assert_eq!(reading(&storage).await.unwrap().count_apps("").await, Ok(100));
+    assert_eq!(
+        reading(&storage)
+            .await
+            .unwrap()
+            .count_apps(&AppFilter::EVERYTHING)
+            .await,
+        Ok(100)
+    );
 }
 
 #[tokio::test]
 async fn only_a_read_transaction_remembers_the_first_hits() {
     let (storage, _directory) = store();
+    let any = AppFilter {
+        name_contains: Some("any".into()),
+        ..AppFilter::EVERYTHING
+    };
     let mut reading = reading(&storage).await.unwrap();
-    assert_eq!(reading.count_apps("any").await, Ok(0));
+    assert_eq!(reading.count_apps(&any).await, Ok(0));
     assert!(reading.first_hits.is_some());
     let mut writing = writing(&storage).await;
-    assert_eq!(writing.count_apps("any").await, Ok(0));
+    assert_eq!(writing.count_apps(&any).await, Ok(0));
     assert!(writing.first_hits.is_none(), "a write would make them wrong");
 }
 

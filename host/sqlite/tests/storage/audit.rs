@@ -6,7 +6,6 @@ use portico_model::time::{Clock, SystemClock};
 use portico_storage::nested::Enclosing;
 use portico_storage::{
     Access, AuditEntry, AuditFilter, AuditPrune, AuditRow, AuditedCall, Authentication, CallContext,
-    UserChange,
 };
 
 use crate::store::{Store, app, context, user};
@@ -74,10 +73,7 @@ pub async fn a_changed_record_that_the_input_does_not_name_is_the_target(store: 
     writer.commit().await.unwrap();
     let (context, _) = audited(call());
     let mut changes = store.storage.begin(Access::Write, &context).await.unwrap();
-    changes
-        .update_user("u", &UserChange::PingIconsEnabled(true))
-        .await
-        .unwrap();
+    changes.set_ping_icons_enabled("u", true).await.unwrap();
     changes.commit().await.unwrap();
     let rows = rows(store, AuditFilter::default()).await;
     assert_eq!(rows.len(), 1);

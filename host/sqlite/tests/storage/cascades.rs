@@ -1,9 +1,9 @@
 //! What is deleted with a record, and what stays.
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
-use portico_storage::{AccountKey, ApiKey, BoardItem, CredentialKey, NewInvite, UserChange, hash_secret};
+use portico_storage::{AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, NewInvite, hash_secret};
 
-use crate::store::{Store, app, board, engine, session, texts, user};
+use crate::store::{Store, app, board, engine, session, subject, texts, user};
 
 fn item(app_id: &str) -> BoardItem {
     BoardItem::App {
@@ -40,7 +40,7 @@ async fn fill(store: &Store) {
     for (number, id) in ["ann", "bob"].into_iter().enumerate() {
         writer.insert_user(&user(id, id)).await.unwrap();
         writer
-            .insert_identity(id, Provider::Oidc, &format!("subject of {id}"))
+            .insert_identity(id, &subject(Provider::Oidc, &format!("subject of {id}")))
             .await
             .unwrap();
         assert!(writer.add_to_group(id, "group").await.unwrap());
@@ -90,22 +90,12 @@ async fn fill(store: &Store) {
             home_board_id: Some("board of ann".into()),
             mobile_home_board_id: Some("board of bob".into()),
         };
-        assert!(
-            writer
-                .update_user(id, &UserChange::HomeBoards(home))
-                .await
-                .unwrap()
-        );
+        assert!(writer.set_home_boards(id, &home).await.unwrap());
         let search = SearchPreferences {
             default_search_engine_id: Some("engine".into()),
             open_in_new_tab: false,
         };
-        assert!(
-            writer
-                .update_user(id, &UserChange::SearchPreferences(search))
-                .await
-                .unwrap()
-        );
+        assert!(writer.set_search_preferences(id, &search).await.unwrap());
     }
     writer.commit().await.unwrap();
 }
@@ -125,9 +115,9 @@ pub async fn deleting_a_user_deletes_everything_that_is_theirs(store: &Store) {
 
     let mut reader = store.read().await;
     assert!(reader.get_user("ann").await.unwrap().is_none());
-    let subject = |name: &str| AccountKey::Subject((Provider::Oidc, format!("subject of {name}")));
-    assert!(reader.find_account(&subject("ann")).await.unwrap().is_none());
-    assert!(reader.find_account(&subject("bob")).await.unwrap().is_some());
+    let subject = |name: &str| AccountKey::Subject(subject(Provider::Oidc, &format!("subject of {name}")));
+    assert!(reader.get_account(&subject("ann")).await.unwrap().is_none());
+    assert!(reader.get_account(&subject("bob")).await.unwrap().is_some());
     let key = |name: &str| CredentialKey::Key(format!("key of {name}"));
     assert!(reader.find_credential(&key("ann")).await.unwrap().is_none());
     assert!(reader.find_credential(&key("bob")).await.unwrap().is_some());
@@ -206,12 +196,12 @@ pub async fn deleting_a_board_clears_it_as_home_board(store: &Store) {
     let user = reader.get_user("ann").await.unwrap().unwrap();
     assert_eq!(user.home_board_id, None);
     assert_eq!(user.mobile_home_board_id.as_deref(), Some("board of bob"));
-    assert_eq!(reader.count_apps("").await.unwrap(), 2);
+    assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 2);
 }
 
 pub async fn deleting_a_group_takes_its_permissions_away(store: &Store) {
     fill(store).await;
-    assert!(store.read().await.another_admin_exists("ann").await.unwrap());
+    assert!(store.read().await.has_another_admin("ann").await.unwrap());
     let mut writer = store.write().await;
     assert!(writer.delete_group("group").await.unwrap());
     assert!(!writer.delete_group("group").await.unwrap());
@@ -220,7 +210,7 @@ pub async fn deleting_a_group_takes_its_permissions_away(store: &Store) {
     store.assert_nowhere("group");
     let mut reader = store.read().await;
     assert!(reader.list_groups().await.unwrap().is_empty());
-    assert!(!reader.another_admin_exists("ann").await.unwrap());
+    assert!(!reader.has_another_admin("ann").await.unwrap());
     assert!(
         reader
             .get_session_user("ann")

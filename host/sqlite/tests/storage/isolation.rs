@@ -1,6 +1,6 @@
 //! What transactions see of each other.
 
-use portico_storage::{Access, Authentication, Constraint, Error};
+use portico_storage::{Access, AppFilter, Authentication, Constraint, Error, Viewer};
 
 use crate::store::{Store, app, context, user};
 
@@ -24,36 +24,60 @@ pub async fn a_transaction_that_is_dropped_leaves_nothing(store: &Store) {
 
     // The next writer must not carry it into its own commit either.
     let mut writer = store.write().await;
-    assert_eq!(writer.count_apps("").await.unwrap(), 1);
+    assert_eq!(writer.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 1);
     writer.insert_apps(&[app("c", "next")]).await.unwrap();
     writer.commit().await.unwrap();
 
     let mut reader = store.read().await;
-    assert!(reader.get_app("a").await.unwrap().is_some());
-    assert!(reader.get_app("b").await.unwrap().is_none());
-    assert!(reader.get_app("c").await.unwrap().is_some());
+    assert!(reader.get_app("a", &Viewer::Everything).await.unwrap().is_some());
+    assert!(reader.get_app("b", &Viewer::Everything).await.unwrap().is_none());
+    assert!(reader.get_app("c", &Viewer::Everything).await.unwrap().is_some());
 }
 
 pub async fn a_reader_sees_one_state_from_its_first_read_on(store: &Store) {
     let mut reader = store.read().await;
-    assert_eq!(reader.count_apps("").await.unwrap(), 0);
+    assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
 
     let mut writer = store.write().await;
     writer.insert_apps(&[app("a", "new")]).await.unwrap();
     writer.commit().await.unwrap();
 
-    assert_eq!(reader.count_apps("").await.unwrap(), 0);
-    assert!(reader.get_app("a").await.unwrap().is_none());
+    assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
+    assert!(reader.get_app("a", &Viewer::Everything).await.unwrap().is_none());
     reader.commit().await.unwrap();
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 1);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        1
+    );
 }
 
 pub async fn a_reader_does_not_see_uncommitted_changes(store: &Store) {
     let mut writer = store.write().await;
     writer.insert_apps(&[app("a", "new")]).await.unwrap();
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
     writer.commit().await.unwrap();
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 1);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        1
+    );
 }
 
 pub async fn a_writer_sees_every_earlier_commit(store: &Store) {
@@ -66,7 +90,7 @@ pub async fn a_writer_sees_every_earlier_commit(store: &Store) {
             .begin_dashboard(Access::Write, &context(Authentication::None))
             .await
             .unwrap();
-        let seen = second.get_app("a").await.unwrap().is_some();
+        let seen = second.get_app("a", &Viewer::Everything).await.unwrap().is_some();
         second.insert_apps(&[app("b", "second")]).await.unwrap();
         second.commit().await.unwrap();
         seen
@@ -78,7 +102,15 @@ pub async fn a_writer_sees_every_earlier_commit(store: &Store) {
         second.await.unwrap(),
         "the second began before the first was committed"
     );
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 2);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        2
+    );
 }
 
 pub async fn a_read_transaction_cannot_write(store: &Store) {
@@ -88,7 +120,15 @@ pub async fn a_read_transaction_cannot_write(store: &Store) {
     let refused = reader.touch_key("k", 1).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
     drop(reader);
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }
 
 pub async fn a_transaction_that_failed_cannot_be_committed(store: &Store) {
@@ -105,14 +145,25 @@ pub async fn a_transaction_that_failed_cannot_be_committed(store: &Store) {
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
     let mut reader = store.read().await;
     assert!(!reader.has_users().await.unwrap());
-    assert_eq!(reader.count_apps("").await.unwrap(), 0);
+    assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 0);
 }
 
 pub async fn insert_apps_is_all_or_nothing(store: &Store) {
     let mut writer = store.write().await;
     let twice = [app("a", "one"), app("b", "two"), app("a", "three")];
     let refused = writer.insert_apps(&twice).await;
-    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(Error::Constraint(Constraint::Id))),
+        "{refused:?}"
+    );
     writer.commit().await.unwrap_err();
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 0);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        0
+    );
 }

@@ -4,7 +4,9 @@ mod audit;
 mod cascades;
 mod copies;
 mod dashboard;
+mod disabled;
 mod isolation;
+mod limits;
 mod names;
 mod nested;
 mod races;
@@ -15,6 +17,7 @@ mod sqlite_batches;
 mod sqlite_files;
 mod sqlite_restores;
 mod store;
+mod views;
 
 /// Runs each case on each driver. A case that is not listed here is unused code, which the compiler
 /// reports.
@@ -115,5 +118,25 @@ on_every_driver! {
         groups_are_found_by_name_key_and_by_member
         grant_admin_uses_the_group_admins
         groups_show_permissions_and_members_in_order
+    }
+    views {
+        callers_see_the_apps_on_the_boards_that_they_may_view
+        views_make_no_difference_unless_the_store_shows_apps_by_board
+        a_view_changes_with_boards_shares_and_items
+    }
+    disabled {
+        disabling_a_user_ends_their_credentials_and_nothing_else
+        no_credential_of_a_disabled_user_is_inserted
+        a_disabled_user_is_no_other_admin
+        a_user_of_the_same_id_as_a_deleted_one_is_not_disabled
+        users_are_listed_and_counted_by_whether_they_are_disabled
+    }
+    limits {
+        a_list_of_users_with_too_much_text_is_refused_and_a_slice_of_it_is_not
+        a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not
+        an_answer_may_have_exactly_as_much_text_as_the_contract_says
+        an_id_of_a_user_is_used_once
+        an_id_of_an_app_is_used_once
+        an_id_that_is_in_use_refuses_no_other_transaction
     }
 }

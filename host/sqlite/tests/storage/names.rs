@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use portico_model::Provider;
-use portico_storage::{AppFilter, Constraint, Error, NewUser, UserFilter};
+use portico_storage::{AppFilter, Constraint, Error, NewUser, Profile, Slice, UserFilter};
 
-use crate::store::{Store, app, board, engine, user};
+use crate::store::{Store, app, board, engine, named, subject, user};
 
 /// Names as people write them, each with an id, unordered.
 const NAMES: [(&str, &str); 14] = [
@@ -43,13 +43,9 @@ async fn fill(store: &Store) {
 }
 
 async fn apps(store: &Store, contains: Option<&str>, offset: u32, limit: Option<u32>) -> Vec<String> {
-    let name_contains = contains.map(str::to_owned);
-    let filter = AppFilter {
-        name_contains,
-        offset,
-        limit,
-    };
-    let apps = store.read().await.list_apps(&filter).await.unwrap();
+    let filter = contains.map_or(AppFilter::EVERYTHING, named);
+    let slice = Slice { offset, limit };
+    let apps = store.read().await.list_apps(&filter, slice).await.unwrap();
     apps.into_iter().map(|app| app.id).collect()
 }
 
@@ -62,10 +58,15 @@ async fn users(
     let filter = UserFilter {
         provider,
         name_contains: contains.map(str::to_owned),
-        email: None,
-        limit,
+        ..UserFilter::default()
     };
-    let users = store.read().await.list_users(&filter).await.unwrap();
+    let slice = Slice { offset: 0, limit };
+    let users = store
+        .read()
+        .await
+        .list_users(&filter, slice, false)
+        .await
+        .unwrap();
     users.into_iter().map(|user| user.id).collect()
 }
 
@@ -115,7 +116,7 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
             "apps with {contains:?}"
         );
         let mut reader = store.read().await;
-        let count = reader.count_apps(contains).await.unwrap();
+        let count = reader.count_apps(&named(contains)).await.unwrap();
         assert_eq!(count, expected.len() as u32, "how many apps with {contains:?}");
         drop(reader);
         let expected: Vec<_> = expected.into_iter().filter(|id| *id < "30").collect();
@@ -130,7 +131,12 @@ pub async fn substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard(stor
         NAMES.len() + odd.len()
     );
     assert_eq!(
-        store.read().await.count_apps("").await.unwrap(),
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
         (NAMES.len() + odd.len()) as u32
     );
 }
@@ -157,19 +163,14 @@ pub async fn a_name_is_found_from_its_creation_to_its_deletion(store: &Store) {
         }
         writer.commit().await.unwrap();
         for contains in ["old", "new", "one"] {
-            let filter = AppFilter {
-                name_contains: Some(contains.into()),
-                offset: 0,
-                limit: None,
-            };
             let mut reader = store.read().await;
-            let found = reader.list_apps(&filter).await.unwrap();
+            let found = reader.list_apps(&named(contains), Slice::ALL).await.unwrap();
             let mut found: Vec<_> = found.iter().map(|app| &*app.id).collect();
             found.sort_unstable();
             let there = names.iter().filter(|(_, name)| name.contains(contains));
             let there: Vec<_> = there.map(|(id, _)| &**id).collect();
             assert_eq!(found, there, "{contains} after {number}");
-            let count = reader.count_apps(contains).await.unwrap();
+            let count = reader.count_apps(&named(contains)).await.unwrap();
             assert_eq!(count as usize, there.len(), "{contains} after {number}");
         }
     }
@@ -185,7 +186,10 @@ pub async fn a_name_is_found_from_its_creation_to_its_deletion(store: &Store) {
         let id = format!("again {number}");
         writer.insert_apps(&[app(&id, "once more")]).await.unwrap();
         writer.commit().await.unwrap();
-        assert_eq!(store.read().await.count_apps("once").await.unwrap(), number + 1);
+        assert_eq!(
+            store.read().await.count_apps(&named("once")).await.unwrap(),
+            number + 1
+        );
     }
 }
 
@@ -262,7 +266,7 @@ pub async fn texts_in_few_names_and_in_many_are_found_alike(store: &Store) {
             page,
             "{contains:?}"
         );
-        let count = store.read().await.count_apps(contains).await.unwrap();
+        let count = store.read().await.count_apps(&named(contains)).await.unwrap();
         assert_eq!(count, expected.len() as u32, "{contains:?}");
     }
 }
@@ -313,21 +317,20 @@ pub async fn a_user_name_is_taken_once_for_each_provider(store: &Store) {
     ));
     let profile = |name: &str| {
         let NewUser { user, name_key, .. } = user("", name);
-        let profile = portico_storage::Profile {
+        Profile {
             name: user.name,
             name_key,
             email: None,
             email_verified: None,
-        };
-        portico_storage::UserChange::Profile(profile)
+        }
     };
-    assert!(taken(store.write().await.update_user("v", &profile("ANN")).await));
+    assert!(taken(store.write().await.set_profile("v", &profile("ANN")).await));
     // One's own name, and the name of another provider's user.
     assert!(
         store
             .write()
             .await
-            .update_user("u", &profile("ANN"))
+            .set_profile("u", &profile("ANN"))
             .await
             .unwrap()
     );
@@ -335,7 +338,7 @@ pub async fn a_user_name_is_taken_once_for_each_provider(store: &Store) {
         store
             .write()
             .await
-            .update_user("w", &profile("bob"))
+            .set_profile("w", &profile("bob"))
             .await
             .unwrap()
     );
@@ -360,11 +363,16 @@ pub async fn users_are_found_by_their_whole_email(store: &Store) {
     let found = async |provider, email: &str, limit| {
         let filter = UserFilter {
             provider,
-            name_contains: None,
             email: Some(email.into()),
-            limit,
+            ..UserFilter::default()
         };
-        let users = store.read().await.list_users(&filter).await.unwrap();
+        let slice = Slice { offset: 0, limit };
+        let users = store
+            .read()
+            .await
+            .list_users(&filter, slice, false)
+            .await
+            .unwrap();
         users.into_iter().map(|user| user.id).collect::<Vec<_>>()
     };
     assert_eq!(found(None, "ann@example.com", None).await, ["1", "2", "3"]);
@@ -382,18 +390,18 @@ pub async fn a_subject_belongs_to_one_user(store: &Store) {
         writer.insert_user(&user(id, name)).await.unwrap();
     }
     writer
-        .insert_identity("u", Provider::Oidc, "subject")
+        .insert_identity("u", &subject(Provider::Oidc, "subject"))
         .await
         .unwrap();
     writer
-        .insert_identity("v", Provider::Ldap, "subject")
+        .insert_identity("v", &subject(Provider::Ldap, "subject"))
         .await
         .unwrap();
     writer.commit().await.unwrap();
     let another = store
         .write()
         .await
-        .insert_identity("u", Provider::Oidc, "another")
+        .insert_identity("u", &subject(Provider::Oidc, "another"))
         .await;
     assert!(
         matches!(another, Err(Error::Constraint(Constraint::Identity))),
@@ -402,7 +410,7 @@ pub async fn a_subject_belongs_to_one_user(store: &Store) {
     let refused = store
         .write()
         .await
-        .insert_identity("v", Provider::Oidc, "subject")
+        .insert_identity("v", &subject(Provider::Oidc, "subject"))
         .await;
     assert!(
         matches!(refused, Err(Error::Constraint(Constraint::Identity))),
@@ -411,7 +419,7 @@ pub async fn a_subject_belongs_to_one_user(store: &Store) {
     let refused = store
         .write()
         .await
-        .insert_identity("nobody", Provider::Oidc, "other")
+        .insert_identity("nobody", &subject(Provider::Oidc, "other"))
         .await;
     assert!(
         matches!(refused, Err(Error::Constraint(Constraint::Reference))),

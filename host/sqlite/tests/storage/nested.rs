@@ -1,7 +1,7 @@
 //! Transactions inside a transaction: the component's writes are durable with the whole, or not at all.
 
 use portico_storage::nested::Enclosing;
-use portico_storage::{Access, Authentication, Constraint, Error, Transaction};
+use portico_storage::{Access, AppFilter, Authentication, Constraint, Error, Transaction, Viewer};
 
 use crate::store::{Store, app, context, user};
 
@@ -14,7 +14,12 @@ async fn part(enclosing: &Enclosing, access: Access) -> Box<dyn Transaction> {
 }
 
 async fn apps(store: &Store) -> u32 {
-    store.read().await.count_apps("").await.unwrap()
+    store
+        .read()
+        .await
+        .count_apps(&AppFilter::EVERYTHING)
+        .await
+        .unwrap()
 }
 
 pub async fn the_writes_of_parts_are_durable_with_the_whole(store: &Store) {
@@ -25,10 +30,10 @@ pub async fn the_writes_of_parts_are_durable_with_the_whole(store: &Store) {
     assert_eq!(apps(store).await, 0, "before the whole is committed");
     let mut host = enclosing.transaction().await;
     assert!(host.insert_group("g", "g", "g").await.unwrap());
-    assert_eq!(host.count_apps("").await.unwrap(), 1);
+    assert_eq!(host.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 1);
     drop(host);
     let mut second = part(&enclosing, Access::Write).await;
-    assert!(second.get_app("a").await.unwrap().is_some());
+    assert!(second.get_app("a", &Viewer::Everything).await.unwrap().is_some());
     second.insert_apps(&[app("b", "second")]).await.unwrap();
     second.commit().await.unwrap();
     // A part that only reads may end either way.

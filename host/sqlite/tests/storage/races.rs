@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use portico_storage::{
-    Access, Authentication, Constraint, DashboardStorage, DashboardTransaction, Error, NewInvite, Result,
-    hash_secret,
+    Access, AppFilter, Authentication, Constraint, DashboardStorage, DashboardTransaction, Error, NewInvite,
+    Result, Slice, UserFilter, Viewer, hash_secret,
 };
 use tokio::sync::Barrier;
 
@@ -70,13 +70,11 @@ pub async fn one_of_fifty_that_take_an_invite_gets_it(store: &Store) {
     assert_eq!(taken.into_iter().filter(|&taken| taken).count(), 1);
     let mut reader = store.read().await;
     assert!(reader.list_invites().await.unwrap().is_empty());
-    let filter = portico_storage::UserFilter {
-        provider: None,
-        name_contains: None,
-        email: None,
-        limit: None,
-    };
-    assert_eq!(reader.list_users(&filter).await.unwrap().len(), 1);
+    let filter = UserFilter::default();
+    assert_eq!(
+        reader.list_users(&filter, Slice::ALL, false).await.unwrap().len(),
+        1
+    );
 }
 
 pub async fn one_of_fifty_that_insert_a_name_succeeds(store: &Store) {
@@ -115,7 +113,7 @@ pub async fn one_of_fifty_that_replace_a_password_succeeds(store: &Store) {
     let winners: Vec<_> = (0..TASKS).filter(|&number| replaced[number]).collect();
     assert_eq!(winners.len(), 1);
     let key = portico_storage::AccountKey::Id("u".into());
-    let account = store.read().await.find_account(&key).await.unwrap().unwrap();
+    let account = store.read().await.get_account(&key).await.unwrap().unwrap();
     assert_eq!(account.password_hash, Some(format!("new {}", winners[0])));
 }
 
@@ -124,10 +122,13 @@ pub async fn no_parallel_commit_is_lost(store: &Store) {
     all(store, move |storage, number| async move {
         for round in 0..rounds {
             let mut writer = begin(&*storage).await;
-            let before = writer.count_apps("").await.unwrap();
+            let before = writer.count_apps(&AppFilter::EVERYTHING).await.unwrap();
             let id = format!("{number}-{round}");
             writer.insert_apps(&[app(&id, &id)]).await.unwrap();
-            assert_eq!(writer.count_apps("").await.unwrap(), before + 1);
+            assert_eq!(
+                writer.count_apps(&AppFilter::EVERYTHING).await.unwrap(),
+                before + 1
+            );
             // Every third is dropped, and must leave nothing.
             if (number + round) % 3 == 0 {
                 drop(writer);
@@ -138,7 +139,7 @@ pub async fn no_parallel_commit_is_lost(store: &Store) {
                     .await
                     .unwrap();
                 assert!(
-                    reader.get_app(&id).await.unwrap().is_some(),
+                    reader.get_app(&id, &Viewer::Everything).await.unwrap().is_some(),
                     "{id} was answered and is not there"
                 );
             }
@@ -149,7 +150,7 @@ pub async fn no_parallel_commit_is_lost(store: &Store) {
     for number in 0..TASKS {
         for round in 0..rounds {
             let there = reader
-                .get_app(&format!("{number}-{round}"))
+                .get_app(&format!("{number}-{round}"), &Viewer::Everything)
                 .await
                 .unwrap()
                 .is_some();

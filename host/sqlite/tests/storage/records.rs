@@ -2,11 +2,11 @@
 
 use portico_model::{App, ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::{
-    Account, AccountKey, ApiKey, Authentication, BoardItem, Constraint, CredentialKey, Error, NewInvite,
-    NewUser, Profile, StoredApp, UserChange, hash_secret,
+    Account, AccountKey, ApiKey, AppFilter, Authentication, BoardItem, Constraint, CredentialKey,
+    DashboardTransaction, Error, NewInvite, NewUser, Profile, ProviderName, StoredApp, Viewer, hash_secret,
 };
 
-use crate::store::{Store, app, board, engine, session, texts, user};
+use crate::store::{Store, app, board, engine, named, session, subject, texts, user};
 
 fn full_user() -> NewUser {
     NewUser {
@@ -28,6 +28,18 @@ fn full_user() -> NewUser {
         color_scheme: ColorScheme::Auto,
         password_hash: Some("hash".into()),
     }
+}
+
+fn provider_name(provider: Provider, name_key: &str) -> ProviderName {
+    ProviderName {
+        provider,
+        name_key: name_key.into(),
+    }
+}
+
+async fn password_version(transaction: &mut dyn DashboardTransaction, id: &str) -> Option<u64> {
+    let account = transaction.get_account(&AccountKey::Id(id.into())).await;
+    account.unwrap().map(|account| account.password_version)
 }
 
 async fn fill(store: &Store) {
@@ -60,6 +72,30 @@ pub async fn a_user_reads_back_as_written(store: &Store) {
     assert_eq!(session_user.image, full_user().user.image);
 }
 
+/// Everything that a function which sets something could change.
+#[derive(Debug, PartialEq)]
+struct Everything {
+    user: User,
+    color_scheme: ColorScheme,
+    disabled: bool,
+}
+
+impl Everything {
+    async fn of(transaction: &mut dyn DashboardTransaction, id: &str) -> Self {
+        let account = transaction.get_account(&AccountKey::Id(id.into())).await;
+        Self {
+            user: transaction.get_user(id).await.unwrap().unwrap(),
+            color_scheme: transaction
+                .get_session_user(id)
+                .await
+                .unwrap()
+                .unwrap()
+                .color_scheme,
+            disabled: account.unwrap().unwrap().disabled,
+        }
+    }
+}
+
 pub async fn every_change_of_a_user_changes_that_and_nothing_else(store: &Store) {
     fill(store).await;
     let profile = Profile {
@@ -76,63 +112,74 @@ pub async fn every_change_of_a_user_changes_that_and_nothing_else(store: &Store)
         default_search_engine_id: None,
         open_in_new_tab: true,
     };
-    let changes = [
-        UserChange::Profile(profile),
-        UserChange::Image(None),
-        UserChange::HomeBoards(home),
-        UserChange::SearchPreferences(search),
-        UserChange::ColorScheme(ColorScheme::Light),
-        UserChange::PingIconsEnabled(false),
-        UserChange::FirstDayOfWeek(0),
-    ];
-    let mut expected = full_user().user;
+    let mut expected = Everything {
+        user: full_user().user,
+        color_scheme: ColorScheme::Auto,
+        disabled: false,
+    };
     let mut writer = store.write().await;
-    for (step, change) in changes.iter().enumerate() {
-        assert!(writer.update_user("u", change).await.unwrap());
-        assert!(!writer.update_user("missing", change).await.unwrap());
-        match step {
-            0 => {
-                expected.name = "Eve".into();
-                expected.email = None;
-                expected.email_verified = Some(7);
-            }
-            1 => expected.image = None,
-            2 => (expected.home_board_id, expected.mobile_home_board_id) = (None, Some("b1".into())),
-            3 => (expected.default_search_engine_id, expected.open_search_in_new_tab) = (None, true),
-            4 => {}
-            5 => expected.ping_icons_enabled = false,
-            _ => expected.first_day_of_week = 0,
-        }
-        assert_eq!(
-            writer.get_user("u").await.unwrap().as_ref(),
-            Some(&expected),
-            "after {change:?}"
-        );
-        let scheme = writer.get_session_user("u").await.unwrap().unwrap().color_scheme;
-        assert_eq!(
-            scheme,
-            if step < 4 {
-                ColorScheme::Auto
-            } else {
-                ColorScheme::Light
-            }
-        );
+    /// Makes a change of the user, and of one who does not exist.
+    macro_rules! change {
+        ($setter:ident($value:expr), $($field:ident).+ = $new:expr $(, $($other:ident).+ = $also:expr)*) => {
+            assert!(writer.$setter("u", $value).await.unwrap());
+            assert!(!writer.$setter("missing", $value).await.unwrap());
+            expected.$($field).+ = $new;
+            $(expected.$($other).+ = $also;)*
+            let found = Everything::of(&mut *writer, "u").await;
+            assert_eq!(found, expected, "after {}", stringify!($setter));
+        };
     }
+    change!(
+        set_profile(&profile),
+        user.name = "Eve".into(),
+        user.email = None,
+        user.email_verified = Some(7)
+    );
+    change!(set_image(None), user.image = None);
+    change!(
+        set_image(Some("data:image/gif;base64,R0lG")),
+        user.image = Some("data:image/gif;base64,R0lG".into())
+    );
+    change!(
+        set_home_boards(&home),
+        user.home_board_id = None,
+        user.mobile_home_board_id = Some("b1".into())
+    );
+    change!(
+        set_search_preferences(&search),
+        user.default_search_engine_id = None,
+        user.open_search_in_new_tab = true
+    );
+    change!(
+        set_color_scheme(ColorScheme::Light),
+        color_scheme = ColorScheme::Light
+    );
+    change!(set_ping_icons_enabled(false), user.ping_icons_enabled = false);
+    change!(set_first_day_of_week(0), user.first_day_of_week = 0);
+    change!(set_disabled(true), disabled = true);
+    change!(set_disabled(true), disabled = true);
+    change!(set_disabled(false), disabled = false);
+    change!(set_disabled(true), disabled = true);
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
-    assert_eq!(reader.get_user("u").await.unwrap(), Some(expected));
-    assert_eq!(reader.get_user("v").await.unwrap(), Some(user("v", "bob").user));
+    assert_eq!(Everything::of(&mut *reader, "u").await, expected);
+    let unchanged = Everything {
+        user: user("v", "bob").user,
+        color_scheme: ColorScheme::Dark,
+        disabled: false,
+    };
+    assert_eq!(Everything::of(&mut *reader, "v").await, unchanged);
     // The new name-key is in use, the old one is free.
-    let name = |name: &str| AccountKey::Name((Provider::Ldap, name.into()));
-    assert!(reader.find_account(&name("eve")).await.unwrap().is_some());
-    assert!(reader.find_account(&name("ann")).await.unwrap().is_none());
+    let name = |name: &str| AccountKey::Name(provider_name(Provider::Ldap, name));
+    assert!(reader.get_account(&name("eve")).await.unwrap().is_some());
+    assert!(reader.get_account(&name("ann")).await.unwrap().is_none());
 }
 
 pub async fn an_account_is_found_by_id_name_and_subject(store: &Store) {
     fill(store).await;
     let mut writer = store.write().await;
     writer
-        .insert_identity("u", Provider::Ldap, "cn=Ann")
+        .insert_identity("u", &subject(Provider::Ldap, "cn=Ann"))
         .await
         .unwrap();
     writer.commit().await.unwrap();
@@ -141,26 +188,26 @@ pub async fn an_account_is_found_by_id_name_and_subject(store: &Store) {
         id: "u".into(),
         name: "Ann".into(),
         provider: Provider::Ldap,
+        disabled: false,
         password_hash: Some("hash".into()),
+        password_version: 0,
     };
     let mut reader = store.read().await;
     for (key, found) in [
         (AccountKey::Id("u".into()), true),
         (AccountKey::Id("missing".into()), false),
-        (AccountKey::Name((Provider::Ldap, "ann".into())), true),
-        (AccountKey::Name((Provider::Ldap, "Ann".into())), false),
-        (AccountKey::Name((Provider::Credentials, "ann".into())), false),
-        (AccountKey::Subject((Provider::Ldap, "cn=Ann".into())), true),
-        (AccountKey::Subject((Provider::Ldap, "cn=ann".into())), false),
-        (AccountKey::Subject((Provider::Oidc, "cn=Ann".into())), false),
+        (AccountKey::Name(provider_name(Provider::Ldap, "ann")), true),
+        (AccountKey::Name(provider_name(Provider::Ldap, "Ann")), false),
+        (
+            AccountKey::Name(provider_name(Provider::Credentials, "ann")),
+            false,
+        ),
+        (AccountKey::Subject(subject(Provider::Ldap, "cn=Ann")), true),
+        (AccountKey::Subject(subject(Provider::Ldap, "cn=ann")), false),
+        (AccountKey::Subject(subject(Provider::Oidc, "cn=Ann")), false),
     ] {
-        let expected = found.then(|| format!("{account:?}"));
-        let got = reader
-            .find_account(&key)
-            .await
-            .unwrap()
-            .map(|account| format!("{account:?}"));
-        assert_eq!(got, expected, "{key:?}");
+        let expected = found.then(|| account.clone());
+        assert_eq!(reader.get_account(&key).await.unwrap(), expected, "{key:?}");
     }
 }
 
@@ -222,8 +269,8 @@ pub async fn rehashing_a_password_ends_no_session(store: &Store) {
     let mut writer = store.write().await;
     let session = session("s", "u", 9);
     writer.insert_session(&session, &hash_secret("s")).await.unwrap();
-    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
-    assert_eq!(writer.password_version("missing").await.unwrap(), None);
+    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
+    assert_eq!(password_version(&mut *writer, "missing").await, None);
     for (id, old) in [("u", "another"), ("v", ""), ("missing", "hash")] {
         assert!(!writer.rehash_password_if(id, old, "new").await.unwrap(), "{id}");
     }
@@ -231,18 +278,18 @@ pub async fn rehashing_a_password_ends_no_session(store: &Store) {
     writer.commit().await.unwrap();
 
     let mut writer = store.write().await;
-    let account = writer.find_account(&AccountKey::Id("u".into())).await.unwrap();
+    let account = writer.get_account(&AccountKey::Id("u".into())).await.unwrap();
     assert_eq!(account.unwrap().password_hash.as_deref(), Some("other"));
-    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
+    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
     assert_eq!(writer.list_sessions("u").await.unwrap(), [session]);
 
     assert!(!writer.set_password_if("u", Some("hash"), "new").await.unwrap());
-    assert_eq!(writer.password_version("u").await.unwrap(), Some(0));
+    assert_eq!(password_version(&mut *writer, "u").await, Some(0));
     assert!(writer.set_password_if("u", Some("other"), "new").await.unwrap());
-    assert_eq!(writer.password_version("u").await.unwrap(), Some(1));
+    assert_eq!(password_version(&mut *writer, "u").await, Some(1));
     assert_eq!(writer.list_sessions("u").await.unwrap(), []);
     writer.delete_user("u").await.unwrap();
-    assert_eq!(writer.password_version("u").await.unwrap(), None);
+    assert_eq!(password_version(&mut *writer, "u").await, None);
 }
 
 pub async fn an_app_reads_back_as_written_and_as_replaced(store: &Store) {
@@ -262,22 +309,28 @@ pub async fn an_app_reads_back_as_written_and_as_replaced(store: &Store) {
         }])
         .await
         .unwrap();
-    assert_eq!(writer.get_app("a").await.unwrap(), Some(full));
-    assert_eq!(writer.get_app("b").await.unwrap(), None);
+    assert_eq!(
+        writer.get_app("a", &Viewer::Everything).await.unwrap(),
+        Some(full)
+    );
+    assert_eq!(writer.get_app("b", &Viewer::Everything).await.unwrap(), None);
     let other = app("a", "other");
     assert!(writer.update_app(&other).await.unwrap());
     assert!(!writer.update_app(&app("b", "missing")).await.unwrap());
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
-    assert_eq!(reader.get_app("a").await.unwrap(), Some(other.app));
+    assert_eq!(
+        reader.get_app("a", &Viewer::Everything).await.unwrap(),
+        Some(other.app)
+    );
     assert_eq!(
         (
-            reader.count_apps("oth").await.unwrap(),
-            reader.count_apps("").await.unwrap()
+            reader.count_apps(&named("oth")).await.unwrap(),
+            reader.count_apps(&AppFilter::EVERYTHING).await.unwrap()
         ),
         (1, 1)
     );
-    assert_eq!(reader.count_apps("näme").await.unwrap(), 0);
+    assert_eq!(reader.count_apps(&named("näme")).await.unwrap(), 0);
 }
 
 pub async fn get_apps_answers_each_app_once(store: &Store) {
@@ -287,11 +340,14 @@ pub async fn get_apps_answers_each_app_once(store: &Store) {
         .collect();
     writer.insert_apps(&apps).await.unwrap();
     let mut ids: Vec<_> = apps.iter().map(|app| app.app.id.clone()).collect();
-    assert_eq!(writer.get_apps(&ids).await.unwrap().len(), 1000);
+    assert_eq!(
+        writer.get_apps(&ids, &Viewer::Everything).await.unwrap().len(),
+        1000
+    );
     ids.truncate(2);
     ids.extend(texts(&["missing", "a1", "a0", "a1\0", "' OR 1 --"]));
     let mut found: Vec<_> = writer
-        .get_apps(&ids)
+        .get_apps(&ids, &Viewer::Everything)
         .await
         .unwrap()
         .into_iter()
@@ -299,7 +355,13 @@ pub async fn get_apps_answers_each_app_once(store: &Store) {
         .collect();
     found.sort();
     assert_eq!(found, ["a0", "a1"]);
-    assert!(writer.get_apps(&[]).await.unwrap().is_empty());
+    assert!(
+        writer
+            .get_apps(&[], &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 pub async fn a_reference_to_nothing_is_refused(store: &Store) {
@@ -317,16 +379,17 @@ pub async fn a_reference_to_nothing_is_refused(store: &Store) {
         home_board_id: Some("b1".into()),
         mobile_home_board_id: Some("missing".into()),
     };
-    let home = UserChange::HomeBoards(home);
-    refused("home boards", store.write().await.update_user("u", &home).await);
+    refused(
+        "home boards",
+        store.write().await.set_home_boards("u", &home).await,
+    );
     let search = SearchPreferences {
         default_search_engine_id: Some("missing".into()),
         open_in_new_tab: true,
     };
-    let search = UserChange::SearchPreferences(search);
     refused(
         "search preferences",
-        store.write().await.update_user("u", &search).await,
+        store.write().await.set_search_preferences("u", &search).await,
     );
 
     let key = ApiKey {

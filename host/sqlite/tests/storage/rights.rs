@@ -119,17 +119,17 @@ pub async fn another_admin_is_another_user_with_the_permission(store: &Store) {
     ];
     fill(store, &groups, &["carol"]).await;
     let mut writer = store.write().await;
-    assert!(!writer.another_admin_exists("ann").await.unwrap());
-    assert!(writer.another_admin_exists("bob").await.unwrap());
-    assert!(writer.another_admin_exists("nobody at all").await.unwrap());
+    assert!(!writer.has_another_admin("ann").await.unwrap());
+    assert!(writer.has_another_admin("bob").await.unwrap());
+    assert!(writer.has_another_admin("nobody at all").await.unwrap());
     // The same user by a second group is not another one.
     assert!(writer.add_to_group("ann", "empty").await.unwrap());
-    assert!(!writer.another_admin_exists("ann").await.unwrap());
+    assert!(!writer.has_another_admin("ann").await.unwrap());
     assert!(writer.add_to_group("carol", "empty").await.unwrap());
-    assert!(writer.another_admin_exists("ann").await.unwrap());
+    assert!(writer.has_another_admin("ann").await.unwrap());
     assert!(writer.remove_from_group("carol", "empty").await.unwrap());
     assert!(!writer.remove_from_group("carol", "empty").await.unwrap());
-    assert!(!writer.another_admin_exists("ann").await.unwrap());
+    assert!(!writer.has_another_admin("ann").await.unwrap());
 }
 
 pub async fn groups_are_found_by_name_key_and_by_member(store: &Store) {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::poll;
-use portico_storage::{Access, Authentication, DashboardStorage, Result};
+use portico_storage::{Access, AppFilter, Authentication, DashboardStorage, Result, Viewer};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-use crate::store::{Store, app, context};
+use crate::store::{Store, app, context, named};
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -48,20 +48,34 @@ async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
     assert!(poll!(&mut committed).is_pending());
     let mut second = second.await;
     assert!(
-        second.get_app("a").await.unwrap().is_some(),
+        second.get_app("a", &Viewer::Everything).await.unwrap().is_some(),
         "the second writer sees the first one's work"
     );
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(poll!(&mut committed).is_pending(), "answered before the commit");
     assert!(
-        store.read().await.get_app("a").await.unwrap().is_none(),
+        store
+            .read()
+            .await
+            .get_app("a", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_none(),
         "seen before the commit"
     );
 
     second.insert_apps(&[app("b", "second")]).await.unwrap();
     timeout(SOON, second.commit()).await.unwrap().unwrap();
     timeout(SOON, committed).await.unwrap().unwrap();
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 2);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        2
+    );
     assert_free(&store);
 }
 
@@ -84,8 +98,8 @@ async fn a_member_that_rolls_back_undoes_no_other() {
         .expect("the rolled back one finishes the batch")
         .unwrap();
     let mut reader = store.read().await;
-    assert!(reader.get_app("a").await.unwrap().is_some());
-    assert!(reader.get_app("b").await.unwrap().is_none());
+    assert!(reader.get_app("a", &Viewer::Everything).await.unwrap().is_some());
+    assert!(reader.get_app("b", &Viewer::Everything).await.unwrap().is_none());
     assert_free(&store);
 }
 
@@ -103,7 +117,15 @@ async fn a_batch_is_finished_when_the_waiting_writer_is_dropped() {
         .await
         .expect("no one finishes the batch")
         .unwrap();
-    assert!(store.read().await.get_app("a").await.unwrap().is_some());
+    assert!(
+        store
+            .read()
+            .await
+            .get_app("a", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_some()
+    );
     assert_free(&store);
 }
 
@@ -154,7 +176,15 @@ async fn a_batch_does_not_grow_without_end() {
     for member in members {
         timeout(SOON, member).await.expect("the batch goes on").unwrap();
     }
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 256);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        256
+    );
 }
 
 #[tokio::test]
@@ -166,7 +196,15 @@ async fn a_commit_whose_caller_is_gone_still_happens() {
     let _ = poll!(&mut committed);
     drop(committed);
     wait_until_free(&store).await;
-    assert!(store.read().await.get_app("a").await.unwrap().is_some());
+    assert!(
+        store
+            .read()
+            .await
+            .get_app("a", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_some()
+    );
 }
 
 #[tokio::test]
@@ -176,7 +214,15 @@ async fn a_commit_that_is_never_polled_does_not_happen() {
     first.insert_apps(&[app("a", "first")]).await.unwrap();
     drop(first.commit());
     assert_free(&store);
-    assert!(store.read().await.get_app("a").await.unwrap().is_none());
+    assert!(
+        store
+            .read()
+            .await
+            .get_app("a", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 /// Transactions that only insert apps, with these ids.
@@ -199,7 +245,7 @@ async fn blind_transactions_are_run_by_the_holder_of_the_permit() {
     let mut holder = store.write().await;
     let queued = queued(&store, &["a", "b", "c"]).await;
     assert!(
-        holder.get_app("a").await.unwrap().is_none(),
+        holder.get_app("a", &Viewer::Everything).await.unwrap().is_none(),
         "one after the other"
     );
     holder.insert_apps(&[app("first", "first")]).await.unwrap();
@@ -207,7 +253,15 @@ async fn blind_transactions_are_run_by_the_holder_of_the_permit() {
     for committed in queued {
         timeout(SOON, committed).await.expect("it was forgotten").unwrap();
     }
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 4);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        4
+    );
     assert_free(&store);
 }
 
@@ -221,7 +275,12 @@ async fn blind_transactions_are_run_after_a_rollback_too() {
     for committed in queued {
         timeout(SOON, committed).await.expect("it was forgotten").unwrap();
     }
-    let app = store.read().await.get_app("a").await.unwrap();
+    let app = store
+        .read()
+        .await
+        .get_app("a", &Viewer::Everything)
+        .await
+        .unwrap();
     assert_eq!(app.unwrap().name, "a");
     assert_free(&store);
 }
@@ -255,7 +314,15 @@ async fn a_queued_transaction_that_fails_undoes_no_other() {
         };
         assert_eq!(done, expected);
     }
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 5);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        5
+    );
     assert_free(&store);
 }
 
@@ -268,8 +335,20 @@ async fn a_queued_transaction_whose_caller_is_gone_does_not_run() {
     drop(holder);
     timeout(SOON, queued.remove(0)).await.unwrap().unwrap();
     let mut reader = store.read().await;
-    assert!(reader.get_app("gone").await.unwrap().is_none());
-    assert!(reader.get_app("there").await.unwrap().is_some());
+    assert!(
+        reader
+            .get_app("gone", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    assert!(
+        reader
+            .get_app("there", &Viewer::Everything)
+            .await
+            .unwrap()
+            .is_some()
+    );
     assert_free(&store);
 }
 
@@ -279,12 +358,18 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     let mut writer = store.write_as_component().await;
     writer.insert_apps(&[app("a", "a")]).await.unwrap();
     assert!(writer.is_waiting_for_write_lock());
-    assert!(writer.get_app("a").await.unwrap().is_some());
+    assert!(writer.get_app("a", &Viewer::Everything).await.unwrap().is_some());
     assert!(!writer.is_waiting_for_write_lock());
     let mut next = store.write_as_component().await;
-    assert!(poll!(Box::pin(next.get_app("a"))).is_pending());
+    assert!(poll!(Box::pin(next.get_app("a", &Viewer::Everything))).is_pending());
     drop(writer);
-    assert!(timeout(SOON, next.get_app("a")).await.unwrap().unwrap().is_none());
+    assert!(
+        timeout(SOON, next.get_app("a", &Viewer::Everything))
+            .await
+            .unwrap()
+            .unwrap()
+            .is_none()
+    );
 
     // A transaction with many records takes the permit, too.
     drop(next);
@@ -293,7 +378,7 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     writer.insert_apps(&many).await.unwrap();
     assert!(!writer.is_waiting_for_write_lock());
     writer.commit().await.unwrap();
-    assert_eq!(store.read().await.count_apps("many").await.unwrap(), 100);
+    assert_eq!(store.read().await.count_apps(&named("many")).await.unwrap(), 100);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -330,7 +415,15 @@ async fn writers_of_both_kinds_all_finish() {
         least += u32::from(number % 3 == 0 || number % 7 != 0);
     }
     wait_until_free(&store).await;
-    assert!(store.read().await.count_apps("").await.unwrap() >= least);
+    assert!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap()
+            >= least
+    );
 }
 
 #[test]
@@ -385,7 +478,7 @@ fn a_runtime_that_ends_leaves_no_batch_open() {
         let count = timeout(SOON, store.write())
             .await
             .unwrap()
-            .count_apps("")
+            .count_apps(&AppFilter::EVERYTHING)
             .await
             .unwrap();
         assert!(count >= acknowledged, "{count} of {acknowledged}");
@@ -512,13 +605,13 @@ async fn under_random_cancellation_nothing_hangs_and_every_answered_commit_is_st
     let mut reader = store.read().await;
     for id in &acknowledged {
         assert!(
-            reader.get_app(id).await.unwrap().is_some(),
+            reader.get_app(id, &Viewer::Everything).await.unwrap().is_some(),
             "{id} was answered and is not there"
         );
     }
     for id in &uncommitted {
         assert!(
-            reader.get_app(id).await.unwrap().is_none(),
+            reader.get_app(id, &Viewer::Everything).await.unwrap().is_none(),
             "{id} was never committed and is there"
         );
     }
@@ -549,7 +642,7 @@ async fn tasks_that_are_aborted_leave_no_batch_open() {
             store
                 .read()
                 .await
-                .get_app(&format!("{round}-{survivor}"))
+                .get_app(&format!("{round}-{survivor}"), &Viewer::Everything)
                 .await
                 .unwrap()
                 .is_some()

@@ -5,11 +5,11 @@ use std::fs;
 
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, AccountKey, AppFilter, Authentication, BoardItem, CredentialKey, DashboardStorage,
+    Access, AccountKey, AppFilter, Authentication, BoardItem, CredentialKey, DashboardStorage, Slice,
 };
 use tempfile::TempDir;
 
-use crate::store::{Store, app, context, places, user};
+use crate::store::{Store, app, context, named, places, user};
 
 /// The error about a file that cannot be used.
 fn refusal(path: &std::path::Path) -> String {
@@ -38,7 +38,7 @@ async fn committed_records_are_there_after_reopening() {
     fill(&store).await;
     let store = store.reopened();
     let mut reader = store.read().await;
-    assert_eq!(reader.count_apps("").await.unwrap(), 500);
+    assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 500);
     assert_eq!(reader.get_user("u").await.unwrap().unwrap().name, "ann");
     assert_eq!(places(&store.path(), "u"), ["user.id"]);
 }
@@ -47,7 +47,15 @@ async fn committed_records_are_there_after_reopening() {
 async fn a_store_that_is_closed_leaves_one_file() {
     let store = Store::sqlite();
     fill(&store).await;
-    assert_eq!(store.read().await.count_apps("").await.unwrap(), 500);
+    assert_eq!(
+        store
+            .read()
+            .await
+            .count_apps(&AppFilter::EVERYTHING)
+            .await
+            .unwrap(),
+        500
+    );
     let directory = store.close();
     let files: Vec<_> = fs::read_dir(directory.path())
         .unwrap()
@@ -123,12 +131,9 @@ async fn a_database_of_the_first_version_is_brought_to_this_one() {
     make_first_version(&directory.path().join("portico.db"));
 
     let store = Store::sqlite_in(directory);
-    let filter = |contains: &str| AppFilter {
-        name_contains: Some(contains.into()),
-        offset: 0,
-        limit: Some(10),
-    };
-    let found = store.read().await.list_apps(&filter("lyf")).await.unwrap();
+    let mut reader = store.read().await;
+    let found = reader.list_apps(&named("lyf"), Slice::first(10)).await.unwrap();
+    drop(reader);
     assert_eq!(found.iter().map(|app| &*app.id).collect::<Vec<_>>(), ["a1"]);
     let items = async || store.read().await.get_board("b").await.unwrap().unwrap().items;
     let bookmarks = |ids: &[&str]| BoardItem::Bookmarks {
@@ -142,7 +147,7 @@ async fn a_database_of_the_first_version_is_brought_to_this_one() {
     assert!(writer.delete_app("a1").await.unwrap());
     writer.commit().await.unwrap();
     assert_eq!(items().await, [bookmarks(&["a2"])]);
-    assert_eq!(store.read().await.count_apps("lyf").await.unwrap(), 0);
+    assert_eq!(store.read().await.count_apps(&named("lyf")).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -211,9 +216,10 @@ async fn sessions_and_passwords_of_the_second_version_go_on_in_this_one() {
     let storage = SqliteStorage::open(&path).unwrap();
     let context = context(Authentication::None);
     let mut reader = storage.begin_dashboard(Access::Read, &context).await.unwrap();
-    assert_eq!(reader.password_version("u").await.unwrap(), Some(0));
-    let account = reader.find_account(&AccountKey::Id("u".into())).await.unwrap();
-    assert_eq!(account.unwrap().password_hash.as_deref(), Some("hash"));
+    let account = reader.get_account(&AccountKey::Id("u".into())).await.unwrap();
+    let account = account.unwrap();
+    assert_eq!(account.password_hash.as_deref(), Some("hash"));
+    assert_eq!((account.password_version, account.disabled), (0, false));
     let credential = reader.find_credential(&CredentialKey::Session([0; 32])).await;
     let credential = credential.unwrap().expect("the session goes on");
     assert_eq!(

@@ -7,8 +7,9 @@ use portico_model::{App, ColorScheme, Provider, Timestamp, User};
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
-    Access, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, SearchEngine, Session, SharedSnapshot, StoredApp, Transaction,
+    Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
+    DashboardTransaction, NewUser, ProviderSubject, SearchEngine, Session, SharedSnapshot, StoredApp,
+    Transaction, Viewer,
 };
 use tempfile::TempDir;
 
@@ -27,6 +28,22 @@ impl Store {
 
     pub fn sqlite() -> Self {
         Self::sqlite_in(TempDir::new().unwrap())
+    }
+
+    /// Another store of the same driver, where callers see only the apps on boards that they may view.
+    pub fn another_by_board(&self) -> Self {
+        let Some(_) = &self.directory else {
+            return Self {
+                storage: Arc::new(MemoryStorage::new().with_apps_by_board()),
+                directory: None,
+            };
+        };
+        let directory = TempDir::new().unwrap();
+        let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+        Self {
+            storage: Arc::new(storage.with_apps_by_board(true)),
+            directory: Some(directory),
+        }
     }
 
     /// A store on the file in this directory.
@@ -199,6 +216,21 @@ pub fn session(id: &str, user_id: &str, expires_at: Timestamp) -> Session {
         last_used_at: 1,
         expires_at,
         ends_at: expires_at,
+    }
+}
+
+/// The filter that matches the apps whose name contains this text, in the view of all apps.
+pub fn named(contains: &str) -> AppFilter {
+    AppFilter {
+        viewer: Viewer::Everything,
+        name_contains: Some(contains.into()),
+    }
+}
+
+pub fn subject(provider: Provider, subject: &str) -> ProviderSubject {
+    ProviderSubject {
+        provider,
+        subject: subject.into(),
     }
 }
 

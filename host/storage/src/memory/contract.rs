@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use super::state::{GroupRow, State, insert};
 use super::transaction::MemoryTransaction;
 use crate::dashboard_records::{NewInvite, SecretHash, hash_secret};
-use crate::driver::ADMIN_GROUP;
+use crate::driver::{ADMIN_GROUP, LARGEST_ANSWER};
 use crate::records::{
-    ADMIN, Account, AccountKey, AppFilter, Constraint, Error, NewUser, Result, StoredApp, UserChange,
-    UserFilter,
+    ADMIN, Account, AccountKey, AppFilter, Constraint, Error, ListedUser, NewUser, Profile, ProviderSubject,
+    Result, Slice, StoredApp, UserFilter, Viewer,
 };
 use crate::secrets;
 use crate::storage::Transaction;
-use portico_model::{App, Provider, Timestamp, User, UserSummary};
+use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 
 #[async_trait]
 impl Transaction for MemoryTransaction {
@@ -30,36 +30,50 @@ impl Transaction for MemoryTransaction {
         Ok(self.state.users.get(id).map(|row| row.user.clone()))
     }
 
-    async fn list_users(&mut self, filter: &UserFilter) -> Result<Vec<UserSummary>> {
-        let contains = filter.name_contains.as_deref().unwrap_or_default();
-        let mut rows: Vec<_> = self.state.users.values().collect();
-        rows.retain(|row| {
-            filter
-                .provider
-                .is_none_or(|provider| row.user.provider == provider)
-        });
-        rows.retain(|row| row.name_key.contains(contains));
-        rows.retain(|row| filter.email.is_none() || row.user.email == filter.email);
-        rows.sort_by_key(|row| (&row.name_key, &row.user.id));
-        rows.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));
-        Ok(rows.into_iter().map(|row| summary(&row.user)).collect())
-    }
-
-    async fn find_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
+    async fn get_account(&mut self, key: &AccountKey) -> Result<Option<Account>> {
         let users = &self.state.users;
         let found = match key {
             AccountKey::Id(id) => users.get(id),
-            AccountKey::Name((provider, name_key)) => users
+            AccountKey::Name(name) => users
                 .values()
-                .find(|row| row.user.provider == *provider && row.name_key == *name_key),
+                .find(|row| row.user.provider == name.provider && row.name_key == name.name_key),
             AccountKey::Subject(subject) => self.state.identities.get(subject).and_then(|id| users.get(id)),
         };
         Ok(found.map(|row| Account {
             id: row.user.id.clone(),
             name: row.user.name.clone(),
             provider: row.user.provider,
+            disabled: self.state.disabled.contains(&row.user.id),
             password_hash: row.password_hash.clone(),
+            password_version: self.state.password_version(&row.user.id),
         }))
+    }
+
+    async fn list_users(
+        &mut self,
+        filter: &UserFilter,
+        slice: Slice,
+        with_images: bool,
+    ) -> Result<Vec<ListedUser>> {
+        let mut rows: Vec<_> = self.state.matching_users(filter).collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.user.id));
+        let users: Vec<_> = cut(rows, slice)
+            .map(|row| ListedUser {
+                id: row.user.id.clone(),
+                name: row.user.name.clone(),
+                email: row.user.email.clone(),
+                email_verified: row.user.email_verified,
+                provider: row.user.provider,
+                disabled: self.state.disabled.contains(&row.user.id),
+                image: row.user.image.clone().filter(|_| with_images),
+            })
+            .collect();
+        check_size(users.iter().map(user_size))?;
+        Ok(users)
+    }
+
+    async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
+        Ok(count(self.state.matching_users(filter)))
     }
 
     async fn insert_user(&mut self, new: &NewUser) -> Result<()> {
@@ -73,47 +87,95 @@ impl Transaction for MemoryTransaction {
         })
     }
 
-    async fn insert_identity(&mut self, user_id: &str, provider: Provider, subject: &str) -> Result<()> {
+    async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
         self.change(|state| {
-            let key = (provider, subject.to_owned());
             let mut identities = state.identities.iter();
-            let has_one = identities.any(|((of, _), user)| *of == provider && user == user_id);
-            if has_one || state.identities.contains_key(&key) {
+            let has_one = identities.any(|(of, user)| of.provider == subject.provider && user == user_id);
+            if has_one || state.identities.contains_key(subject) {
                 return Err(Error::Constraint(Constraint::Identity));
             }
             State::check_reference(&state.users, [&user_id.to_owned()])?;
-            state.identities.insert(key, user_id.to_owned());
+            state.identities.insert(subject.clone(), user_id.to_owned());
             Ok(())
         })
     }
 
-    async fn update_user(&mut self, id: &str, change: &UserChange) -> Result<bool> {
-        let changed = self.change(|state| {
-            let Some(row) = state.users.get(id) else {
+    async fn set_profile(&mut self, id: &str, profile: &Profile) -> Result<bool> {
+        self.set(id, |state, row| {
+            state.check_user_name(id, row.user.provider, &profile.name_key)?;
+            row.user.name = profile.name.clone();
+            row.name_key = profile.name_key.clone();
+            row.user.email = profile.email.clone();
+            row.user.email_verified = profile.email_verified;
+            Ok(())
+        })
+    }
+
+    async fn set_image(&mut self, id: &str, image: Option<&str>) -> Result<bool> {
+        self.set(id, |_, row| {
+            row.user.image = image.map(Into::into);
+            Ok(())
+        })
+    }
+
+    async fn set_home_boards(&mut self, id: &str, boards: &HomeBoards) -> Result<bool> {
+        self.set(id, |state, row| {
+            State::check_reference(&state.boards, &boards.home_board_id)?;
+            State::check_reference(&state.boards, &boards.mobile_home_board_id)?;
+            row.user.home_board_id = boards.home_board_id.clone();
+            row.user.mobile_home_board_id = boards.mobile_home_board_id.clone();
+            Ok(())
+        })
+    }
+
+    async fn set_search_preferences(&mut self, id: &str, preferences: &SearchPreferences) -> Result<bool> {
+        self.set(id, |state, row| {
+            State::check_reference(&state.search_engines, &preferences.default_search_engine_id)?;
+            row.user.default_search_engine_id = preferences.default_search_engine_id.clone();
+            row.user.open_search_in_new_tab = preferences.open_in_new_tab;
+            Ok(())
+        })
+    }
+
+    async fn set_color_scheme(&mut self, id: &str, color_scheme: ColorScheme) -> Result<bool> {
+        self.set(id, |_, row| {
+            row.color_scheme = color_scheme;
+            Ok(())
+        })
+    }
+
+    async fn set_ping_icons_enabled(&mut self, id: &str, enabled: bool) -> Result<bool> {
+        self.set(id, |_, row| {
+            row.user.ping_icons_enabled = enabled;
+            Ok(())
+        })
+    }
+
+    async fn set_first_day_of_week(&mut self, id: &str, day: u8) -> Result<bool> {
+        self.set(id, |_, row| {
+            row.user.first_day_of_week = day;
+            Ok(())
+        })
+    }
+
+    async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool> {
+        let found = self.change(|state| {
+            if !state.users.contains_key(id) {
                 return Ok(false);
-            };
-            match change {
-                UserChange::Profile(profile) => {
-                    state.check_user_name(id, row.user.provider, &profile.name_key)?;
-                }
-                UserChange::HomeBoards(boards) => {
-                    State::check_reference(&state.boards, &boards.home_board_id)?;
-                    State::check_reference(&state.boards, &boards.mobile_home_board_id)?;
-                }
-                UserChange::SearchPreferences(search) => {
-                    State::check_reference(&state.search_engines, &search.default_search_engine_id)?;
-                }
-                _ => {}
             }
-            if let Some(row) = state.users.get_mut(id) {
-                apply(row, change);
+            if disabled {
+                state.disabled.insert(id.to_owned());
+                state.sessions.retain(|_, (session, _)| session.user_id != id);
+                state.keys.retain(|_, (key, _)| key.user_id != id);
+            } else {
+                state.disabled.remove(id);
             }
             Ok(true)
         })?;
-        if changed {
+        if found {
             self.trail.changed(id);
         }
-        Ok(changed)
+        Ok(found)
     }
 
     async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
@@ -162,13 +224,13 @@ impl Transaction for MemoryTransaction {
         self.change(|state| Ok(state.remove_user(id)))
     }
 
-    async fn another_admin_exists(&mut self, except: &str) -> Result<bool> {
-        let mut admins = self
-            .state
-            .groups
-            .values()
-            .filter(|group| group.permissions.contains(ADMIN));
-        Ok(admins.any(|group| group.members.iter().any(|id| id != except)))
+    async fn has_another_admin(&mut self, except: &str) -> Result<bool> {
+        let state = &self.state;
+        let groups = state.groups.values();
+        let mut members = groups
+            .filter(|group| group.permissions.contains(ADMIN))
+            .flat_map(|group| &group.members);
+        Ok(members.any(|id| id != except && !state.disabled.contains(id)))
     }
 
     async fn grant_admin(&mut self, id: &str) -> Result<()> {
@@ -221,27 +283,32 @@ impl Transaction for MemoryTransaction {
         Ok(self.state.search_engines.contains_key(id))
     }
 
-    async fn get_app(&mut self, id: &str) -> Result<Option<App>> {
-        Ok(self.state.apps.get(id).map(|row| row.app.clone()))
+    async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
+        let row = self.state.apps.get(id);
+        Ok(row
+            .map(|row| row.app.clone())
+            .filter(|app| self.sees(viewer, app)))
     }
 
-    async fn get_apps(&mut self, ids: &[String]) -> Result<Vec<App>> {
+    async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
         let ids: BTreeSet<_> = ids.iter().collect();
         let rows = ids.into_iter().filter_map(|id| self.state.apps.get(id));
-        Ok(rows.map(|row| row.app.clone()).collect())
+        let apps: Vec<_> = rows
+            .map(|row| row.app.clone())
+            .filter(|app| self.sees(viewer, app))
+            .collect();
+        check_size(apps.iter().map(app_size))?;
+        Ok(apps)
     }
 
-    async fn list_apps(&mut self, filter: &AppFilter) -> Result<Vec<App>> {
-        let apps = self
-            .state
-            .apps_by_name(filter.name_contains.as_deref().unwrap_or_default());
-        let offset = filter.offset as usize;
-        let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
-        Ok(apps.into_iter().skip(offset).take(limit).cloned().collect())
+    async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
+        let apps: Vec<_> = cut(self.matching_apps(filter), slice).cloned().collect();
+        check_size(apps.iter().map(app_size))?;
+        Ok(apps)
     }
 
-    async fn count_apps(&mut self, name_contains: &str) -> Result<u32> {
-        Ok(u32::try_from(self.state.apps_by_name(name_contains).len()).unwrap_or(u32::MAX))
+    async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
+        Ok(count(self.matching_apps(filter).into_iter()))
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
@@ -265,38 +332,31 @@ impl Transaction for MemoryTransaction {
     }
 }
 
-fn summary(user: &User) -> UserSummary {
-    UserSummary {
-        id: user.id.clone(),
-        name: user.name.clone(),
-        email: user.email.clone(),
-        email_verified: user.email_verified,
-        image: user.image.clone(),
+/// The most bytes of text in one answer: see `wit/storage.wit`.
+fn check_size(sizes: impl Iterator<Item = usize>) -> Result<()> {
+    if sizes.sum::<usize>() > LARGEST_ANSWER {
+        return Err(Error::TooLarge);
     }
+    Ok(())
 }
 
-fn apply(row: &mut NewUser, change: &UserChange) {
-    let user = &mut row.user;
-    match change.clone() {
-        UserChange::Profile(profile) => {
-            user.name = profile.name;
-            row.name_key = profile.name_key;
-            user.email = profile.email;
-            user.email_verified = profile.email_verified;
-        }
-        UserChange::Image(image) => user.image = image,
-        UserChange::HomeBoards(boards) => {
-            user.home_board_id = boards.home_board_id;
-            user.mobile_home_board_id = boards.mobile_home_board_id;
-        }
-        UserChange::SearchPreferences(search) => {
-            user.default_search_engine_id = search.default_search_engine_id;
-            user.open_search_in_new_tab = search.open_in_new_tab;
-        }
-        UserChange::ColorScheme(color_scheme) => row.color_scheme = color_scheme,
-        UserChange::PingIconsEnabled(enabled) => user.ping_icons_enabled = enabled,
-        UserChange::FirstDayOfWeek(day) => user.first_day_of_week = day,
-    }
+fn user_size(user: &ListedUser) -> usize {
+    let optional = [&user.email, &user.image].into_iter().flatten();
+    user.id.len() + user.name.len() + optional.map(String::len).sum::<usize>()
+}
+
+fn app_size(app: &App) -> usize {
+    let optional = [&app.description, &app.href, &app.ping_url].into_iter().flatten();
+    app.id.len() + app.name.len() + app.icon_url.len() + optional.map(String::len).sum::<usize>()
+}
+
+fn cut<T>(records: Vec<T>, slice: Slice) -> impl Iterator<Item = T> {
+    let limit = slice.limit.map_or(usize::MAX, |limit| limit as usize);
+    records.into_iter().skip(slice.offset as usize).take(limit)
+}
+
+fn count(records: impl Iterator) -> u32 {
+    u32::try_from(records.count()).unwrap_or(u32::MAX)
 }
 
 fn is_valid(

@@ -61,16 +61,10 @@ impl DashboardTransaction for MemoryTransaction {
         }))
     }
 
-    async fn password_version(&mut self, user_id: &str) -> Result<Option<u32>> {
-        let versions = &self.state.password_versions;
-        let version = versions.get(user_id).copied().unwrap_or_default();
-        Ok(self.state.users.contains_key(user_id).then_some(version))
-    }
-
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
         self.insert(&key.id, |state| {
             check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
-            State::check_reference(&state.users, [&key.user_id])?;
+            state.check_enabled(&key.user_id)?;
             insert(&mut state.keys, &key.id, (key.clone(), *secret))
         })
     }
@@ -95,7 +89,7 @@ impl DashboardTransaction for MemoryTransaction {
     async fn insert_session(&mut self, session: &Session, token: &SecretHash) -> Result<()> {
         self.change(|state| {
             check_secret(state.sessions.values().map(|(_, kept)| kept), token)?;
-            State::check_reference(&state.users, [&session.user_id])?;
+            state.check_enabled(&session.user_id)?;
             insert(&mut state.sessions, &session.id, (session.clone(), *token))
         })
     }

@@ -32,6 +32,7 @@ pub struct MemoryStorage {
     committed: Arc<RwLock<Arc<State>>>,
     permit: Arc<Mutex<()>>,
     ids: Ids,
+    views_differ: bool,
 }
 
 impl MemoryStorage {
@@ -43,6 +44,14 @@ impl MemoryStorage {
     /// Takes the ids of the records that it creates from this source.
     pub fn with_ids(self, ids: Ids) -> Self {
         Self { ids, ..self }
+    }
+
+    /// Shows callers only the apps that stand on a board which they may view.
+    pub fn with_apps_by_board(self) -> Self {
+        Self {
+            views_differ: true,
+            ..self
+        }
     }
 
     /// The state that is committed at this moment.
@@ -59,7 +68,7 @@ impl MemoryStorage {
 
     async fn open(&self, access: Access, context: &CallContext) -> Result<Box<MemoryTransaction>> {
         let target = match access {
-            Access::Read => None,
+            Access::Lookup | Access::Read => None,
             Access::Write => {
                 let permit = timeout(WAIT_TIMEOUT, self.permit.clone().lock_owned())
                     .await
@@ -72,7 +81,7 @@ impl MemoryStorage {
         };
         // Read after waiting: a write transaction must see the commit that it waited for.
         let state = self.committed();
-        let transaction = MemoryTransaction::new(state, target, context, self.ids.clone());
+        let transaction = MemoryTransaction::new(state, target, context, self.ids.clone(), self.views_differ);
         Ok(Box::new(transaction))
     }
 }

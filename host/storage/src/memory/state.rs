@@ -6,19 +6,23 @@ use std::sync::Arc;
 use crate::audit::{AuditEntry, AuditRow};
 use crate::dashboard_records::{ApiKey, Board, BoardItem, NewInvite, SearchEngine, SecretHash, Session};
 use crate::driver::BOARD_PERMISSIONS;
-use crate::records::{ADMIN, Constraint, Error, NewUser, Result, StoredApp};
-use portico_model::{App, Id, Provider};
+use crate::records::{
+    ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
+};
+use portico_model::{Id, Provider};
 
 /// Every record, by its id.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub users: BTreeMap<Id, NewUser>,
     /// The user of each subject of a provider.
-    pub identities: BTreeMap<(Provider, String), Id>,
+    pub identities: BTreeMap<ProviderSubject, Id>,
+    /// The users who are disabled.
+    pub disabled: BTreeSet<Id>,
     pub groups: BTreeMap<Id, GroupRow>,
     pub keys: BTreeMap<Id, (ApiKey, SecretHash)>,
     /// How often each user's password was set; absent if it was not.
-    pub password_versions: BTreeMap<Id, u32>,
+    pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     pub boards: BTreeMap<Id, BoardRow>,
@@ -113,15 +117,39 @@ impl State {
             || by_permission()
     }
 
-    /// The apps whose name-key contains this text, by name.
-    pub fn apps_by_name(&self, contains: &str) -> Vec<&App> {
-        let mut rows: Vec<_> = self
-            .apps
-            .values()
-            .filter(|row| row.name_key.contains(contains))
-            .collect();
-        rows.sort_by_key(|row| (&row.name_key, &row.app.id));
-        rows.into_iter().map(|row| &row.app).collect()
+    /// Whether an app stands on a board that this viewer may view.
+    pub fn sees(&self, viewer: &Viewer, app_id: &str) -> bool {
+        let stands_on = |row: &BoardRow| {
+            row.board.items.iter().any(|item| match item {
+                BoardItem::App { app_id: id } => id == app_id,
+                BoardItem::Bookmarks { app_ids } => app_ids.iter().any(|id| id == app_id),
+            })
+        };
+        let mut boards = self.boards.values().filter(|row| stands_on(row));
+        match viewer {
+            Viewer::Everything => true,
+            Viewer::Anonymous => boards.any(|row| row.board.board.is_public),
+            Viewer::User(id) => boards.any(|row| self.can_view_board(id, &row.board.board.id)),
+        }
+    }
+
+    /// How often this user's password was set.
+    pub fn password_version(&self, user_id: &str) -> u64 {
+        self.password_versions.get(user_id).copied().unwrap_or_default()
+    }
+
+    /// The users that a filter matches.
+    pub fn matching_users(&self, filter: &UserFilter) -> impl Iterator<Item = &NewUser> {
+        let contains = filter.name_contains.as_deref().unwrap_or_default();
+        self.users.values().filter(move |row| {
+            let user = &row.user;
+            filter.provider.is_none_or(|provider| user.provider == provider)
+                && row.name_key.contains(contains)
+                && (filter.email.is_none() || user.email == filter.email)
+                && filter
+                    .disabled
+                    .is_none_or(|disabled| self.disabled.contains(&user.id) == disabled)
+        })
     }
 
     /// Fails if another user of this provider has this name.
@@ -148,6 +176,14 @@ impl State {
         }
     }
 
+    /// Fails if there is no such user, or if they are disabled.
+    pub fn check_enabled(&self, user_id: &Id) -> Result<()> {
+        if self.disabled.contains(user_id) {
+            return Err(Error::Constraint(Constraint::Reference));
+        }
+        Self::check_reference(&self.users, [user_id])
+    }
+
     pub fn remove_user(&mut self, id: &str) -> bool {
         self.identities.retain(|_, user_id| user_id != id);
         self.keys.retain(|_, (key, _)| key.user_id != id);
@@ -162,6 +198,7 @@ impl State {
             clear(&mut row.board.board.creator_id, id);
         }
         self.password_versions.remove(id);
+        self.disabled.remove(id);
         self.users.remove(id).is_some()
     }
 
@@ -201,10 +238,10 @@ impl State {
     }
 }
 
-/// Adds a record. The contract says that its id is new; if it is not, the caller is at fault.
+/// Adds a record with a new id.
 pub(super) fn insert<R>(records: &mut BTreeMap<Id, R>, id: &str, record: R) -> Result<()> {
     if records.contains_key(id) {
-        return Err(Error::Unavailable("a new record has the id of another".into()));
+        return Err(Error::Constraint(Constraint::Id));
     }
     records.insert(id.to_owned(), record);
     Ok(())

@@ -8,7 +8,8 @@ use super::state::State;
 use crate::context::CallContext;
 use crate::driver::{PasswordSetter, Trail, failed_before, only_reads};
 use crate::ids::Ids;
-use crate::records::Result;
+use crate::records::{AppFilter, NewUser, Result, Viewer};
+use portico_model::App;
 
 /// Where a write transaction commits to, with its permit.
 pub(super) struct Target {
@@ -24,10 +25,18 @@ pub(super) struct MemoryTransaction {
     pub ids: Ids,
     pub trail: Trail,
     failed: bool,
+    /// Whether callers see only the apps on boards that they may view.
+    views_differ: bool,
 }
 
 impl MemoryTransaction {
-    pub fn new(state: Arc<State>, target: Option<Target>, context: &CallContext, ids: Ids) -> Self {
+    pub fn new(
+        state: Arc<State>,
+        target: Option<Target>,
+        context: &CallContext,
+        ids: Ids,
+        views_differ: bool,
+    ) -> Self {
         Self {
             state,
             target,
@@ -35,6 +44,7 @@ impl MemoryTransaction {
             ids,
             trail: Trail::of(context),
             failed: false,
+            views_differ,
         }
     }
 
@@ -49,6 +59,44 @@ impl MemoryTransaction {
         let result = change(Arc::make_mut(&mut self.state));
         self.failed = result.is_err();
         result
+    }
+
+    /// Changes a user; false if there is no such user. A change that fails leaves the user as they were.
+    pub fn set(
+        &mut self,
+        user_id: &str,
+        set: impl FnOnce(&State, &mut NewUser) -> Result<()>,
+    ) -> Result<bool> {
+        let found = self.change(|state| {
+            let Some(mut row) = state.users.get(user_id).cloned() else {
+                return Ok(false);
+            };
+            set(state, &mut row)?;
+            state.users.insert(user_id.to_owned(), row);
+            Ok(true)
+        })?;
+        if found {
+            self.trail.changed(user_id);
+        }
+        Ok(found)
+    }
+
+    /// Whether an app is in this view.
+    pub fn sees(&self, viewer: &Viewer, app: &App) -> bool {
+        !self.views_differ || self.state.sees(viewer, &app.id)
+    }
+
+    /// The apps that a filter matches, by name.
+    pub fn matching_apps(&self, filter: &AppFilter) -> Vec<&App> {
+        let contains = filter.name_contains.as_deref().unwrap_or_default();
+        let mut rows: Vec<_> = self
+            .state
+            .apps
+            .values()
+            .filter(|row| row.name_key.contains(contains) && self.sees(&filter.viewer, &row.app))
+            .collect();
+        rows.sort_by_key(|row| (&row.name_key, &row.app.id));
+        rows.into_iter().map(|row| &row.app).collect()
     }
 
     /// Runs a change that creates this record, or answers false.

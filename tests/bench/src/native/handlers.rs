@@ -23,8 +23,8 @@ use portico_model::{
 use portico_sandbox::{self as sandbox, Kind};
 use portico_service::identity::{self, Identity, PLAIN_COOKIE};
 use portico_storage::{
-    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, Session, SharedSnapshot, Snapshot,
-    StoredApp,
+    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, ProviderName, Session,
+    SharedSnapshot, Slice, Snapshot, StoredApp, Viewer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,8 +47,8 @@ pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Reque
         let (_, context) = native
             .enter(&parts, &sandbox::Access::Public, Kind::Query, snapshot.share())
             .await?;
-        let mut transaction = native.storage.begin(Access::Read, &context).await?;
-        let app = transaction.get_app(&id).await?;
+        let mut transaction = native.storage.begin(Access::Lookup, &context).await?;
+        let app = transaction.get_app(&id, &Viewer::Everything).await?;
         json(&app.ok_or_else(|| Error::not_found("App"))?)
     };
     answer(work.await)
@@ -62,13 +62,8 @@ pub async fn all(State(native): Shared, request: Request) -> Response {
         let (_, context) = native
             .enter(&parts, &sandbox::Access::Protected, Kind::Query, snapshot.share())
             .await?;
-        let everything = AppFilter {
-            name_contains: None,
-            offset: 0,
-            limit: None,
-        };
-        let mut transaction = native.storage.begin(Access::Read, &context).await?;
-        json(&transaction.list_apps(&everything).await?)
+        let mut transaction = native.storage.begin(Access::Lookup, &context).await?;
+        json(&transaction.list_apps(&AppFilter::EVERYTHING, Slice::ALL).await?)
     };
     answer(work.await)
 }
@@ -153,11 +148,14 @@ impl Native {
         let (parts, body) = request.into_parts();
         let Credentials { username, password } = read(body).await?;
         let context = Identity::anonymous().context(&request_id(&parts).0);
-        let key = AccountKey::Name((Provider::Credentials, name_key(username.trim())));
+        let key = AccountKey::Name(ProviderName {
+            provider: Provider::Credentials,
+            name_key: name_key(username.trim()),
+        });
         let mut transaction = self.storage.begin_dashboard(Access::Read, &context).await?;
-        let account = transaction.find_account(&key).await?;
+        let account = transaction.get_account(&key).await?;
+        let account = account.filter(|account| !account.disabled);
         let account = account.ok_or_else(Error::unauthorized)?;
-        let version = transaction.password_version(&account.id).await?;
         drop(transaction);
 
         let hash = account.password_hash.unwrap_or_default();
@@ -185,7 +183,12 @@ impl Native {
             ends_at,
         };
         let mut transaction = self.storage.begin_dashboard(Access::Write, &context).await?;
-        if transaction.password_version(&account.id).await? != version {
+        let present = transaction
+            .get_account(&AccountKey::Id(account.id.clone()))
+            .await?;
+        if present
+            .is_none_or(|present| present.disabled || present.password_version != account.password_version)
+        {
             return Err(Error::unauthorized());
         }
         transaction.delete_expired_sessions(now).await?;

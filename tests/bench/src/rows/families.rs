@@ -12,7 +12,7 @@ use portico_model::App;
 use portico_server::data_dir::DataDir;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
-use portico_storage::{Access, AppFilter, CallContext, DashboardStorage, Storage, StoredApp};
+use portico_storage::{Access, AppFilter, CallContext, DashboardStorage, Slice, Storage, StoredApp};
 
 use super::Bench;
 use crate::{
@@ -108,16 +108,18 @@ async fn cost(
     let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
     let filter = AppFilter {
         name_contains: Some(text.into()),
-        offset: 0,
-        limit: Some(10),
+        ..AppFilter::EVERYTHING
     };
     let before = processor_time()?;
     let mut transaction = storage.begin(Access::Read, context).await.map_err(refused)?;
-    let count = transaction.count_apps(text).await.map_err(refused)?;
+    let count = transaction.count_apps(&filter).await.map_err(refused)?;
     // As in the component: without hits there is no page.
     let first = match count {
         0 => Vec::new(),
-        _ => transaction.list_apps(&filter).await.map_err(refused)?,
+        _ => transaction
+            .list_apps(&filter, Slice::first(10))
+            .await
+            .map_err(refused)?,
     };
     drop(transaction);
     let after = processor_time()?;

@@ -36,9 +36,9 @@ fn differences_of_types_are_described() {
     );
     assert_problem(keys, "keys: func(names: list<string>)", "it has no result");
     let word = "record `procedure`: it adds `costs`";
-    assert_problem("hashes: bool,", "hashes: bool, costs: u32,", word);
-    let word = "record `procedure`: field `hashes`: u8 where this host has bool";
-    assert_problem("hashes: bool,", "hashes: u8,", word);
+    assert_problem("cost: cost,", "cost: cost, costs: u32,", word);
+    let word = "record `procedure`: field `cost`: u8 where this host has cost";
+    assert_problem("cost: cost,", "cost: u8,", word);
     assert_problem("        debug,\n", "", "enum `level`: it lacks `debug`");
     assert_problem(
         "        debug,\n",
@@ -57,8 +57,8 @@ fn differences_of_types_are_described() {
 
 #[test]
 fn what_either_side_lacks_is_described() {
-    let word = "does not offer portico:dashboard/sign-in@0.2.0, which this host calls";
-    assert_problem("export sign-in;", "", word);
+    let word = "does not offer portico:dashboard/sign-in@1.0.0, which this host calls";
+    assert_problem("@since(version = 1.0.0)\n    export sign-in;", "", word);
     assert_problem(
         "write: func(",
         "shout: func(",
@@ -71,15 +71,15 @@ fn what_either_side_lacks_is_described() {
     );
     let more = "interface log { more: func();";
     assert_problem("interface log {", more, "`more`: this host does not offer it");
-    let version = "portico:dashboard@0.3.0";
-    assert_problem("portico:dashboard@0.2.0", version, version);
+    let version = "portico:dashboard@2.0.0";
+    assert_problem("portico:dashboard@1.0.0", version, version);
 }
 
 #[test]
 fn compatible_differences_are_no_problem() {
     for (old, new) in [
-        ("portico:dashboard@0.2.0", "portico:dashboard@0.2.4"),
-        ("import icons;", ""),
+        ("portico:dashboard@1.0.0", "portico:dashboard@1.0.4"),
+        ("@since(version = 1.0.0)\n    import icons;", ""),
         ("keys: func(names:", "keys: func(words:"),
         ("interface names {", "interface names { more: func();"),
         ("export names;", "export names; export more: func();"),

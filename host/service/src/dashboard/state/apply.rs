@@ -65,9 +65,8 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = enclosing.transaction().await;
     require_administrator(&mut *transaction).await?;
-    let mut after = Snapshot::read(&mut *transaction).await?;
+    let after = Snapshot::read(&mut *transaction).await?;
     drop(transaction);
-    after.sort(&keys);
     let view = |snapshot| View {
         snapshot,
         names: Names::new(snapshot, &keys),
@@ -84,16 +83,15 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     Ok(output)
 }
 
-/// Sorts the snapshot by name, and resolves the document's names in it.
+/// Resolves the names of the document in the snapshot.
 async fn make_plan(
-    mut snapshot: Snapshot,
+    snapshot: Snapshot,
     component: &mut Component<'_>,
     document: &Document,
     keys: &mut Keys,
 ) -> Result<(Snapshot, Plan), Error> {
     let names = keys.unknown(snapshot.names());
     component.learn(keys, names).await?;
-    snapshot.sort(keys);
     let plan = Plan::new(document, &snapshot, keys)?;
     Ok((snapshot, plan))
 }

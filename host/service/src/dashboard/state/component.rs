@@ -88,7 +88,7 @@ impl<'a> Component<'a> {
     pub async fn check_users(&mut self, fields: &mut Fields, users: &[WantedUser]) -> Result<(), Error> {
         let caller = self.call.caller();
         for (index, users) in users.chunks(MOST).enumerate() {
-            let answer = ask!(self, portico_dashboard_state.call_check_users(caller, users));
+            let answer = ask!(self, portico_dashboard_state.call_check_users(&caller, users));
             note(fields, answer, "users", index * MOST)?;
         }
         Ok(())
@@ -98,7 +98,7 @@ impl<'a> Component<'a> {
     pub async fn check_apps(&mut self, fields: &mut Fields, apps: &[WantedApp]) -> Result<(), Error> {
         let caller = self.call.caller();
         for (index, apps) in apps.chunks(MOST).enumerate() {
-            let answer = ask!(self, portico_dashboard_state.call_check_apps(caller, apps));
+            let answer = ask!(self, portico_dashboard_state.call_check_apps(&caller, apps));
             note(fields, answer, "apps", index * MOST)?;
         }
         Ok(())
@@ -112,7 +112,7 @@ impl<'a> Component<'a> {
         let (plugin, store) = instance.parts()?;
         let state = plugin.portico_dashboard_state();
         let answer = state
-            .call_hash_password(store, self.call.caller(), password)
+            .call_hash_password(store, &self.call.caller(), password)
             .await;
         instance.answer(answer)
     }
@@ -122,7 +122,7 @@ impl<'a> Component<'a> {
         let caller = self.call.caller();
         let mut icons = Vec::with_capacity(names.len());
         for names in names.chunks(MOST) {
-            let answer = ask!(self, portico_dashboard_state.call_find_icons(caller, names));
+            let answer = ask!(self, portico_dashboard_state.call_find_icons(&caller, names));
             icons.extend(answer?);
         }
         Ok(icons)
@@ -132,7 +132,7 @@ impl<'a> Component<'a> {
         let caller = self.call.caller();
         let mut ids = Vec::with_capacity(users.len());
         for (index, users) in users.chunks(MOST).enumerate() {
-            let answer = ask!(self, portico_dashboard_state.call_put_users(caller, users));
+            let answer = ask!(self, portico_dashboard_state.call_put_users(&caller, users));
             ids.extend(answer.map_err(|error| placed(error, "users", index * MOST))?);
         }
         Ok(ids)
@@ -142,7 +142,7 @@ impl<'a> Component<'a> {
         let caller = self.call.caller();
         let mut ids = Vec::with_capacity(apps.len());
         for (index, apps) in apps.chunks(MOST).enumerate() {
-            let answer = ask!(self, portico_dashboard_state.call_put_apps(caller, apps));
+            let answer = ask!(self, portico_dashboard_state.call_put_apps(&caller, apps));
             ids.extend(answer.map_err(|error| placed(error, "apps", index * MOST))?);
         }
         Ok(ids)
@@ -154,7 +154,7 @@ impl<'a> Component<'a> {
             for id in ids {
                 let (plugin, store) = instance.parts()?;
                 let users = plugin.portico_dashboard_users();
-                let answer = users.call_delete(store, self.call.caller(), id).await;
+                let answer = users.call_delete(store, &self.call.caller(), id).await;
                 instance.answer(answer)?;
             }
             self.permit = Some(instance.leave());
@@ -168,7 +168,7 @@ impl<'a> Component<'a> {
             for id in ids {
                 let (plugin, store) = instance.parts()?;
                 let apps = plugin.portico_dashboard_apps();
-                let answer = apps.call_delete(store, self.call.caller(), id).await;
+                let answer = apps.call_delete(store, &self.call.caller(), id).await;
                 instance.answer(answer)?;
             }
             self.permit = Some(instance.leave());

@@ -78,6 +78,7 @@ const USER: Shape = Named(
             "A data URI of an image (PNG, JPEG, GIF, WebP), trimmed; for a user of `oidc` or `ldap` also a URL.",
         ),
         optional("groups", List(&Text)).about("The groups that the user is in, all of them, by name."),
+        optional("disabled", Boolean).about("Whether the user is disabled and cannot sign in; not, if new."),
     ]),
 );
 const APP: Shape = Named(
@@ -194,6 +195,7 @@ pub(super) struct User {
     #[serde(default)]
     pub image: TextChange,
     pub groups: Option<Vec<String>>,
+    pub disabled: Option<bool>,
 }
 
 #[derive(Deserialize)]

@@ -44,6 +44,7 @@ const USER: Shape = Named(
         required("email", NULLABLE_TEXT).about("The email."),
         required("emailVerified", NULLABLE_DATE).about("When the email was verified."),
         required("image", NULLABLE_TEXT).about("The image: a data URI, or a URL from the provider."),
+        required("disabled", Boolean).about("Whether the user is disabled and cannot sign in."),
         required("groups", List(&Text)).about("The groups that the user is in, by name."),
     ]),
 );
@@ -101,6 +102,7 @@ struct User<'a> {
     #[serde(serialize_with = "time::serialize_option")]
     email_verified: Option<Timestamp>,
     image: Option<&'a str>,
+    disabled: bool,
     groups: Vec<&'a str>,
 }
 
@@ -164,6 +166,7 @@ impl<'a> Exported<'a> {
             email: user.email.as_deref(),
             email_verified: user.email_verified,
             image: user.image.as_deref(),
+            disabled: user.disabled,
             groups: groups_named(&names, &user.groups),
         });
         let engines = snapshot.search_engines.iter().map(|engine| Engine {

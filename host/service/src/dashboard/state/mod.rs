@@ -57,11 +57,10 @@ pub(super) static ROWS: &[Row] = &[
 
 async fn export(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
-    let mut snapshot = Snapshot::read(&mut *transaction).await?;
+    let snapshot = Snapshot::read(&mut *transaction).await?;
     drop(transaction);
     let mut keys = Keys::default();
     let names = keys.unknown(snapshot.names());
     Component::new(&call).await?.learn(&mut keys, names).await?;
-    snapshot.sort(&keys);
     json(&Exported::new(&snapshot, &keys))
 }

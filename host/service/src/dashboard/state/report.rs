@@ -334,6 +334,7 @@ fn user_changes(before: &User, after: &User, old: &View<'_>, new: &View<'_>) -> 
         moment,
     );
     changes.field("image", &before.image, &after.image);
+    changes.field("disabled", &before.disabled, &after.disabled);
     changes.field_as(
         "groups",
         &before.groups,

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
-use portico_storage::{AppFilter, Board, DashboardTransaction, Group, SearchEngine, Shares, UserFilter};
+use portico_storage::{
+    self as storage, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares, Slice,
+    UserFilter,
+};
 
 /// All records, by name.
 pub(super) struct Snapshot {
@@ -23,12 +26,52 @@ pub(super) struct User {
     pub email: Option<String>,
     pub email_verified: Option<Timestamp>,
     pub image: Option<String>,
+    pub disabled: bool,
     /// In the order of the groups.
     pub groups: Vec<Id>,
 }
 
+/// How many records are read at once, unless they are too large.
+const MOST_AT_ONCE: u32 = 10_000;
+
+/// Reads all records of a kind, in slices that storage can answer.
+macro_rules! read_all {
+    ($slice:ident => $read:expr) => {{
+        let mut all = Vec::new();
+        let mut limit = MOST_AT_ONCE;
+        loop {
+            let $slice = Slice {
+                offset: all.len() as u32,
+                limit: Some(limit),
+            };
+            match $read.await {
+                Ok(some) => {
+                    let is_last = some.len() < limit as usize;
+                    all.extend(some);
+                    if is_last {
+                        return Ok(all);
+                    }
+                }
+                Err(storage::Error::TooLarge) if limit > 1 => limit /= 2,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }};
+}
+
+/// All users by name.
+async fn read_users(transaction: &mut dyn DashboardTransaction) -> Result<Vec<ListedUser>, Error> {
+    let everyone = UserFilter::default();
+    read_all!(slice => transaction.list_users(&everyone, slice, true))
+}
+
+/// All apps by name.
+async fn read_apps(transaction: &mut dyn DashboardTransaction) -> Result<Vec<App>, Error> {
+    read_all!(slice => transaction.list_apps(&AppFilter::EVERYTHING, slice))
+}
+
 impl Snapshot {
-    /// Reads all records. Users come provider by provider until [`Snapshot::sort`] sorts them.
+    /// Reads all records.
     pub async fn read(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
         let groups = transaction.list_groups().await?;
         let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
@@ -37,31 +80,18 @@ impl Snapshot {
                 memberships.entry(&member.id).or_default().push(group.id.clone());
             }
         }
-        let mut users = Vec::new();
-        for provider in [Provider::Credentials, Provider::Oidc, Provider::Ldap] {
-            let filter = UserFilter {
-                provider: Some(provider),
-                name_contains: None,
-                email: None,
-                limit: None,
-            };
-            let of_provider = transaction.list_users(&filter).await?.into_iter();
-            users.extend(of_provider.map(|user| User {
-                groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
-                id: user.id,
-                name: user.name,
-                provider,
-                email: user.email,
-                email_verified: user.email_verified,
-                image: user.image,
-            }));
-        }
-        let everything = AppFilter {
-            name_contains: None,
-            offset: 0,
-            limit: None,
-        };
-        let apps = transaction.list_apps(&everything).await?;
+        let users = read_users(transaction).await?.into_iter().map(|user| User {
+            groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
+            id: user.id,
+            name: user.name,
+            provider: user.provider,
+            email: user.email,
+            email_verified: user.email_verified,
+            image: user.image,
+            disabled: user.disabled,
+        });
+        let users = users.collect();
+        let apps = read_apps(transaction).await?;
         let search_engines = transaction.list_search_engines().await?;
         let mut boards = Vec::new();
         for board in transaction.list_boards().await? {
@@ -92,12 +122,6 @@ impl Snapshot {
             .chain(boards)
             .chain(groups)
             .map(String::as_str)
-    }
-
-    /// Sorts the users by name. The other lists are sorted already.
-    pub fn sort(&mut self, keys: &Keys) {
-        self.users
-            .sort_by(|one, other| (keys.of(&one.name), &one.id).cmp(&(keys.of(&other.name), &other.id)));
     }
 }
 

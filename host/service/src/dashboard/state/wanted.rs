@@ -37,6 +37,7 @@ impl Wanted {
                 Change::Set(moment) => TimestampChange::Set(moment),
             },
             image: std::mem::take(&mut user.image),
+            disabled: user.disabled,
             secret: user.password.take().map(Secret::Password),
         });
         let apps = document.apps.iter_mut().flatten().map(|app| WantedApp {

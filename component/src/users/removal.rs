@@ -1,0 +1,36 @@
+//! Deleting and disabling users.
+
+use super::user::{require_found, require_storable};
+use crate::bindings::types::{Caller, Error};
+use crate::procedures::{Procedure, authorise};
+use crate::validate::text;
+use crate::{error, transaction};
+
+/// `user.delete`
+pub fn delete(caller: &Caller, user_id: &str) -> Result<(), Error> {
+    let authorised = authorise(caller, Procedure::UserDelete)?;
+    authorised.require_own_user_or_permission(user_id)?;
+    if !text::is_storable(user_id) {
+        return Ok(());
+    }
+    transaction::write(&caller.context, |transaction| {
+        // A user who does not exist was not the last administrator.
+        if transaction.delete_user(user_id)? && !transaction.has_another_admin(user_id)? {
+            return Err(error::conflict("The last administrator cannot be deleted").into());
+        }
+        Ok(())
+    })
+}
+
+/// `user.setDisabled`
+pub fn set_disabled(caller: &Caller, user_id: &str, disabled: bool) -> Result<(), Error> {
+    authorise(caller, Procedure::UserSetDisabled)?;
+    require_storable(user_id)?;
+    transaction::write(&caller.context, |transaction| {
+        require_found(transaction.set_disabled(user_id, disabled)?)?;
+        if disabled && !transaction.has_another_admin(user_id)? {
+            return Err(error::conflict("The last administrator cannot be disabled").into());
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,175 @@
+// The dashboard over PostgreSQL: the routes of ../src/dashboard.js.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { createExpressMiddleware } from "@trpc/server/adapters/express";
+import { getHTTPStatusCodeFromError } from "@trpc/server/http";
+import express from "express";
+import { z } from "zod";
+import { Hashing } from "../src/portico/hashing.js";
+import { invoke } from "../src/portico/invoke.js";
+import { routerOf, toTrpc } from "../src/portico/router.js";
+import * as surroundings from "../src/surroundings.js";
+import { Component } from "./component.js";
+import { Database, hash } from "./database.js";
+import { Sessions } from "./sessions.js";
+import { VIEWABLE } from "./storage.js";
+
+/** @import { Request, Response, NextFunction } from "express" */
+/** @import { Connection } from "./database.js" */
+
+const MEGABYTE = 1024 * 1024;
+
+/** An answer that reports an error. */
+class Refused extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The server, on the database that the environment names. */
+export async function dashboard() {
+  const database = new Database();
+  await database.createTables();
+  const hashing = new Hashing(new URL("worker.js", import.meta.url));
+  const component = new Component({ database, ...surroundings });
+  const sessions = new Sessions(database, hashing);
+  const router = routerOf({
+    described: await component.runFresh({}, ({ procedures }) => procedures.describe()),
+    run: (call, invocation, hashes) => (hashes ? hashing.run(call, invocation) : component.run(call, invoke(invocation))),
+    hasUsers: async () => (await database.first("SELECT 1 FROM accounts LIMIT 1")) !== undefined,
+  });
+
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(
+    "/trpc",
+    createExpressMiddleware({
+      router,
+      createContext: ({ req }) => sessions.callOf(req),
+      maxBodySize: 16 * MEGABYTE,
+      maxBatchSize: 256,
+    }),
+  );
+  app.use(express.static(fileURLToPath(new URL("../public", import.meta.url))));
+  app.use(express.json());
+
+  /** The user who calls. @param {Request} request */
+  const signedIn = async (request) => {
+    const { user } = await sessions.callOf(request);
+    if (!user) throw new Refused(401, "Sign in first");
+    return user;
+  };
+  /** @param {Request} request */
+  const administrator = async (request) => {
+    const caller = await signedIn(request);
+    if (!caller.permissions.includes("admin")) throw new Refused(403, "You may not do this");
+    return caller;
+  };
+  /** @param {Connection} db @param {string} table @param {string} uid @returns {Promise<number>} */
+  const numberOf = async (db, table, uid) => {
+    const row = await db.first(`SELECT number FROM ${table} WHERE uid = $1`, uid);
+    if (!row) throw new Refused(404, "There is no such thing");
+    return row.number;
+  };
+
+  app.post("/session", async (request, response) => {
+    const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
+    const user = await sessions.signIn(response, username, password);
+    if (!user) throw new Refused(401, "The account was changed just now: sign in again");
+    response.json({ user });
+  });
+  app.delete("/session", async (request, response) => {
+    await sessions.signOut(request, response);
+    response.status(204).end();
+  });
+  app.get("/session", async (request, response) => {
+    const { id, permissions } = await signedIn(request);
+    const { login } = await database.first("SELECT login FROM accounts WHERE uid = $1", id);
+    response.json({ user: { id, name: login }, permissions });
+  });
+
+  app.get("/panels/:uid", async (request, response) => {
+    const { user } = await sessions.callOf(request);
+    const visible = await database.first(VIEWABLE, user?.id ?? "", request.params.uid);
+    if (!visible) throw new Refused(404, "There is no such panel");
+    const { title } = await database.first("SELECT title FROM panels WHERE number = $1", visible.number);
+    const sql = `
+      SELECT tiles.uid AS id, tiles.title, icon, link FROM panel_tiles JOIN tiles ON tiles.number = tile
+      WHERE panel = $1 ORDER BY position`;
+    response.json({ title, tiles: await database.all(sql, visible.number) });
+  });
+  app.post("/panels", async (request, response) => {
+    const caller = await signedIn(request);
+    const input = z.object({ title: z.string().min(1), open: z.boolean(), tiles: z.array(z.string()) });
+    const { title, open, tiles } = input.parse(request.body);
+    const id = randomUUID();
+    await database.write(async (db) => {
+      const sql = "INSERT INTO panels (uid, title, open, owner) VALUES ($1, $2, $3, $4)";
+      await db.run(sql, id, title, open, await numberOf(db, "accounts", caller.id));
+      const panel = await numberOf(db, "panels", id);
+      for (const [position, tile] of tiles.entries()) {
+        const sql = "INSERT INTO panel_tiles (panel, position, tile) VALUES ($1, $2, $3)";
+        await db.run(sql, panel, position, await numberOf(db, "tiles", tile));
+      }
+    });
+    response.status(201).json({ id });
+  });
+  app.post("/teams", async (request, response) => {
+    await administrator(request);
+    const { name, may, members } = z
+      .object({ name: z.string().min(1), may: z.array(z.string()), members: z.array(z.string()) })
+      .parse(request.body);
+    const id = randomUUID();
+    await database.write(async (db) => {
+      if (await db.first("SELECT 1 FROM teams WHERE name = $1", name)) throw new Refused(409, "There is a team of this name");
+      await db.run("INSERT INTO teams (uid, name) VALUES ($1, $2)", id, name);
+      const team = await numberOf(db, "teams", id);
+      for (const right of new Set(may)) await db.run("INSERT INTO team_rights (team, may) VALUES ($1, $2)", team, right);
+      for (const member of new Set(members)) {
+        const account = await numberOf(db, "accounts", member);
+        await db.run("INSERT INTO team_members (account, team) VALUES ($1, $2)", account, team);
+      }
+    });
+    response.status(201).json({ id });
+  });
+  app.post("/invitations", async (request, response) => {
+    const { id: maker } = await administrator(request);
+    const { days } = z.object({ days: z.number().positive() }).parse(request.body);
+    const id = randomUUID();
+    const token = randomBytes(32).toString("base64url");
+    const ends = Date.now() + Math.round(days * 86_400_000);
+    const sql = "INSERT INTO invitations (uid, token_hash, ends_at, made_by) VALUES ($1, $2, $3, $4)";
+    await database.run(sql, id, hash(token), ends, await numberOf(database, "accounts", maker));
+    response.status(201).json({ id, token });
+  });
+  app.post("/engines", async (request, response) => {
+    await administrator(request);
+    const { name, url } = z.object({ name: z.string().min(1), url: z.url() }).parse(request.body);
+    const id = randomUUID();
+    await database.run("INSERT INTO engines (uid, name, url) VALUES ($1, $2, $3)", id, name, url);
+    response.status(201).json({ id });
+  });
+
+  app.use((/** @type {Request} */ request) => {
+    throw new Refused(404, `There is nothing at ${request.path}`);
+  });
+  app.use((/** @type {any} */ error, /** @type {Request} */ _, /** @type {Response} */ response, /** @type {NextFunction} */ next) => {
+    if (response.headersSent) return next(error);
+    if (error instanceof z.ZodError) return response.status(400).json({ message: z.prettifyError(error) });
+    if (typeof error.status === "number") return response.status(error.status).json({ message: error.message });
+    // A refusal by the component, or an error in the dashboard.
+    const refused = toTrpc(error);
+    response.status(getHTTPStatusCodeFromError(refused)).json({ message: refused.message });
+  });
+
+  return {
+    app,
+    close: async () => {
+      await hashing.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+-- The dashboard's own tables, which existed before Portico. Additions for Portico are marked.
+--
+-- Rows are numbered and refer to each other by number. Clients see the uid, which is text. Names are
+-- compared by their *_key (the contract's name-key), byte by byte: COLLATE "C". Times are milliseconds since
+-- 1970. Secrets are stored only as SHA-256.
+
+CREATE TABLE IF NOT EXISTS panels (
+    number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid    TEXT COLLATE "C" NOT NULL UNIQUE,
+    title  TEXT NOT NULL,
+    open   BOOLEAN NOT NULL,
+    owner  INTEGER
+);
+
+CREATE TABLE IF NOT EXISTS engines (
+    number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid    TEXT COLLATE "C" NOT NULL UNIQUE,
+    name   TEXT NOT NULL,
+    url    TEXT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS accounts (
+    number             INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid                TEXT COLLATE "C" NOT NULL UNIQUE,
+    realm              TEXT NOT NULL CHECK (realm IN ('local', 'sso', 'directory')),
+    login              TEXT NOT NULL,
+    login_key          TEXT COLLATE "C" NOT NULL, -- for Portico; filled once by the component's names.keys
+    mail               TEXT,
+    mail_checked_at    BIGINT,
+    secret             TEXT,
+    secret_version     BIGINT NOT NULL DEFAULT 0, -- for Portico; how often the password was set
+    blocked            BOOLEAN NOT NULL DEFAULT FALSE, -- for Portico; whether the user is disabled
+    theme              TEXT NOT NULL CHECK (theme IN ('day', 'night', 'system')),
+    start_panel        INTEGER REFERENCES panels ON DELETE SET NULL,
+    start_panel_small  INTEGER REFERENCES panels ON DELETE SET NULL,
+    week_begins_on     INTEGER NOT NULL,
+    shows_state        BOOLEAN NOT NULL,
+    engine             INTEGER REFERENCES engines ON DELETE SET NULL,
+    searches_in_new_tab BOOLEAN NOT NULL,
+    avatar             TEXT,
+    UNIQUE (realm, login_key)
+);
+
+DO $$ BEGIN
+    ALTER TABLE panels ADD CONSTRAINT panels_owner FOREIGN KEY (owner) REFERENCES accounts ON DELETE SET NULL;
+EXCEPTION WHEN duplicate_object THEN NULL;
+END $$;
+
+-- For Portico: the subject of an account at an identity provider, as SHA-256: it may have more bytes than a row
+-- of an index.
+CREATE TABLE IF NOT EXISTS subjects (
+    realm   TEXT NOT NULL,
+    subject BYTEA NOT NULL,
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    PRIMARY KEY (realm, subject),
+    UNIQUE (account, realm)
+);
+
+-- Sessions.
+CREATE TABLE IF NOT EXISTS logins (
+    uid        TEXT COLLATE "C" PRIMARY KEY,
+    token_hash BYTEA NOT NULL UNIQUE,
+    account    INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    ends_at    BIGINT NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS invitations (
+    uid        TEXT COLLATE "C" PRIMARY KEY,
+    token_hash BYTEA NOT NULL,
+    ends_at    BIGINT NOT NULL,
+    made_by    INTEGER REFERENCES accounts ON DELETE CASCADE
+);
+
+CREATE TABLE IF NOT EXISTS teams (
+    number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid    TEXT COLLATE "C" NOT NULL UNIQUE,
+    name   TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE IF NOT EXISTS team_rights (
+    team      INTEGER NOT NULL REFERENCES teams ON DELETE CASCADE,
+    may       TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (team, may)
+);
+
+CREATE TABLE IF NOT EXISTS team_members (
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    team    INTEGER NOT NULL REFERENCES teams ON DELETE CASCADE,
+    PRIMARY KEY (account, team)
+);
+
+-- The apps of Portico.
+CREATE TABLE IF NOT EXISTS tiles (
+    number    INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uid       TEXT COLLATE "C" NOT NULL UNIQUE,
+    title     TEXT NOT NULL,
+    title_key TEXT COLLATE "C" NOT NULL, -- for Portico
+    note      TEXT,
+    icon      TEXT NOT NULL,
+    link      TEXT,
+    probe     TEXT
+);
+CREATE INDEX IF NOT EXISTS tiles_by_title ON tiles (title_key, uid);
+
+CREATE TABLE IF NOT EXISTS panel_tiles (
+    panel    INTEGER NOT NULL REFERENCES panels ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    tile     INTEGER NOT NULL REFERENCES tiles ON DELETE CASCADE,
+    PRIMARY KEY (panel, position)
+);
+
+-- With whom a panel is shared.
+CREATE TABLE IF NOT EXISTS panel_accounts (
+    panel   INTEGER NOT NULL REFERENCES panels ON DELETE CASCADE,
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    PRIMARY KEY (panel, account)
+);
+CREATE TABLE IF NOT EXISTS panel_teams (
+    panel INTEGER NOT NULL REFERENCES panels ON DELETE CASCADE,
+    team  INTEGER NOT NULL REFERENCES teams ON DELETE CASCADE,
+    PRIMARY KEY (panel, team)
+);

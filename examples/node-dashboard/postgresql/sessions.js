@@ -1,0 +1,88 @@
+// Sessions: the dashboard's own cookie, as in ../src/sessions.js.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { hash } from "./database.js";
+
+/**
+ * @import { Request, Response } from "express"
+ * @import { Call } from "../src/portico/contexts.js"
+ * @import { Hashing } from "../src/portico/hashing.js"
+ * @import { Database } from "./database.js"
+ */
+
+const COOKIE = "dashboard";
+const MILLISECONDS = 30 * 86_400_000;
+
+/** @type {Call} */
+const ANONYMOUS = {};
+
+/** @param {Request} request */
+const token = (request) => request.headers.cookie?.match(`(?:^|; *)${COOKIE}=([\\w-]{43})`)?.[1];
+
+/**
+ * Begins a session, unless the account is blocked or gone, or its password was set after it was checked. FOR
+ * SHARE: if a transaction that sets the password or blocks the account has not ended yet, this waits for it and
+ * looks at the row again.
+ * @param {Database} database
+ * @param {string} account its uid
+ * @param {string} token
+ * @param {bigint} version of the password that was checked
+ */
+export const begin = async (database, account, token, version) => {
+  await database.run("DELETE FROM logins WHERE ends_at <= $1", Date.now());
+  const sql = `
+    INSERT INTO logins (uid, token_hash, account, ends_at)
+    SELECT $1, $2, number, $3 FROM accounts WHERE uid = $4 AND NOT blocked AND secret_version = $5 FOR SHARE`;
+  return (await database.run(sql, randomUUID(), hash(token), Date.now() + MILLISECONDS, account, String(version))) > 0;
+};
+
+export class Sessions {
+  #database;
+  #hashing;
+
+  /** @param {Database} database @param {Hashing} hashing */
+  constructor(database, hashing) {
+    this.#database = database;
+    this.#hashing = hashing;
+  }
+
+  /** Who calls, with what they may do at this moment. @param {Request} request @returns {Promise<Call>} */
+  async callOf(request) {
+    const presented = token(request);
+    if (!presented) return ANONYMOUS;
+    const sql = `
+      SELECT logins.uid AS session, accounts.uid AS id, may
+      FROM logins JOIN accounts ON accounts.number = logins.account
+        LEFT JOIN team_members ON team_members.account = accounts.number LEFT JOIN team_rights USING (team)
+      WHERE token_hash = $1 AND ends_at > $2`;
+    const rows = await this.#database.all(sql, hash(presented), Date.now());
+    if (rows.length === 0) return ANONYMOUS;
+    const [{ session, id }] = rows;
+    const permissions = [...new Set(rows.flatMap(({ may }) => may ?? []))];
+    return { session, user: { id, permissions } };
+  }
+
+  /**
+   * Checks name and password with the component and begins a session. Returns its user.
+   * @param {Response} response
+   * @param {string} username
+   * @param {string} password
+   * @returns {Promise<{ id: string, name: string } | undefined>} undefined if the account has changed meanwhile
+   */
+  async signIn(response, username, password) {
+    const values = [username, password];
+    const { id, name, passwordVersion } = await this.#hashing.run(ANONYMOUS, { on: "signIn", name: "password", values });
+    const token = randomBytes(32).toString("base64url");
+    if (!(await begin(this.#database, id, token, passwordVersion))) return undefined;
+    // Behind TLS add `secure`.
+    response.cookie(COOKIE, token, { httpOnly: true, sameSite: "lax", maxAge: MILLISECONDS });
+    return { id, name };
+  }
+
+  /** @param {Request} request @param {Response} response */
+  async signOut(request, response) {
+    const presented = token(request);
+    if (presented) await this.#database.run("DELETE FROM logins WHERE token_hash = $1", hash(presented));
+    response.clearCookie(COOKIE);
+  }
+}

@@ -1,0 +1,198 @@
+//! What storage refuses: answers with too much text, and ids that are in use.
+
+use portico_storage::driver::LARGEST_ANSWER;
+use portico_storage::{
+    AppFilter, Constraint, Error, Result, Slice, StoredApp, Transaction, UserFilter, Viewer,
+};
+
+use crate::store::{Store, app, named, texts, user};
+
+/// The characters of the largest image.
+const IMAGE: usize = 350_000;
+/// The first number of such images that is too large for one answer.
+const TOO_MANY: usize = 286;
+
+pub async fn a_list_of_users_with_too_much_text_is_refused_and_a_slice_of_it_is_not(store: &Store) {
+    let mut writer = store.write().await;
+    for number in 0..TOO_MANY {
+        let mut new = user(&format!("{number:03}"), &format!("user {number:03}"));
+        new.user.image = Some("x".repeat(IMAGE));
+        writer.insert_user(&new).await.unwrap();
+    }
+    writer.commit().await.unwrap();
+
+    let all = UserFilter::default();
+    let most = TOO_MANY as u32 - 1;
+    let list = async |slice, with_images| {
+        let users = store.read().await.list_users(&all, slice, with_images).await;
+        users.map(|users| users.len())
+    };
+    assert_eq!(list(Slice::ALL, true).await, Err(Error::TooLarge));
+    assert_eq!(list(Slice::first(most + 1), true).await, Err(Error::TooLarge));
+    assert_eq!(list(Slice::ALL, false).await, Ok(TOO_MANY));
+    assert_eq!(list(Slice::first(most), true).await, Ok(TOO_MANY - 1));
+    let rest = Slice {
+        offset: 1,
+        limit: None,
+    };
+    assert_eq!(list(rest, true).await, Ok(TOO_MANY - 1));
+    assert_eq!(store.read().await.count_users(&all).await, Ok(TOO_MANY as u32));
+}
+
+/// An app with this many bytes of text.
+fn large(number: usize, bytes: usize) -> StoredApp {
+    let mut large = app(&format!("{number:03}"), &format!("app {number:03}"));
+    large.app.icon_url.clear();
+    large.app.href = Some("h".repeat(1_000));
+    large.app.ping_url = Some("p".repeat(1_000));
+    // Two bytes each.
+    large.app.description = Some("ü".repeat(1_000));
+    let others = large.app.id.len() + large.app.name.len() + 4_000;
+    large.app.icon_url = "x".repeat(bytes - others);
+    large
+}
+
+pub async fn a_list_of_apps_with_too_much_text_is_refused_and_a_slice_of_it_is_not(store: &Store) {
+    // Also in a view that does not show all apps.
+    for store in [store, &store.another_by_board()] {
+        let mut writer = store.write().await;
+        let apps: Vec<_> = (0..TOO_MANY).map(|number| large(number, IMAGE)).collect();
+        writer.insert_apps(&apps).await.unwrap();
+        let ids: Vec<_> = apps.iter().map(|app| app.app.id.clone()).collect();
+        let items = vec![portico_storage::BoardItem::Bookmarks { app_ids: ids.clone() }];
+        let mut public = crate::store::board("public", None, items);
+        public.board.is_public = true;
+        assert!(writer.insert_board(&public, "public").await.unwrap());
+        writer.commit().await.unwrap();
+
+        for viewer in [Viewer::Everything, Viewer::Anonymous] {
+            // All; a text in few names; a text that is too short for the index.
+            for contains in ["", "app", "pp"] {
+                let filter = AppFilter {
+                    viewer: viewer.clone(),
+                    ..named(contains)
+                };
+                for is_counted in [false, true] {
+                    let list = async |slice| {
+                        let mut reader = store.read().await;
+                        if is_counted {
+                            assert_eq!(reader.count_apps(&filter).await, Ok(TOO_MANY as u32));
+                        }
+                        let apps = reader.list_apps(&filter, slice).await;
+                        apps.map(|apps| apps.len())
+                    };
+                    assert_eq!(list(Slice::ALL).await, Err(Error::TooLarge), "{filter:?}");
+                    let rest = Slice {
+                        offset: 1,
+                        limit: None,
+                    };
+                    assert_eq!(list(rest).await, Ok(TOO_MANY - 1), "{filter:?}");
+                    let first = Slice::first(TOO_MANY as u32 - 1);
+                    assert_eq!(list(first).await, Ok(TOO_MANY - 1), "{filter:?}");
+                }
+            }
+            let get = async |ids: &[String]| {
+                let apps = store.read().await.get_apps(ids, &viewer).await;
+                apps.map(|apps| apps.len())
+            };
+            assert_eq!(get(&ids).await, Err(Error::TooLarge));
+            assert_eq!(get(&ids[1..]).await, Ok(TOO_MANY - 1));
+        }
+    }
+}
+
+pub async fn an_answer_may_have_exactly_as_much_text_as_the_contract_says(store: &Store) {
+    let mut writer = store.write().await;
+    let apps: Vec<_> = (0..10).map(|number| large(number, LARGEST_ANSWER / 10)).collect();
+    writer.insert_apps(&apps).await.unwrap();
+    writer.commit().await.unwrap();
+    let list = async || {
+        let apps = store
+            .read()
+            .await
+            .list_apps(&AppFilter::EVERYTHING, Slice::ALL)
+            .await;
+        apps.map(|apps| apps.len())
+    };
+    assert_eq!(list().await, Ok(10));
+    let mut writer = store.write().await;
+    assert!(
+        writer
+            .update_app(&large(9, LARGEST_ANSWER / 10 + 1))
+            .await
+            .unwrap()
+    );
+    writer.commit().await.unwrap();
+    assert_eq!(list().await, Err(Error::TooLarge));
+}
+
+pub async fn an_id_of_a_user_is_used_once(store: &Store) {
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    let refused = writer.insert_user(&user("u", "bob")).await;
+    assert_eq!(refused, Err(Error::Constraint(Constraint::Id)));
+    drop(writer);
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    writer.commit().await.unwrap();
+    let mut writer = store.write().await;
+    let refused = writer.insert_user(&user("u", "bob")).await;
+    assert_eq!(refused, Err(Error::Constraint(Constraint::Id)));
+    writer.commit().await.unwrap_err();
+    assert_eq!(
+        store.read().await.get_user("u").await.unwrap().unwrap().name,
+        "ann"
+    );
+    // The id of a user who was deleted is free.
+    let mut writer = store.write().await;
+    assert!(writer.delete_user("u").await.unwrap());
+    writer.insert_user(&user("u", "bob")).await.unwrap();
+    writer.commit().await.unwrap();
+}
+
+/// Inserts and commits as the component does, which may insert only at the commit.
+async fn insert_apps(mut writer: Box<dyn Transaction>, apps: &[StoredApp]) -> Result<()> {
+    writer.insert_apps(apps).await?;
+    writer.commit().await
+}
+
+pub async fn an_id_of_an_app_is_used_once(store: &Store) {
+    let first = store.write_as_component().await;
+    insert_apps(first, &[app("a", "first")]).await.unwrap();
+    // Few apps and many, and an id twice in one list.
+    let many: Vec<_> = (0..900).map(|number| app(&format!("n{number}"), "new")).collect();
+    let new = |apps: &[StoredApp], last: &str| [apps, &[app(last, "second")]].concat();
+    for apps in [
+        new(&[], "a"),
+        new(&many[..2], "a"),
+        new(&many[..2], "n1"),
+        new(&many[..20], "a"),
+        new(&many, "a"),
+        new(&many, "n7"),
+    ] {
+        let refused = insert_apps(store.write_as_component().await, &apps).await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Id)), "{}", apps.len());
+        let mut writer = store.write().await;
+        let refused = writer.insert_apps(&apps).await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Id)), "{}", apps.len());
+    }
+    let mut reader = store.read().await;
+    let apps = reader
+        .list_apps(&AppFilter::EVERYTHING, Slice::ALL)
+        .await
+        .unwrap();
+    assert_eq!(apps, [app("a", "first").app]);
+}
+
+/// Transactions that insert at their commits share it; the one that is refused takes none with it.
+pub async fn an_id_that_is_in_use_refuses_no_other_transaction(store: &Store) {
+    let ids = texts(&["a", "b", "a", "c", "b", "d"]);
+    let insert = async |id: &String| insert_apps(store.write_as_component().await, &[app(id, id)]).await;
+    let inserted = futures_util::future::join_all(ids.iter().map(insert)).await;
+    let refused = Err(Error::Constraint(Constraint::Id));
+    assert_eq!(
+        inserted,
+        [Ok(()), Ok(()), refused.clone(), Ok(()), refused, Ok(())]
+    );
+    assert_eq!(store.read().await.count_apps(&AppFilter::EVERYTHING).await, Ok(4));
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# postgresql.sh FOLDER: makes a PostgreSQL database in an empty folder and serves it on a socket there, until it
+# gets a signal. Clients connect with PGHOST=FOLDER PGUSER=dashboard PGDATABASE=postgres.
+set -euo pipefail
+folder=$1
+PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
+# PostgreSQL refuses to run as root.
+as_user=()
+if [ "$(id -u)" = 0 ]; then
+	chown nobody "$folder"
+	as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+fi
+cd "$folder"
+# Sorted in another way than by bytes, which the component asks for.
+"${as_user[@]}" initdb --pgdata="$folder/data" --username=dashboard --auth=trust --encoding=UTF8 --no-sync \
+	--locale=C --locale-provider=icu --icu-locale=en-US >/dev/null
+exec "${as_user[@]}" postgres -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off -c max_connections=50

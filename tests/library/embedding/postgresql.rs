@@ -1,0 +1,178 @@
+//! `examples/node-dashboard/postgresql`: Node 24 and an asynchronous driver, on a real PostgreSQL.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use portico_tests::{hostile_component, node, repository};
+use tempfile::TempDir;
+
+use super::{
+    dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers},
+    node::{PARTS, built, copy, example},
+};
+
+/// In `tests/clients/embedding`.
+const ADAPTER: &str = "node_dashboard.mjs";
+
+/// A PostgreSQL server on a socket in a temporary folder. Dropping it ends it.
+struct Postgresql {
+    server: Child,
+    folder: TempDir,
+}
+
+impl Postgresql {
+    #[track_caller]
+    fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let script = repository().join("tests/embedding/postgresql.sh");
+        let mut command = Command::new(script);
+        command.arg(folder.path()).stdin(Stdio::null());
+        let server = command.stdout(Stdio::null()).spawn().expect("start PostgreSQL");
+        let mut this = Self { server, folder };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !this.answers() {
+            let ended = this.server.try_wait().expect("its state");
+            assert!(ended.is_none(), "PostgreSQL ended: {ended:?}");
+            assert!(Instant::now() < deadline, "PostgreSQL does not answer");
+            thread::sleep(Duration::from_millis(50));
+        }
+        this
+    }
+
+    /// Whether it takes connections. `psql` comes with the server.
+    fn answers(&self) -> bool {
+        let mut psql = Command::new("psql");
+        psql.args(["--quiet", "--command", "SELECT 1"]);
+        let status = self
+            .reached_by(psql.stdout(Stdio::null()).stderr(Stdio::null()))
+            .status();
+        status.expect("psql").success()
+    }
+
+    /// Tells a program where the database is.
+    fn reached_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
+            .env("PGHOST", self.folder.path())
+            .env("PGUSER", "dashboard")
+            .env("PGDATABASE", "postgres")
+    }
+}
+
+impl Drop for Postgresql {
+    fn drop(&mut self) {
+        // SIGINT ends the server and its processes at once; SIGKILL would leave them.
+        let _ = Command::new("kill")
+            .args(["-INT", &self.server.id().to_string()])
+            .status();
+        let _ = self.server.wait();
+    }
+}
+
+/// The example over PostgreSQL, installed and built, with what it shares with the other one.
+#[track_caller]
+fn installed() -> PathBuf {
+    example();
+    let folder = node::installed(Path::new("examples/node-dashboard/postgresql"));
+    built(&folder);
+    folder
+}
+
+/// Node 24, from the package `node`.
+fn node_24(folder: &Path) -> Command {
+    let mut command = Command::new(folder.join("node_modules/node/bin/node"));
+    command.current_dir(folder);
+    command
+}
+
+/// Starts the dashboard in this folder.
+#[track_caller]
+fn start(folder: &Path, postgresql: &Postgresql) -> Dashboard {
+    let mut command = node_24(folder);
+    command.arg("main.js").env("PORT", "0");
+    Dashboard::start(postgresql.reached_by(&mut command))
+}
+
+/// Runs a part of `postgresql.mjs` on an empty database.
+#[track_caller]
+fn passes(part: &str) {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let script = repository().join("tests/clients/embedding/postgresql.mjs");
+    let mut command = node_24(&folder);
+    command.arg("--expose-gc").arg(script).arg(part);
+    node::succeed(postgresql.reached_by(&mut command));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_dashboard_over_postgresql_answers_the_shared_cases_with_the_file_that_ships() {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let built = fs::read_to_string(folder.join("generated/component.sha256")).expect("the hash");
+    assert_eq!(built, sha256(&component()));
+    let dashboard = start(&folder, &postgresql);
+    dashboard.answers_the_shared_cases(ADAPTER);
+    dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn over_postgresql_one_callers_call_leaves_nothing_to_another_and_a_trap_nothing_to_anyone() {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let dashboard = start(&folder, &postgresql);
+    let cookies = node::succeed(&mut strangers("accounts", ADAPTER, dashboard.url()));
+    dashboard.stop();
+
+    let hostile = tempfile::tempdir().expect("a temporary folder");
+    copy(&example(), &PARTS, hostile.path());
+    let hostile_folder = hostile.path().join("postgresql");
+    fs::create_dir(&hostile_folder).expect("a folder");
+    let parts = [
+        "package.json",
+        "component.js",
+        "dashboard.js",
+        "database.js",
+        "main.js",
+        "schema.sql",
+        "sessions.js",
+        "storage.js",
+        "worker.js",
+    ];
+    copy(&folder, &parts, &hostile_folder);
+    // The first has what both share.
+    for options in [&[][..], &["--jspi", "--out", "postgresql/generated"]] {
+        let mut build = Command::new("node");
+        build
+            .arg("build.js")
+            .args(options)
+            .arg(hostile_component())
+            .arg(repository().join("contract/procedures.json"));
+        node::succeed(build.current_dir(&hostile));
+    }
+    let dashboard = start(&hostile_folder, &postgresql);
+    node::succeed(strangers("misbehave", ADAPTER, dashboard.url()).arg(cookies));
+    dashboard.stop();
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn its_storage_over_postgresql_keeps_every_rule() {
+    let (folder, postgresql) = (installed(), Postgresql::start());
+    let mut command = node_24(&folder);
+    keeps_every_rule_of_storage(postgresql.reached_by(command.arg("storage-kit.mjs")));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn over_postgresql_calls_that_overlap_do_not_fail() {
+    passes("collisions");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn over_postgresql_faults_of_the_host_leave_no_memory_and_no_transaction() {
+    passes("faults");
+}
