@@ -121,11 +121,15 @@ fn people(tape: &Tape, admin: &Recorded<Key>, anonymous: &Recorded<Anonymous>) -
     admin.post("/api/users", &bob).assert_refused(409, "CONFLICT");
     let new = json!({"userId": alice_id, "password": password(tape, 5)});
     admin.mutate("user.changePassword", &new).assert_done();
+    let disabled = json!({"userId": alice_id, "disabled": true});
+    admin.mutate("user.setDisabled", &disabled).assert_done();
     admin
         .mutate("user.delete", &json!({"userId": alice_id}))
         .assert_done();
     let query = json!({"query": ""});
     admin.query("user.search", &query).data();
+    let page = json!({"page": 1, "pageSize": 100});
+    admin.query("user.getPaginated", &page).data();
     admin.post("/api/users/search", &query).assert_status(200);
 
     let unused = admin.mutate("invite.createInvite", &date);
