@@ -129,7 +129,7 @@ named! {
     an_offset_of_users_that_is_ignored: UserOffsetIgnored => "How many of them to skip", 2;
     images_that_were_not_asked_for: ImagesUnasked => "The image; none if it was not asked for", 1;
     a_count_of_users_that_ignores_the_name: CountIgnoresSearch => "How many users a filter matches", 3;
-    an_id_in_use_that_replaces_its_record: DuplicateIdReplaces => "The id of a new record is in use", 2;
+    an_id_in_use_that_replaces_its_record: DuplicateIdReplaces => "May violate what the functions before it may violate", 2;
     an_id_in_use_that_is_answered_as_something_else: DuplicateIdIsUnavailable => "The id of a new record is in use", 3;
     an_id_that_cannot_be_held_and_is_ignored: UnheldIdIgnored => "cannot be inserted (`constraint.id`)", 4;
     a_lookup_that_is_refused: LookupRefused => "Exactly one function that reads", 3;

@@ -182,10 +182,14 @@ impl World {
     /// Sessions end in many ways: one that a refusal shows to have ended is not tried again.
     fn learn_refusal(&mut self, step: &Step) {
         match (&step.action, &step.caller) {
-            (Action::Call { procedure, input }, _) if procedure == "session.delete" => {
-                if let Some(input) = input {
-                    self.listed_sessions.remove(&text(&input["id"]));
-                }
+            (
+                Action::Call {
+                    procedure,
+                    input: Some(input),
+                },
+                _,
+            ) if procedure == "session.delete" => {
+                self.listed_sessions.remove(&text(&input["id"]));
             }
             (Action::Session | Action::SignOut, Caller::Shows(token)) => self.sessions.remove(token),
             _ => {}

@@ -14,6 +14,6 @@ pub struct StorageKit {
 
 impl StorageKit {
     pub fn run(self) -> ExitCode {
-        portico_storage_kit::main("portico storage-kit", self.arguments.into_iter())
+        portico_storage_kit::main("portico storage-kit", self.arguments)
     }
 }
