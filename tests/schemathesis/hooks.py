@@ -33,8 +33,8 @@ def kind_of(key, path):
 
 
 def is_taken_away(path, method):
-    ends = ("delete", "deleteGroup", "deleteInvite", "removeMember", "savePermissions")
-    return method == "DELETE" or path.rsplit(".", 1)[-1] in ends
+    ends = ("delete", "deleteGroup", "deleteInvite", "removeMember", "savePermissions", "setDisabled")
+    return method == "DELETE" or path.endswith("/disabled") or path.rsplit(".", 1)[-1] in ends
 
 
 def with_known(value, key, path):

@@ -100,7 +100,7 @@ impl SqliteTransaction {
 
     /// The view that a statement takes; none if it shows all apps.
     pub(super) fn view(&self, viewer: &Viewer) -> Option<View> {
-        View::of(viewer).filter(|_| self.resources.views_differ)
+        self.resources.views_differ.then(|| View::of(viewer))?
     }
 
     /// Runs a statement that changes this user, on this thread. Returns whether there is one.
