@@ -44,12 +44,12 @@ enum Action {
 pub fn main(program: &str, arguments: impl IntoIterator<Item = String>) -> ExitCode {
     let done = match read(arguments) {
         Ok(Action::Help) => {
-            println!("{}", HELP.replace("{program}", program));
+            show(&HELP.replace("{program}", program));
             Ok(ExitCode::SUCCESS)
         }
         Ok(Action::List) => {
             for case in all() {
-                println!("{}: {}\n    {}", case.file, case.name, case.rule);
+                show(&format!("{}: {}\n    {}", case.file, case.name, case.rule));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -67,6 +67,11 @@ pub fn main(program: &str, arguments: impl IntoIterator<Item = String>) -> ExitC
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// Writes lines to the standard output. If it is closed, as by `head`, the text is dropped.
+fn show(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 fn read(arguments: impl IntoIterator<Item = String>) -> Result<Action, String> {
