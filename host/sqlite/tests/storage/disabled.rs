@@ -136,7 +136,7 @@ pub async fn a_disabled_user_is_no_other_admin(store: &Store) {
     assert!(!writer.has_another_admin("bob").await.unwrap());
     assert!(writer.has_another_admin("ann").await.unwrap());
     assert!(writer.set_disabled("bob", true).await.unwrap());
-    assert!(!writer.has_another_admin("nobody").await.unwrap());
+    assert!(!writer.has_another_admin("unknown").await.unwrap());
     assert!(writer.set_disabled("ann", false).await.unwrap());
     assert!(writer.has_another_admin("bob").await.unwrap());
 }

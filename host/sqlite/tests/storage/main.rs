@@ -14,6 +14,7 @@ mod records;
 mod rights;
 mod sqlite_backups;
 mod sqlite_batches;
+mod sqlite_cancellation;
 mod sqlite_files;
 mod sqlite_restores;
 mod store;

@@ -38,7 +38,7 @@ pub async fn who_may_view_a_board(store: &Store) {
             &["powerful elsewhere"],
         ),
     ];
-    fill(store, &groups, &["creator", "by user", "nobody"]).await;
+    fill(store, &groups, &["creator", "by user", "stranger"]).await;
     let mut writer = store.write().await;
     let mut public = board("public", None, vec![]);
     public.board.is_public = true;
@@ -73,7 +73,7 @@ pub async fn who_may_view_a_board(store: &Store) {
         ("by user", true, false),
         ("by group", true, false),
         ("powerful elsewhere", false, false),
-        ("nobody", false, false),
+        ("stranger", false, false),
     ] {
         assert!(
             reader.can_view_board(who, "public").await.unwrap(),
@@ -100,13 +100,13 @@ pub async fn who_may_view_a_board(store: &Store) {
     let mut writer = store.write().await;
     assert!(
         writer
-            .share_board("private", &texts(&["nobody", "nobody"]), &[])
+            .share_board("private", &texts(&["stranger", "stranger"]), &[])
             .await
             .unwrap()
     );
     writer.commit().await.unwrap();
     let mut reader = store.read().await;
-    assert!(reader.can_view_board("nobody", "private").await.unwrap());
+    assert!(reader.can_view_board("stranger", "private").await.unwrap());
     assert!(!reader.can_view_board("by user", "private").await.unwrap());
     assert!(!reader.can_view_board("by group", "private").await.unwrap());
 }
@@ -121,7 +121,7 @@ pub async fn another_admin_is_another_user_with_the_permission(store: &Store) {
     let mut writer = store.write().await;
     assert!(!writer.has_another_admin("ann").await.unwrap());
     assert!(writer.has_another_admin("bob").await.unwrap());
-    assert!(writer.has_another_admin("nobody at all").await.unwrap());
+    assert!(writer.has_another_admin("unknown").await.unwrap());
     // The same user by a second group is not another one.
     assert!(writer.add_to_group("ann", "empty").await.unwrap());
     assert!(!writer.has_another_admin("ann").await.unwrap());
@@ -148,7 +148,7 @@ pub async fn groups_are_found_by_name_key_and_by_member(store: &Store) {
     assert_eq!(reader.list_memberships("ann").await.unwrap(), ["one", "two"]);
     assert_eq!(reader.list_memberships("bob").await.unwrap(), ["one"]);
     assert!(reader.list_memberships("carol").await.unwrap().is_empty());
-    assert!(reader.list_memberships("nobody at all").await.unwrap().is_empty());
+    assert!(reader.list_memberships("unknown").await.unwrap().is_empty());
 }
 
 pub async fn grant_admin_uses_the_group_admins(store: &Store) {
@@ -182,7 +182,7 @@ pub async fn grant_admin_uses_the_group_admins(store: &Store) {
         writer.list_groups().await.unwrap()[0].permissions,
         ["admin", "app-create"]
     );
-    let refused = writer.grant_admin("nobody").await;
+    let refused = writer.grant_admin("unknown").await;
     assert!(
         matches!(refused, Err(Error::Constraint(Constraint::Reference))),
         "{refused:?}"

@@ -1,39 +1,15 @@
 //! Group commit: which transactions share a commit, who finishes a batch, and what happens when callers are
 //! dropped.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::poll;
-use portico_storage::{Access, AppFilter, Authentication, DashboardStorage, Result, Viewer};
+use portico_storage::{Access, AppFilter, Authentication, Result, Viewer};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-use crate::store::{Store, app, context, named};
-
-const SOON: Duration = Duration::from_secs(5);
-
-/// Asserts that another process could write now: no transaction was left open.
-fn assert_free(store: &Store) {
-    let other = rusqlite::Connection::open(store.path()).unwrap();
-    other.busy_timeout(Duration::ZERO).unwrap();
-    other
-        .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
-        .expect("the database is free");
-}
-
-async fn wait_until_free(store: &Store) {
-    let other = rusqlite::Connection::open(store.path()).unwrap();
-    other.busy_timeout(Duration::ZERO).unwrap();
-    let free = async {
-        while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    timeout(SOON, free).await.expect("a transaction was left open");
-}
+use crate::store::{SOON, Store, app, context, insert, named};
 
 #[tokio::test]
 async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
@@ -53,30 +29,13 @@ async fn a_member_of_an_open_batch_is_neither_answered_nor_seen() {
     );
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(poll!(&mut committed).is_pending(), "answered before the commit");
-    assert!(
-        store
-            .read()
-            .await
-            .get_app("a", &Viewer::Everything)
-            .await
-            .unwrap()
-            .is_none(),
-        "seen before the commit"
-    );
+    assert!(store.get_app("a").await.is_none(), "seen before the commit");
 
     second.insert_apps(&[app("b", "second")]).await.unwrap();
     timeout(SOON, second.commit()).await.unwrap().unwrap();
     timeout(SOON, committed).await.unwrap().unwrap();
-    assert_eq!(
-        store
-            .read()
-            .await
-            .count_apps(&AppFilter::EVERYTHING)
-            .await
-            .unwrap(),
-        2
-    );
-    assert_free(&store);
+    assert_eq!(store.count_apps().await, 2);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -100,7 +59,7 @@ async fn a_member_that_rolls_back_undoes_no_other() {
     let mut reader = store.read().await;
     assert!(reader.get_app("a", &Viewer::Everything).await.unwrap().is_some());
     assert!(reader.get_app("b", &Viewer::Everything).await.unwrap().is_none());
-    assert_free(&store);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -117,16 +76,8 @@ async fn a_batch_is_finished_when_the_waiting_writer_is_dropped() {
         .await
         .expect("no one finishes the batch")
         .unwrap();
-    assert!(
-        store
-            .read()
-            .await
-            .get_app("a", &Viewer::Everything)
-            .await
-            .unwrap()
-            .is_some()
-    );
-    assert_free(&store);
+    assert!(store.get_app("a").await.is_some());
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -154,7 +105,7 @@ async fn a_batch_passes_over_waiting_writers_that_are_dropped() {
         .await
         .expect("no one finishes the batch")
         .unwrap();
-    assert_free(&store);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -176,15 +127,7 @@ async fn a_batch_does_not_grow_without_end() {
     for member in members {
         timeout(SOON, member).await.expect("the batch goes on").unwrap();
     }
-    assert_eq!(
-        store
-            .read()
-            .await
-            .count_apps(&AppFilter::EVERYTHING)
-            .await
-            .unwrap(),
-        256
-    );
+    assert_eq!(store.count_apps().await, 256);
 }
 
 #[tokio::test]
@@ -195,16 +138,8 @@ async fn a_commit_whose_caller_is_gone_still_happens() {
     let mut committed = first.commit();
     let _ = poll!(&mut committed);
     drop(committed);
-    wait_until_free(&store).await;
-    assert!(
-        store
-            .read()
-            .await
-            .get_app("a", &Viewer::Everything)
-            .await
-            .unwrap()
-            .is_some()
-    );
+    store.wait_until_free().await;
+    assert!(store.get_app("a").await.is_some());
 }
 
 #[tokio::test]
@@ -213,16 +148,8 @@ async fn a_commit_that_is_never_polled_does_not_happen() {
     let mut first = store.write().await;
     first.insert_apps(&[app("a", "first")]).await.unwrap();
     drop(first.commit());
-    assert_free(&store);
-    assert!(
-        store
-            .read()
-            .await
-            .get_app("a", &Viewer::Everything)
-            .await
-            .unwrap()
-            .is_none()
-    );
+    store.assert_free();
+    assert!(store.get_app("a").await.is_none());
 }
 
 /// Transactions that only insert apps, with these ids.
@@ -253,16 +180,8 @@ async fn blind_transactions_are_run_by_the_holder_of_the_permit() {
     for committed in queued {
         timeout(SOON, committed).await.expect("it was forgotten").unwrap();
     }
-    assert_eq!(
-        store
-            .read()
-            .await
-            .count_apps(&AppFilter::EVERYTHING)
-            .await
-            .unwrap(),
-        4
-    );
-    assert_free(&store);
+    assert_eq!(store.count_apps().await, 4);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -275,14 +194,9 @@ async fn blind_transactions_are_run_after_a_rollback_too() {
     for committed in queued {
         timeout(SOON, committed).await.expect("it was forgotten").unwrap();
     }
-    let app = store
-        .read()
-        .await
-        .get_app("a", &Viewer::Everything)
-        .await
-        .unwrap();
+    let app = store.get_app("a").await;
     assert_eq!(app.unwrap().name, "a");
-    assert_free(&store);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -314,16 +228,8 @@ async fn a_queued_transaction_that_fails_undoes_no_other() {
         };
         assert_eq!(done, expected);
     }
-    assert_eq!(
-        store
-            .read()
-            .await
-            .count_apps(&AppFilter::EVERYTHING)
-            .await
-            .unwrap(),
-        5
-    );
-    assert_free(&store);
+    assert_eq!(store.count_apps().await, 5);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -349,7 +255,7 @@ async fn a_queued_transaction_whose_caller_is_gone_does_not_run() {
             .unwrap()
             .is_some()
     );
-    assert_free(&store);
+    store.assert_free();
 }
 
 #[tokio::test]
@@ -414,16 +320,8 @@ async fn writers_of_both_kinds_all_finish() {
             .unwrap();
         least += u32::from(number % 3 == 0 || number % 7 != 0);
     }
-    wait_until_free(&store).await;
-    assert!(
-        store
-            .read()
-            .await
-            .count_apps(&AppFilter::EVERYTHING)
-            .await
-            .unwrap()
-            >= least
-    );
+    store.wait_until_free().await;
+    assert!(store.count_apps().await >= least);
 }
 
 #[test]
@@ -444,7 +342,7 @@ fn a_transaction_dropped_outside_of_a_runtime_finishes_its_batch() {
         (store, second, committed)
     });
     drop(second);
-    assert_free(&store);
+    store.assert_free();
     runtime.block_on(committed).unwrap();
 }
 
@@ -474,7 +372,7 @@ fn a_runtime_that_ends_leaves_no_batch_open() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        wait_until_free(&store).await;
+        store.wait_until_free().await;
         let count = timeout(SOON, store.write())
             .await
             .unwrap()
@@ -514,139 +412,4 @@ fn short_commits_run_on_the_callers_thread() {
     };
     let waited = runtime.block_on(async { timeout(SOON, done_without_another_thread).await });
     waited.expect("every commit waited for another thread");
-}
-
-async fn insert(storage: Arc<dyn DashboardStorage>, id: String) -> Result<()> {
-    let mut writer = storage
-        .begin_dashboard(Access::Write, &context(Authentication::None))
-        .await?;
-    writer.insert_apps(&[app(&id, &id)]).await?;
-    writer.commit().await
-}
-
-/// Pseudo-random numbers, the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn under_random_cancellation_nothing_hangs_and_every_answered_commit_is_stored() {
-    let store = Store::sqlite();
-    let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
-    let uncommitted = Arc::new(Mutex::new(BTreeSet::new()));
-    let tasks: Vec<_> = (0..64_u64)
-        .map(|task| {
-            let (storage, acknowledged) = (store.storage.clone(), acknowledged.clone());
-            let uncommitted = uncommitted.clone();
-            tokio::spawn(async move {
-                let mut numbers = Numbers(task);
-                for round in 0..60 {
-                    let id = format!("{task}-{round}");
-                    let patience = Duration::from_micros(numbers.below(4_000));
-                    // Dropped at the earliest when the transaction is about to be committed.
-                    uncommitted.lock().unwrap().insert(id.clone());
-                    let attempt = async {
-                        let mut writer = storage
-                            .begin_dashboard(Access::Write, &context(Authentication::None))
-                            .await?;
-                        writer.insert_apps(&[app(&id, &id)]).await?;
-                        match round % 4 {
-                            0 => tokio::task::yield_now().await,
-                            1 => return Ok(false),
-                            _ => {}
-                        }
-                        uncommitted.lock().unwrap().remove(&id);
-                        writer.commit().await.map(|()| true)
-                    };
-                    // Half of them wait without a limit.
-                    let outcome = if round % 2 == 0 {
-                        timeout(patience, attempt).await
-                    } else {
-                        Ok(attempt.await)
-                    };
-                    if let Ok(result) = outcome
-                        && result.unwrap()
-                    {
-                        acknowledged.lock().unwrap().insert(id);
-                    }
-                }
-            })
-        })
-        .collect();
-    for task in tasks {
-        timeout(Duration::from_secs(60), task)
-            .await
-            .expect("a writer hangs")
-            .unwrap();
-    }
-    wait_until_free(&store).await;
-
-    let acknowledged = acknowledged.lock().unwrap().clone();
-    let uncommitted = uncommitted.lock().unwrap().clone();
-    assert!(
-        acknowledged.len() > 500,
-        "only {} were committed",
-        acknowledged.len()
-    );
-    assert!(
-        uncommitted.len() > 500,
-        "only {} were given up",
-        uncommitted.len()
-    );
-    let store = store.reopened();
-    let mut reader = store.read().await;
-    for id in &acknowledged {
-        assert!(
-            reader.get_app(id, &Viewer::Everything).await.unwrap().is_some(),
-            "{id} was answered and is not there"
-        );
-    }
-    for id in &uncommitted {
-        assert!(
-            reader.get_app(id, &Viewer::Everything).await.unwrap().is_none(),
-            "{id} was never committed and is there"
-        );
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn tasks_that_are_aborted_leave_no_batch_open() {
-    let store = Store::sqlite();
-    let mut numbers = Numbers(1);
-    for round in 0..150 {
-        let tasks: Vec<_> = (0..6)
-            .map(|task| tokio::spawn(insert(store.storage.clone(), format!("{round}-{task}"))))
-            .collect();
-        let survivor = numbers.below(6) as usize;
-        tokio::time::sleep(Duration::from_micros(numbers.below(1_500))).await;
-        for (index, task) in tasks.into_iter().enumerate() {
-            if index == survivor {
-                timeout(SOON, task)
-                    .await
-                    .expect("the survivor hangs")
-                    .unwrap()
-                    .unwrap();
-            } else {
-                task.abort();
-            }
-        }
-        assert!(
-            store
-                .read()
-                .await
-                .get_app(&format!("{round}-{survivor}"), &Viewer::Everything)
-                .await
-                .unwrap()
-                .is_some()
-        );
-    }
-    wait_until_free(&store).await;
 }

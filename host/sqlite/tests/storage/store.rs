@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
 use portico_sqlite::SqliteStorage;
@@ -12,6 +13,10 @@ use portico_storage::{
     Transaction, Viewer,
 };
 use tempfile::TempDir;
+use tokio::time::timeout;
+
+/// Far more than any of these waits takes.
+pub const SOON: Duration = Duration::from_secs(5);
 
 pub struct Store {
     pub storage: Arc<dyn DashboardStorage>,
@@ -79,6 +84,39 @@ impl Store {
             .begin_dashboard(Access::Read, &context(Authentication::None))
             .await
             .unwrap()
+    }
+
+    /// How many apps a new reader counts.
+    pub async fn count_apps(&self) -> u32 {
+        let mut reader = self.read().await;
+        reader.count_apps(&AppFilter::EVERYTHING).await.unwrap()
+    }
+
+    /// An app as a new reader sees it.
+    pub async fn get_app(&self, id: &str) -> Option<App> {
+        let mut reader = self.read().await;
+        reader.get_app(id, &Viewer::Everything).await.unwrap()
+    }
+
+    /// Asserts that another process could write now: no transaction was left open.
+    pub fn assert_free(&self) {
+        let other = rusqlite::Connection::open(self.path()).unwrap();
+        other.busy_timeout(Duration::ZERO).unwrap();
+        other
+            .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+            .expect("the database is free");
+    }
+
+    /// Waits until another process could write.
+    pub async fn wait_until_free(&self) {
+        let other = rusqlite::Connection::open(self.path()).unwrap();
+        other.busy_timeout(Duration::ZERO).unwrap();
+        let free = async {
+            while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_err() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(SOON, free).await.expect("a transaction was left open");
     }
 
     pub async fn write(&self) -> Box<dyn DashboardTransaction> {
@@ -236,4 +274,13 @@ pub fn subject(provider: Provider, subject: &str) -> ProviderSubject {
 
 pub fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+/// A transaction of its own that inserts an app.
+pub async fn insert(storage: Arc<dyn DashboardStorage>, id: String) -> portico_storage::Result<()> {
+    let mut writer = storage
+        .begin_dashboard(Access::Write, &context(Authentication::None))
+        .await?;
+    writer.insert_apps(&[app(&id, &id)]).await?;
+    writer.commit().await
 }
