@@ -70,7 +70,7 @@ fn every_reason_is_answered_the_same_byte_for_byte_and_not_at_once() {
             begun.elapsed()
         );
     }
-    server.wait_for_log(0, "has no uid");
+    server.wait_for_log(0, "has no valid uid");
     let log = server.log();
     assert!(
         log.contains("more than one entry matches the name") && log.contains("uid=twin,ou=others"),
