@@ -2,10 +2,11 @@
 //!
 //! Invariants:
 //! - Every answer under `/api` is JSON, refusals included; only the page at `/api/docs` is not.
-//! - A request is authenticated first, then authorised; its body is read last.
+//! - A request is authenticated first, then authorised; its body is read last. Sign-in reads its body first: the
+//!   body holds the credentials.
 //! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out
 //!   (`outgoing.rs`).
-//! - Secrets are not logged, and therefore neither are query strings, headers and bodies.
+//! - Query strings, headers and bodies are not logged, because they may hold secrets.
 
 mod activity;
 mod address;

@@ -38,7 +38,8 @@ pub(crate) const LARGE: usize = 16 << 10;
 /// every 1.5 to 3.3 seconds.
 pub(crate) const STALLED: Duration = Duration::from_secs(5);
 
-/// The hard limit: what clients have not read yet never exceeds this many times the budget.
+/// The hard limit, as a multiple of the budget. Above it, connections that take nothing at the moment are closed
+/// even if they have not stalled.
 const HARD: usize = 4;
 
 /// The least time between two searches for connections to close, in milliseconds. Beyond the hard

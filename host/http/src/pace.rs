@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_cut_off_in_time() {
+    fn patience_is_the_write_time_and_one_step() {
         for (rate, seconds) in [(0, 30), (1, 150), (1024, 150), (128 << 10, 31)] {
             let limits = HttpLimits {
                 write_rate: rate,

@@ -47,20 +47,20 @@ pub(crate) const START_INPUT: Shape = Record(&[optional("returnTo", Text)
 
 /// The input of the callback.
 pub(crate) const CALLBACK_INPUT: Shape = Record(&[
-    optional("state", Text).about("Which sign-in it is."),
-    optional("code", Text).about("What the issuer gives a token for."),
+    optional("state", Text).about("Identifies the sign-in."),
+    optional("code", Text).about("The code that is exchanged for a token at the issuer."),
     optional("iss", Text).about("The issuer."),
-    optional("error", Text).about("Why the issuer refused."),
-    optional("error_description", Text).about("The same for a person; it goes to the log."),
+    optional("error", Text).about("The issuer's error code."),
+    optional("error_description", Text).about("The issuer's explanation, for the log."),
 ]);
 
 /// The answer of the list of providers.
 pub(crate) const PROVIDERS: Shape = List(&Named(
     "IdentityProvider",
     &Record(&[
-        required("provider", PROVIDER).about("Which one."),
-        required("label", Text).about("What people call it."),
-        required("isOn", Boolean).about("Whether one can sign in with it now."),
+        required("provider", PROVIDER).about("The provider's identifier."),
+        required("label", Text).about("The provider's name for people."),
+        required("isOn", Boolean).about("Whether sign-in with this provider is enabled."),
         required("startUrl", NULLABLE_TEXT)
             .about("Where a browser begins to sign in; null: `POST /api/auth/sign-in`, with this provider."),
     ]),

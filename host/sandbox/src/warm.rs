@@ -8,8 +8,8 @@
 //!   no more memory than a call starts with.
 //! - A bounded number is kept, for a bounded time and number of calls. When all places are taken, an instance
 //!   that has served a second call takes the place of one that has served only one, or else of the
-//!   one that was idle longest. An instance after its first call takes no place, unless its user was
-//!   among the last ones who found none.
+//!   one that was idle longest. After its first call an instance takes another's place only if its user was
+//!   among the most recent users for whom there was no place.
 
 use std::{
     collections::VecDeque,

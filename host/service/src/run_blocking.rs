@@ -10,7 +10,7 @@
 //!
 //! A thread for each call needs no pool to size, to keep alive or to shut down: starting one takes
 //! microseconds, and a hash tens of milliseconds (docs/performance.md). The runtime's threads for blocking
-//! work would not do: without a thread left the runtime panics, or lets the work wait forever.
+//! work are unsuitable: if the system has no thread left, the runtime panics or the work waits forever.
 
 use std::{io, net::IpAddr, sync::Arc, thread, time::Duration};
 

@@ -8,8 +8,8 @@ use std::{
 use crate::identity::Identity;
 
 /// How long a check of access holds. A call that starts later than this after its check, because it waited for its
-/// body, for a permit or for other calls of its batch, is checked again. A permit that is free, or is waited for
-/// less than this, needs no second look.
+/// body, for a permit, for an instance or for other calls of its batch, is checked again. A call that starts sooner is
+/// not checked again, and neither is one that then waits for storage (for up to 10 seconds).
 const CHECK_HOLDS: Duration = Duration::from_secs(1);
 
 /// Whether a check, or a look-up, at this moment still holds.

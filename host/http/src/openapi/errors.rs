@@ -97,7 +97,7 @@ fn rest(schemas: &mut Schemas) -> Value {
     schemas.add("Error", |schemas| {
         json!({
             "type": "object",
-            "description": "Why a request was refused. Nothing was changed.",
+            "description": "Why a request was refused. Nothing was changed, except that after `TIMEOUT` the change may have been made.",
             "required": ["message", "code", "data"],
             "properties": {
                 "message": { "type": "string", "description": "One sentence for a person." },
@@ -113,7 +113,7 @@ fn call(schemas: &mut Schemas) -> Value {
     schemas.add("CallError", |schemas| {
         json!({
             "type": "object",
-            "description": "Why a procedure call was refused. Nothing was changed.",
+            "description": "Why a procedure call was refused. Nothing was changed, except that after `TIMEOUT` the change may have been made.",
             "required": ["error"],
             "properties": {
                 "error": {

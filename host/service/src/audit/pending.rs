@@ -1,8 +1,8 @@
 //! Refusals that are not written yet.
 //!
 //! Invariant: the list is bounded. Identical refusals share a row with a count. Anonymous callers, sign-ins and
-//! signed-in callers have room of their own each, so that a flood of one kind does not crowd out the others.
-//! Refusals beyond that are only counted.
+//! signed-in callers each have their own room, so a flood of one kind does not crowd out the others. Refusals
+//! beyond that are only counted.
 
 use std::{collections::HashMap, mem};
 

@@ -8,7 +8,7 @@ use super::validate::Fields;
 use crate::{
     procedures::{
         call::{Call, Output, json},
-        row::{Row, query},
+        row::{Row, SMALL_RECORD, query},
     },
     shape::{
         Bound, Field, NULLABLE_TEXT, PROVIDER,
@@ -20,7 +20,7 @@ use crate::{
 const COUNT: Shape = Bounded(&Position, Bound::From(0));
 
 const ENTRY: [Field; 13] = [
-    required("number", COUNT).about("Later rows have larger ones."),
+    required("number", COUNT).about("The row's number; later rows have larger numbers."),
     required("time", Date).about("When it was done or refused."),
     required("actorId", NULLABLE_TEXT).about(
         "The id of the user who did it, who may be gone; null for an anonymous caller and for the operator.",
@@ -29,16 +29,16 @@ const ENTRY: [Field; 13] = [
         "authentication",
         Choice(&["none", "session", "key", "operator", "host"]),
     )
-    .about("How they proved it; `host`: the dashboard around vouches for them."),
+    .about("How the caller authenticated; `host`: the embedding dashboard vouches for the caller."),
     required("credentialId", NULLABLE_TEXT)
         .about("The id of the key or the session; of a sign-in that of the session that began."),
     required("address", NULLABLE_TEXT).about("From which address, as far as it is known."),
     required("requestId", Text).about("The request, as its answer's header `x-request-id` has it."),
     required("procedure", Text).about("The procedure, `sign-in`, `sign-out`, or a command of the operator."),
-    required("provider", Nullable(&PROVIDER)).about("Of a sign-in: who vouches for the user."),
+    required("provider", Nullable(&PROVIDER)).about("The identity provider of a sign-in."),
     required("target", NULLABLE_TEXT).about(
-        "The id of the record: the first that was created, else the one that was named. Of `state.apply` how \
-         much changed.",
+        "The id of the first record that was created, or else of the record that the input named. For \
+         `state.apply`: how much changed.",
     ),
     required("created", COUNT).about("How many records were created."),
     required("outcome", Text).about(
@@ -52,9 +52,9 @@ pub(super) static ROWS: &[Row] = &[query(
     Record(&[
         required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
         required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many rows a page has."),
-        optional("actorId", Text).about("Only what this user did: their id."),
-        optional("procedure", Text).about("Only what was done with this procedure."),
-        optional("outcome", Text).about("Only what came to this: `OK`, or the code of an error."),
+        optional("actorId", Text).about("Only what the user with this id did."),
+        optional("procedure", Text).about("Only calls of this procedure."),
+        optional("outcome", Text).about("Only rows with this outcome: `OK`, or the code of an error."),
         optional("from", Date).about("Only from this moment on."),
         optional("until", Date).about("Only before this moment."),
     ]),
@@ -62,11 +62,12 @@ pub(super) static ROWS: &[Row] = &[query(
         "AuditPage",
         &Record(&[
             required("items", List(&Named("AuditRow", &Record(&ENTRY)))).about("The rows, newest first."),
-            required("totalCount", COUNT).about("How many rows fit."),
+            required("totalCount", COUNT).about("How many rows match."),
         ]),
     ),
     |call| Box::pin(get_paginated(call)),
 )
+.record_size(SMALL_RECORD)
 .about("The audit log, newest first: every change, every sign-in, and who was refused.")];
 
 #[derive(Deserialize)]

@@ -53,9 +53,10 @@ pub(super) static ROWS: &[Row] = &[
         List(&Named(
             "ApiKey",
             &Record(&[
-                required("id", Text).about("The key's id: what stands before its dot."),
-                required("name", NULLABLE_TEXT).about("What it is for, if its creator said so."),
-                required("userId", Text).about("Whose it is: it may do what this user may do."),
+                required("id", Text).about("The key's id: the part of the key before the dot."),
+                required("name", NULLABLE_TEXT).about("The key's name; null if it has none."),
+                required("userId", Text)
+                    .about("The id of the key's user. The key has this user's permissions."),
                 required("createdAt", Date).about("When it was made."),
                 required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
                 required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
@@ -67,7 +68,7 @@ pub(super) static ROWS: &[Row] = &[
     mutation(
         "apiKeys.create",
         Optional(&Record(&[
-            optional("userId", Text).about("Whose it is; the caller's own if absent."),
+            optional("userId", Text).about("The id of the key's user; the caller if absent."),
             optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed."),
             optional("expiresAt", Date).about("When it ends; never if absent."),
         ])),

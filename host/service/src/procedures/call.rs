@@ -2,13 +2,20 @@
 
 use std::{future::Future, io, pin::Pin, sync::Arc, time::Instant};
 
-use portico_model::{Caller, error::Error};
+use portico_model::{
+    Caller,
+    error::{Code, Error},
+};
 use portico_sandbox::Instance;
 use portico_storage::{AuditedCall, CallContext, SharedSnapshot};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{identity::Identity, resources::Resources, sender::Sender};
+use crate::{
+    identity::{self, Identity},
+    resources::Resources,
+    sender::{Sender, is_fresh},
+};
 
 /// An answer, as JSON; `null` where the procedure has no output.
 pub type Output = String;
@@ -29,7 +36,7 @@ pub struct Call {
     /// When access was checked last.
     pub(crate) checked_at: Instant,
     /// The request's id, as the log has it.
-    pub request_id: String,
+    pub request_id: Arc<str>,
     /// The input, checked against the procedure's shape.
     pub input: Value,
     /// The longest answer of the component as JSON, in bytes.
@@ -54,14 +61,14 @@ impl Call {
     pub fn caller(&self) -> Caller {
         Caller {
             user: self.identity.caller.clone(),
-            context: self.request_id.clone(),
+            context: (*self.request_id).into(),
         }
     }
 
     /// The context in which its transactions run.
     pub fn context(&self) -> CallContext {
         self.identity
-            .context(&self.request_id)
+            .context(self.request_id.clone())
             .audited(self.audited.clone())
             .within(self.snapshot.clone())
     }
@@ -81,11 +88,28 @@ impl Call {
     /// gets a fresh one, because it may sign a user in or create an account, and so serves more than one caller.
     pub async fn enter(&self) -> Result<Instance, Error> {
         let sandbox = &self.resources.sandbox;
-        match self.identity.user_id() {
+        let instance = match self.identity.user_id() {
             _ if self.hashes => sandbox.enter_to_hash(self.context()).await,
             Some(user_id) => sandbox.enter_for(user_id, self.context()).await,
             _ => sandbox.enter(self.context()).await,
+        }?;
+        if !is_fresh(self.checked_at) {
+            // Boxed to keep the common future small.
+            Box::pin(self.check_unchanged()).await?;
         }
+        Ok(instance)
+    }
+
+    /// Refuses a call that waited for its instance if its caller has lost the key, the session or a permission
+    /// meanwhile, or has gained one. The next attempt has the right answer.
+    async fn check_unchanged(&self) -> Result<(), Error> {
+        let (storage, now) = (&*self.resources.storage, self.resources.clock.now());
+        let latest = identity::renew(storage, &self.identity, &self.request_id, now).await?;
+        if latest.caller != self.identity.caller {
+            let message = "Your access changed while the call waited; try again";
+            return Err(Error::new(Code::ServiceUnavailable, message));
+        }
+        Ok(())
     }
 }
 

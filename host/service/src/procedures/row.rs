@@ -20,6 +20,9 @@ pub const MOST_VALUES: usize = 100_000;
 /// The largest record of any list, in ASCII, as JSON, in bytes: a user. Nearly all of it is the image.
 const LARGEST_RECORD: usize = 351_000;
 
+/// A record whose texts are all short, such as a user without the image or a row of the audit log, in bytes.
+pub(crate) const SMALL_RECORD: usize = 4_000;
+
 /// Method and path of a procedure in REST.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Route {
@@ -38,12 +41,12 @@ pub(crate) enum Transports {
     Route,
 }
 
-/// The calls of a procedure that the audit log records.
+/// The calls of a procedure that the audit log records. Of a query, only 401, 403 and 429 count as refusals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recorded {
-    /// Every change, and every refusal.
+    /// Every successful call of a mutation, even if it changed nothing, and refusals.
     Calls,
-    /// Every call that changes a record, and every refusal.
+    /// Successful calls only if they changed a record, and refusals.
     Changes,
     /// None, or the procedure records them itself.
     None,
@@ -87,6 +90,8 @@ pub struct Procedure {
     pub input: Shape,
     /// The shape of its answer.
     pub output: Shape,
+    /// Whether its answer holds a list.
+    pub holds_list: bool,
     /// Its place in REST.
     pub route: Option<Route>,
     /// Whether its input may be as large as the larger of the two limits.
@@ -335,6 +340,7 @@ impl Row {
             long: self.long,
             input: self.input,
             output: self.output,
+            holds_list: self.output.holds_list(),
             route: self.route,
             large: self.large,
             values: self.values,

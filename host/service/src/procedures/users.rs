@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{
     call::{Created, Search},
     component::component,
-    row::{Row, described},
+    row::{Row, SMALL_RECORD, described},
 };
 use crate::shape::{
     Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
@@ -38,8 +38,8 @@ const IMAGE: Shape = Bounded(
 );
 const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));
 
-const WHOSE: Field = required("userId", Text).about("Whose: the user's id.");
-const WHOSE_ID: Field = required("id", Text).about("Whose: the user's id.");
+const WHOSE: Field = required("userId", Text).about("The user's id.");
+const WHOSE_ID: Field = required("id", Text).about("The user's id.");
 
 const USER_ID: Shape = Named("UserReference", &Record(&[WHOSE]));
 
@@ -204,7 +204,8 @@ pub(super) static ROWS: &[Row] = &[
         PAGE,
         component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),
     )
-    .at("GET", "/api/users/paginated"),
+    .at("GET", "/api/users/paginated")
+    .record_size(SMALL_RECORD),
     described(
         "user.selectable",
         Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(

@@ -118,7 +118,7 @@ pub const fn optional(name: &'static str, shape: Shape) -> Field {
 }
 
 /// The key `id` of a record.
-pub const ID_FIELD: Field = required("id", Shape::Text).about("Which record: its id.");
+pub const ID_FIELD: Field = required("id", Shape::Text).about("The record's id.");
 /// `{id}`.
 pub const ID: Shape = Shape::Named("Reference", &Shape::Record(&[ID_FIELD]));
 /// `{id, name}`.
@@ -131,7 +131,7 @@ pub const NAMED: Shape = Shape::Named(
 );
 /// A text or null.
 pub const NULLABLE_TEXT: Shape = Shape::Nullable(&Shape::Text);
-/// Who vouches for a user.
+/// A user's identity provider.
 pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
 /// The dashboard's colours.
 pub const COLOR_SCHEME: Shape = Shape::Choice(&["light", "dark", "auto"]);
@@ -175,7 +175,7 @@ impl Shape {
     }
 
     /// Whether it holds a list, so that its length is not bounded by its shape.
-    pub fn holds_list(&self) -> bool {
+    pub(crate) fn holds_list(&self) -> bool {
         match self {
             Self::List(_) | Self::Anything => true,
             Self::Record(fields) => fields.iter().any(|field| field.shape.holds_list()),

@@ -46,7 +46,7 @@ const APP_NAME: Shape = Named(
         &Text,
         &Record(&[
             required("id", Text).about("The app's id."),
-            optional("name", Text).about("The app's name, for people: it is not looked at."),
+            optional("name", Text).about("The app's name, for readers; it is ignored."),
         ]),
     ),
 );
@@ -154,8 +154,8 @@ pub(crate) const DOCUMENT: Shape = Named(
             .about("Search engines: found by name."),
         optional("boards", at_most(&List(&BOARD), MOST_ENTRIES)).about("Boards: found by name."),
         optional("prune", Boolean)
-            .about("Whether what a list does not name is removed; a list that is absent is not touched."),
-        optional("dryRun", Boolean).about("Whether only to say what would be done: nothing is written."),
+            .about("Whether to remove records that a list does not name. An absent list removes nothing."),
+        optional("dryRun", Boolean).about("Whether only to report what would change; nothing is written."),
     ]),
 );
 

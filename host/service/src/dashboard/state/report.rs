@@ -18,10 +18,10 @@ use crate::shape::{
 };
 
 const ENTRY: [Field; 4] = [
-    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("What it is."),
-    required("id", Nullable(&Text)).about("Its id; null where a dry run would have made one."),
-    required("name", Text).about("Its name."),
-    optional("provider", PROVIDER).about("Who vouches for the user."),
+    required("kind", Choice(&["group", "user", "app", "searchEngine", "board"])).about("The kind of record."),
+    required("id", Nullable(&Text)).about("The record's id; null for a record that a dry run would create."),
+    required("name", Text).about("The record's name."),
+    optional("provider", PROVIDER).about("The user's identity provider."),
 ];
 const ENTRIES: Shape = List(&Shape::Named("ReportEntry", &Record(&ENTRY)));
 const CHANGED: Shape = List(&Shape::Named(
@@ -59,11 +59,12 @@ pub(super) const REPORT: Shape = Shape::Named(
     "Report",
     &Record(&[
         required("dryRun", Boolean).about("Whether nothing was written."),
-        required("created", ENTRIES).about("What is new."),
-        required("changed", CHANGED).about("What existed and differs now, named or not."),
-        required("removed", ENTRIES).about("What was removed."),
-        required("unchanged", ENTRIES).about("What is named and already was as the document states it."),
-        required("unnamed", UNNAMED).about("How much is not named and stayed as it was."),
+        required("created", ENTRIES).about("Records that are new."),
+        required("changed", CHANGED)
+            .about("Existing records that changed, whether or not the document names them."),
+        required("removed", ENTRIES).about("Records that were removed."),
+        required("unchanged", ENTRIES).about("Records that the document names and that already matched it."),
+        required("unnamed", UNNAMED).about("How many records the document does not name and did not change."),
     ]),
 );
 
