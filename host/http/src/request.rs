@@ -17,13 +17,13 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    identity::{self, Identity},
+    identity::{self, Identity, UsedCredential},
     json,
     procedures::{self, Procedure},
     service::report,
     sessions,
 };
-use portico_storage::{Credential, SharedSnapshot, Snapshot};
+use portico_storage::{SharedSnapshot, Snapshot};
 use serde_json::Value;
 use tokio::time::timeout;
 use tracing::debug;
@@ -105,13 +105,16 @@ pub(crate) async fn identify_within(
             .await
             .map(|identity| (identity, None)),
         None => {
-            let proof = identity::credentials_of(headers, http.settings.cookie());
-            let context = Identity::anonymous().context(&id.0).within(snapshot.clone());
-            identity::authenticate(&*http.service.storage, proof, headers, &context, now).await
+            let sent = identity::credentials_of(headers, http.settings.cookie());
+            let context = Identity::anonymous()
+                .context(id.0.clone())
+                .within(snapshot.clone());
+            identity::authenticate(&*http.service.storage, sent, headers, &context, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
-    identity.address = client_address(http, parts);
+    // A dashboard that embeds Portico may know the address better than its router does.
+    identity.address = identity.address.or_else(|| client_address(http, parts));
     if let Some(credential) = credential {
         note_use(http, credential, &identity, id, now);
     }
@@ -125,7 +128,7 @@ pub(crate) fn client_address(http: &Shared, parts: &Parts) -> Option<IpAddr> {
 }
 
 /// Notes in the background that a key or a session was used. A failure is logged and affects no call.
-fn note_use(http: &Shared, used: Credential, identity: &Identity, id: &RequestId, now: Timestamp) {
+fn note_use(http: &Shared, used: UsedCredential, identity: &Identity, id: &RequestId, now: Timestamp) {
     let is_recent = |last: Timestamp| now < last.saturating_add(TOUCH_INTERVAL);
     if used.last_used_at.is_some_and(is_recent) {
         return;
@@ -141,7 +144,7 @@ fn note_use(http: &Shared, used: Credential, identity: &Identity, id: &RequestId
         }
         noted.insert(used.id.clone(), now);
     }
-    let (storage, context) = (http.service.storage.clone(), identity.context(&id.0));
+    let (storage, context) = (http.service.storage.clone(), identity.context(id.0.clone()));
     let expires_at = used
         .ends_at
         .map(|ends_at| http.settings.sessions.expires_at(now, ends_at));
@@ -149,7 +152,7 @@ fn note_use(http: &Shared, used: Credential, identity: &Identity, id: &RequestId
         let noted = sessions::note_use(&*storage, &context, &used.id, now, expires_at);
         if let Err(error) = noted.await {
             debug!(
-                request = context.request_id,
+                request = &*context.request_id,
                 ?error,
                 "the use of a key or session was not noted"
             );

@@ -146,7 +146,7 @@ impl SignIn {
             username: username.to_owned(),
             password: password.to_owned(),
             address,
-            request_id: request_id.clone(),
+            request_id: (*request_id).into(),
         };
         let checked = async {
             let (user, attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
@@ -163,7 +163,7 @@ impl SignIn {
     /// picture. The first sign-in creates the user, or links the identity to an existing one.
     pub async fn external(&self, identity: &ExternalIdentity, linking: Linking) -> Result<SignedIn, Error> {
         let request_id = new_request_id();
-        let context = Identity::anonymous().context(&request_id);
+        let context = Identity::anonymous().context(&*request_id);
         let found = async {
             let mut instance = self.0.sandbox.enter(context).await?;
             let (plugin, store) = instance.parts()?;

@@ -4,7 +4,7 @@
 //! same sandbox. What Portico keeps where it is the dashboard itself (keys, sessions, invites, groups,
 //! boards, search engines, `state.apply`) is not part of it.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::{
@@ -20,7 +20,7 @@ use portico_service::{
     hot_swap::HotSwap,
     identity::Identity,
     request_id::new_request_id,
-    service::{Service, ServiceParts},
+    service::{Service, ServiceParts, report},
     throttle::Throttle,
 };
 use portico_storage::{
@@ -70,8 +70,11 @@ impl Plugin {
 
     /// The name-key of each name, by which names are compared: for records that the dashboard already has.
     pub async fn name_keys(&self, names: &[String]) -> Result<Vec<String>, Error> {
-        let context = Identity::anonymous().context(&new_request_id());
-        self.0.service().sandbox.name_keys(context, names).await
+        let request_id = new_request_id();
+        let context = Identity::anonymous().context(&*request_id);
+        let service = self.0.service();
+        let keys = service.in_time(service.sandbox.name_keys(context, names)).await;
+        keys.map_err(|error| report(error, "names.keys", &request_id))
     }
 
     /// Replaces the component for the calls that follow. Calls in progress end in the component that they
@@ -167,10 +170,11 @@ impl PluginBuilder {
     /// imports, what this host offers, and what to do), or if the cache cannot be used.
     pub async fn build(self) -> anyhow::Result<Plugin> {
         let component = match self.component {
-            Component::Included => sandbox::COMPONENT.to_vec(),
-            Component::Bytes(bytes) => bytes,
+            Component::Included => Cow::Borrowed(sandbox::COMPONENT),
+            Component::Bytes(bytes) => bytes.into(),
             Component::File(file) => sandbox::read_file(&file, &self.limits)
-                .with_context(|| format!("cannot read the component {}", file.display()))?,
+                .with_context(|| format!("cannot read the component {}", file.display()))?
+                .into(),
         };
         let icons = self.icons.unwrap_or_else(|| Arc::new(NoIcons::new(DEFAULT_ICON)));
         let imports = Imports {

@@ -43,9 +43,9 @@ pub struct Limits {
     pub small: usize,
     /// Linear memory of a medium call. A call that hashes a password needs 20 MiB. Default: 32 MiB.
     pub medium: usize,
-    /// Calls at once that hash a password; more wait. This is the only limit that they wait for: an
-    /// instance and a medium share of memory are set apart for each of them. So a sandbox takes at most half
-    /// of `instances` and half of `medium_calls`, but at least 1. Default: one for each core.
+    /// Calls at once that hash a password; more wait. They wait for no other limit, because an instance and a
+    /// medium share of memory are set apart for each of them. A sandbox therefore takes at most half of
+    /// `instances` and half of `medium_calls`, and at least 1. Default: one for each core.
     pub hashing: u32,
     /// Medium calls at once, those that hash included; more wait. Default: 16, or twice the cores.
     pub medium_calls: u32,
@@ -62,7 +62,7 @@ pub struct Limits {
     pub log_messages: u32,
     /// Length of one message in the log; the rest is cut off. Default: 2,000.
     pub log_message: usize,
-    /// Random bytes that the component gets in one call. Default: 4,096.
+    /// Random bytes that the component gets from one call of the import. Default: 4,096.
     pub random_bytes: usize,
     /// Entries of each table of one instance. Default: 20,000.
     pub table_elements: usize,
@@ -108,7 +108,7 @@ impl Limits {
     pub(crate) fn settled(self) -> Self {
         let most = (self.instances / 2).min(self.medium_calls / 2).max(1);
         Self {
-            hashing: self.hashing.min(most),
+            hashing: self.hashing.clamp(1, most),
             ..self
         }
     }
@@ -274,7 +274,7 @@ mod tests {
             ((128, 16, 8), 8, 120, 8),
             ((4, 16, 8), 2, 2, 14),
             ((128, 2, 2), 1, 127, 1),
-            ((128, 16, 0), 0, 128, 16),
+            ((128, 16, 0), 1, 127, 15),
             // At least one of each, which may then be one more than stated.
             ((1, 1, 2), 1, 1, 1),
             ((1, 0, 2), 1, 1, 0),

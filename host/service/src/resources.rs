@@ -35,7 +35,7 @@ pub struct Resources {
     pub throttle: Throttle,
     /// The longest time of one call, waiting included.
     pub call_time: Duration,
-    /// Permits to hash a password: one for each core.
+    /// Permits to hash a password: `Limits::hashing` of them.
     pub(crate) hashing: Arc<FairSemaphore<Option<Source>>>,
     /// Permits for calls that may take seconds: as many.
     pub(crate) long: Arc<FairSemaphore<Option<Source>>>,
