@@ -13,6 +13,7 @@ mod dashboard;
 mod disabled;
 mod icons;
 mod keys_and_invites;
+mod lost_access;
 mod openapi;
 mod profiles;
 mod races;

@@ -40,7 +40,7 @@ pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<R
         http.service.has_users(&id.0).await?;
         http.service
             .sandbox
-            .describe(Identity::anonymous().context(&id.0))
+            .describe(Identity::anonymous().context(id.0.clone()))
             .await
     };
     match work.await {

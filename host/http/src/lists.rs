@@ -74,7 +74,7 @@ impl Lists {
     pub fn new(table: &Table) -> Self {
         let lists = table
             .iter()
-            .filter(|procedure| procedure.output.holds_list() && procedure.is_read_only());
+            .filter(|procedure| procedure.holds_list && procedure.is_read_only());
         Self {
             semaphore: FairSemaphore::new(1),
             sizes: lists
@@ -122,6 +122,9 @@ impl Lists {
     }
 
     fn estimate(&self, procedure: &Procedure, input: Option<&Value>) -> Option<Estimate<'_>> {
+        if !procedure.holds_list {
+            return None;
+        }
         let sizes = self.sizes.get(&procedure.name)?;
         let records = records(&procedure.input, input).unwrap_or(1).max(1);
         Some(Estimate { sizes, records })

@@ -93,7 +93,7 @@ async fn until<T>(
 
 impl storage::Host for State {
     async fn begin(&mut self, access: Access, context: String) -> Answer<Handle> {
-        ensure!(context == self.context.request_id, AbortReason::OtherContext);
+        ensure!(*context == *self.context.request_id, AbortReason::OtherContext);
         // It could wait for itself, or take connections that others wait for.
         ensure!(self.table.is_empty(), AbortReason::SecondTransaction);
         self.wait_after_collision().await;

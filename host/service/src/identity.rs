@@ -17,7 +17,7 @@ use portico_model::{
 };
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
-    self as storage, ADMIN, Authentication, CallContext, Credential, CredentialKey, DashboardStorage,
+    self as storage, ADMIN, Authentication, CallContext, CredentialKey, DashboardStorage,
     DashboardTransaction, NewToken, SecretHash, SharedSnapshot,
     secrets::{self, Secrets},
 };
@@ -119,7 +119,7 @@ impl Identity {
     }
 
     /// The context of the caller's transactions.
-    pub fn context(&self, request_id: &str) -> CallContext {
+    pub fn context(&self, request_id: impl Into<Arc<str>>) -> CallContext {
         CallContext {
             user_id: self.user_id().map(Into::into),
             authentication: self.authentication.clone(),
@@ -186,13 +186,13 @@ impl Identity {
 }
 
 /// The credentials of a request.
-pub struct CredentialProof {
-    text: String,
+pub struct SentCredential<'a> {
+    text: &'a str,
     from_cookie: bool,
 }
 
 /// The credentials of a request; the cookie is the one of this name.
-pub fn credentials_of(headers: &HeaderMap, cookie: &str) -> Option<CredentialProof> {
+pub fn credentials_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<SentCredential<'a>> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let explicit = text(header::AUTHORIZATION)
         .and_then(|value| {
@@ -201,13 +201,13 @@ pub fn credentials_of(headers: &HeaderMap, cookie: &str) -> Option<CredentialPro
         })
         .or_else(|| text(HeaderName::from_static("apikey")));
     if let Some(text) = explicit {
-        return Some(CredentialProof {
-            text: text.into(),
+        return Some(SentCredential {
+            text,
             from_cookie: false,
         });
     }
-    Some(CredentialProof {
-        text: cookie_of(headers, cookie)?.into(),
+    Some(SentCredential {
+        text: cookie_of(headers, cookie)?,
         from_cookie: true,
     })
 }
@@ -222,15 +222,25 @@ pub fn cookie_of<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
         .find_map(|(name, value)| (name == cookie).then_some(value))
 }
 
+/// A key or session that authenticated a caller, for noting its use.
+pub struct UsedCredential {
+    /// Its id.
+    pub id: String,
+    /// When it was used before.
+    pub last_used_at: Option<Timestamp>,
+    /// When it ends for good, if it is a session.
+    pub ends_at: Option<Timestamp>,
+}
+
 /// The caller with these credentials, and their key or session. The context is that of an anonymous caller.
 pub async fn authenticate(
     storage: &dyn DashboardStorage,
-    proof: Option<CredentialProof>,
+    sent: Option<SentCredential<'_>>,
     headers: &HeaderMap,
     context: &CallContext,
     now: Timestamp,
-) -> Result<(Identity, Option<Credential>), Error> {
-    let parsed = proof.as_ref().and_then(|proof| secrets::parse(&proof.text));
+) -> Result<(Identity, Option<UsedCredential>), Error> {
+    let parsed = sent.as_ref().and_then(|sent| secrets::parse(sent.text));
     let (mut identity, credential) = match parsed {
         Some(parsed) => {
             let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
@@ -238,7 +248,7 @@ pub async fn authenticate(
         }
         None => (Identity::anonymous(), None),
     };
-    identity.from_cookie = proof.is_some_and(|proof| proof.from_cookie);
+    identity.from_cookie = sent.is_some_and(|sent| sent.from_cookie);
     identity.cross_site = identity.from_cookie && is_cross_site(headers);
     Ok((identity, credential))
 }
@@ -289,7 +299,7 @@ async fn look_up(
     transaction: &mut dyn DashboardTransaction,
     (key, secret): Proof,
     now: Timestamp,
-) -> Result<(Identity, Option<Credential>), Error> {
+) -> Result<(Identity, Option<UsedCredential>), Error> {
     let anonymous = (Identity::anonymous(), None);
     let Some(credential) = transaction.find_credential(&key).await? else {
         return Ok(anonymous);
@@ -302,11 +312,15 @@ async fn look_up(
         CredentialKey::Key(id) => Authentication::Key(id.clone()),
         CredentialKey::Session(_) => Authentication::Session(credential.id.clone()),
     };
-    let (user_id, permissions) = (credential.user_id.clone(), credential.permissions.clone());
-    let mut identity = Identity::user(user_id, permissions, authentication);
+    let mut identity = Identity::user(credential.user_id, credential.permissions, authentication);
     identity.expires_at = credential.expires_at;
     identity.proof = Some((key, secret));
-    Ok((identity, Some(credential)))
+    let used = UsedCredential {
+        id: credential.id,
+        last_used_at: credential.last_used_at,
+        ends_at: credential.ends_at,
+    };
+    Ok((identity, Some(used)))
 }
 
 #[cfg(test)]
@@ -321,7 +335,7 @@ mod tests {
     }
 
     fn text_of(pairs: &[(&'static str, &str)]) -> Option<(String, bool)> {
-        credentials_of(&headers(pairs), PLAIN_COOKIE).map(|proof| (proof.text, proof.from_cookie))
+        credentials_of(&headers(pairs), PLAIN_COOKIE).map(|sent| (sent.text.to_owned(), sent.from_cookie))
     }
 
     #[test]
@@ -347,8 +361,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         let cookies = http::HeaderValue::from_bytes(b"theme=\xe9; portico_session=c").unwrap();
         headers.insert(header::COOKIE, cookies);
-        let text = |cookie: &str| credentials_of(&headers, cookie).map(|proof| proof.text);
-        assert_eq!(text(PLAIN_COOKIE).as_deref(), Some("c"));
+        let text = |cookie: &str| credentials_of(&headers, cookie).map(|sent| sent.text);
+        assert_eq!(text(PLAIN_COOKIE), Some("c"));
         assert_eq!(text(SECURE_COOKIE), None);
     }
 }

@@ -103,7 +103,7 @@ struct Request<'a> {
     procedure: &'a Procedure,
     sender: Arc<Sender>,
     identity: Arc<Identity>,
-    id: &'a str,
+    id: Arc<str>,
     /// When access was checked; none: not yet.
     checked_at: Option<Instant>,
     /// The row of the audit log that the call's transaction writes.
@@ -127,7 +127,7 @@ impl Service {
     }
 
     fn of(parts: ServiceParts, table: Table) -> Arc<Self> {
-        let cores = parts.sandbox.limits().hashing as usize;
+        let at_once = parts.sandbox.limits().hashing as usize;
         let audit = Audit::new(parts.storage.clone(), parts.clock.clone(), parts.audit);
         let resources = Resources {
             storage: parts.storage,
@@ -137,8 +137,8 @@ impl Service {
             audit,
             throttle: parts.throttle,
             call_time: parts.call_time,
-            hashing: FairSemaphore::new(cores),
-            long: FairSemaphore::new(cores),
+            hashing: FairSemaphore::new(at_once),
+            long: FairSemaphore::new(at_once),
         };
         Arc::new(Self {
             resources: Arc::new(resources),
@@ -214,7 +214,7 @@ impl Service {
         &self,
         snapshot: &SharedSnapshot,
         authorised: &Authorised,
-        request_id: &str,
+        request_id: &Arc<str>,
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
         let procedure = &*authorised.procedure;
@@ -223,7 +223,7 @@ impl Service {
             procedure,
             sender: authorised.sender.clone(),
             identity: authorised.identity.clone(),
-            id: request_id,
+            id: request_id.clone(),
             checked_at: Some(authorised.checked_at),
             audited: self.audited(procedure, &authorised.identity, request_id, &input),
             snapshot: if procedure.is_read_only() {
@@ -257,7 +257,7 @@ impl Service {
         &self,
         procedure: &'a Procedure,
         identity: &Identity,
-        id: &'a str,
+        id: &str,
         input: &Result<Option<Value>, Error>,
     ) -> Request<'a> {
         let identity = Arc::new(identity.clone());
@@ -266,7 +266,7 @@ impl Service {
             sender: Sender::new(identity.clone()),
             audited: self.audited(procedure, &identity, id, input),
             identity,
-            id,
+            id: id.into(),
             checked_at: None,
             snapshot: SharedSnapshot::default(),
         }
@@ -290,7 +290,7 @@ impl Service {
             let checked_at = match request.checked_at {
                 Some(checked_at) => checked_at,
                 None => {
-                    self.check_access(procedure, &request.identity, request.id)
+                    self.check_access(procedure, &request.identity, &request.id)
                         .await?;
                     Instant::now()
                 }
@@ -298,7 +298,7 @@ impl Service {
             let call = self.prepare(&request, checked_at, input()?);
             self.run(procedure, call, run).await
         });
-        let answer = self.bound(procedure, request.id, running).await;
+        let answer = self.bound(procedure, &request.id, running).await;
         self.record(&request, &answer);
         answer
     }
@@ -325,7 +325,7 @@ impl Service {
             Recorded::None => false,
         };
         if is_recorded {
-            let action = procedure.action(&request.identity, request.id);
+            let action = procedure.action(&request.identity, &request.id);
             self.audit.end(&action, request.audited.as_deref(), answer);
         }
     }
@@ -431,13 +431,15 @@ impl Service {
             renewed
         };
         self.check_access(procedure, &call.identity, &call.request_id)
-            .await
+            .await?;
+        call.checked_at = Instant::now();
+        Ok(())
     }
 
     fn prepare(&self, request: &Request<'_>, checked_at: Instant, input: Value) -> Call {
         let limits = self.sandbox.limits();
         Call {
-            longest_answer: if request.procedure.output.holds_list() {
+            longest_answer: if request.procedure.holds_list {
                 limits.transfer
             } else {
                 limits.record
@@ -447,7 +449,7 @@ impl Service {
             identity: request.identity.clone(),
             sender: request.sender.clone(),
             checked_at,
-            request_id: request.id.into(),
+            request_id: request.id.clone(),
             input,
             audited: request.audited.clone(),
             snapshot: request.snapshot.clone(),

@@ -16,7 +16,7 @@ pub struct CallContext {
     /// How they proved it.
     pub authentication: Authentication,
     /// The id of the request, which the log and error messages show.
-    pub request_id: String,
+    pub request_id: Arc<str>,
     /// The call that a write transaction records in the audit log before it commits; none if there is
     /// nothing to record.
     pub audit: Option<Arc<AuditedCall>>,

@@ -120,7 +120,7 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
         return None;
     }
     let (body, checksum) = text.split_at_checked(text.len().checked_sub(CHECKSUM_LENGTH)?)?;
-    if checksum != checksum_of(body) {
+    if checksum.as_bytes() != checksum_of(body) {
         return None;
     }
     if let Some(secret) = text.strip_prefix(SESSION_PREFIX) {
@@ -155,18 +155,18 @@ fn is_base62(text: &str, length: usize) -> bool {
 }
 
 fn with_checksum(body: String) -> String {
-    let checksum = checksum_of(&body);
-    body + &checksum
+    let checksum = checksum_of(&body).map(char::from);
+    body + &String::from_iter(checksum)
 }
 
-fn checksum_of(body: &str) -> String {
+fn checksum_of(body: &str) -> [u8; CHECKSUM_LENGTH] {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
         *digit = ALPHABET[(rest % 62) as usize];
         rest /= 62;
     }
-    digits.iter().map(|digit| char::from(*digit)).collect()
+    digits
 }
 
 #[cfg(test)]

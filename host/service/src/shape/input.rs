@@ -91,13 +91,30 @@ fn kind(value: &Value) -> &'static str {
 
 #[derive(Default)]
 struct Check {
-    path: Vec<PathSegment>,
+    path: Vec<Step>,
     issues: Issues,
+}
+
+/// A step from a value to one inside it. Owns no text, because most inputs are valid.
+#[derive(Clone, Copy)]
+enum Step {
+    Field(&'static str),
+    Index(usize),
+}
+
+impl From<Step> for PathSegment {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Field(name) => Self::Field(name.into()),
+            Step::Index(index) => Self::Index(index as u32),
+        }
+    }
 }
 
 impl Check {
     fn refuse(&mut self, message: String) {
-        self.issues.add(self.path.iter().cloned(), message);
+        self.issues
+            .add(self.path.iter().map(|step| PathSegment::from(*step)), message);
     }
 
     fn value(&mut self, shape: &Shape, value: &mut Value) {
@@ -138,7 +155,7 @@ impl Check {
             }
             (Shape::List(shape), Value::Array(items)) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.at(PathSegment::Index(index as u32), |check| check.value(shape, item));
+                    self.at(Step::Index(index), |check| check.value(shape, item));
                 }
             }
             (Shape::Record(fields), Value::Object(object)) => self.fields(fields, object),
@@ -146,7 +163,7 @@ impl Check {
                 let kind = object.get("kind").and_then(Value::as_str);
                 match kinds.iter().find(|(name, _)| Some(*name) == kind) {
                     Some((_, fields)) => self.fields(fields, object),
-                    None => self.at(PathSegment::Field("kind".into()), |check| {
+                    None => self.at(Step::Field("kind"), |check| {
                         let names: Vec<_> = kinds.iter().map(|(name, _)| format!("{name:?}")).collect();
                         check.refuse(format!("must be one of {}", names.join("|")));
                     }),
@@ -158,19 +175,19 @@ impl Check {
 
     fn fields(&mut self, fields: &[Field], object: &mut Map<String, Value>) {
         for field in fields {
-            let segment = PathSegment::Field(field.name.into());
+            let step = Step::Field(field.name);
             match object.get_mut(field.name) {
-                Some(item) => self.at(segment, |check| check.value(&field.shape, item)),
+                Some(item) => self.at(step, |check| check.value(&field.shape, item)),
                 None if field.optional => {}
-                None => self.at(segment, |check| {
+                None => self.at(step, |check| {
                     check.refuse(format!("is required: {}", field.shape.noun()));
                 }),
             }
         }
     }
 
-    fn at(&mut self, segment: PathSegment, check: impl FnOnce(&mut Self)) {
-        self.path.push(segment);
+    fn at(&mut self, step: Step, check: impl FnOnce(&mut Self)) {
+        self.path.push(step);
         check(self);
         self.path.pop();
     }

@@ -36,7 +36,7 @@ pub(super) async fn sign_in(
         &call.request_id,
     )
     .await?;
-    let context = identity.context(&call.request_id);
+    let context = identity.context(call.request_id.clone());
     let account = resources
         .find_account_by_key(Provider::Ldap, &name_key, &context)
         .await?;

@@ -32,7 +32,7 @@ pub struct Claim {
     /// The client's address, if it is known.
     pub address: Option<IpAddr>,
     /// The request's id, as the log has it.
-    pub request_id: String,
+    pub request_id: Arc<str>,
 }
 
 /// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on a thread
@@ -60,12 +60,12 @@ where
         let (resources, before) = (resources.clone(), before(name_key));
         let checking = async move {
             before.await?;
-            let context = Identity::anonymous().context(&request_id);
+            let context = Identity::anonymous().context(request_id.clone());
             let mut instance = resources.sandbox.enter_to_hash(context).await?;
             let (plugin, store) = instance.parts()?;
             let sign_in = plugin.portico_dashboard_sign_in();
             let answer = sign_in
-                .call_password(store, &request_id, &username, &password)
+                .call_password(store, &request_id.to_string(), &username, &password)
                 .await;
             instance.answer(answer)
         };
@@ -111,7 +111,7 @@ pub(super) async fn sign_in(
     progress: Arc<Progress>,
 ) -> Result<(SignedIn, IssuedSession), Error> {
     let resources = &call.resources;
-    let context = Identity::anonymous().context(&call.request_id);
+    let context = Identity::anonymous().context(call.request_id.clone());
     let claim = Claim {
         username: credentials.username,
         password: credentials.password,

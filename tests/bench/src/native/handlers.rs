@@ -73,7 +73,7 @@ pub async fn create(State(native): Shared, request: Request) -> Response {
     let work = async {
         let (stored, identity, id) = native.read_app(request).await?;
         let audited = AuditedCall::new(entry(&identity, &id), Arc::new(SystemClock));
-        let context = identity.context(&id.0).audited(Some(Arc::new(audited)));
+        let context = identity.context(id.0.clone()).audited(Some(Arc::new(audited)));
         let stored = [stored];
         let mut transaction = native.storage.begin(Access::Write, &context).await?;
         transaction.insert_apps(&stored).await?;
@@ -117,11 +117,13 @@ impl Native {
         let id = request_id(parts);
         let shown = identity::credentials_of(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
-        let anonymous = Identity::anonymous().context(&id.0).within(snapshot.clone());
+        let anonymous = Identity::anonymous()
+            .context(id.0.clone())
+            .within(snapshot.clone());
         let (identity, _) =
             identity::authenticate(&*self.storage, shown, &parts.headers, &anonymous, now).await?;
         identity.check(access, kind)?;
-        let context = identity.context(&id.0).within(snapshot);
+        let context = identity.context(id.0.clone()).within(snapshot);
         Ok((identity, context))
     }
 
@@ -147,7 +149,7 @@ impl Native {
     async fn begin_session(&self, request: Request) -> Result<String, Error> {
         let (parts, body) = request.into_parts();
         let Credentials { username, password } = read(body).await?;
-        let context = Identity::anonymous().context(&request_id(&parts).0);
+        let context = Identity::anonymous().context(request_id(&parts).0.clone());
         let key = AccountKey::Name(ProviderName {
             provider: Provider::Credentials,
             name_key: name_key(username.trim()),
