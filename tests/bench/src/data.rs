@@ -2,16 +2,17 @@
 
 use std::{fs, path::Path, sync::Arc};
 
+use anyhow::ensure;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, Version};
 use portico_model::{
-    App, ColorScheme, Provider, User,
+    App, ColorScheme, Provider, Timestamp, User,
     time::{Clock, SystemClock},
 };
 use portico_server::data_dir::DataDir;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, ApiKey, DashboardStorage, NewUser, StoredApp,
+    Access, ApiKey, Board, BoardItem, BoardSummary, DashboardStorage, NewUser, StoredApp,
     secrets::{Secrets, SystemRandom},
 };
 use unicode_normalization::UnicodeNormalization;
@@ -43,6 +44,69 @@ pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
     let data = DataDir::open(path)?;
     let storage = SqliteStorage::open(&data.database())?;
     tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
+}
+
+/// Adds boards to a data directory that is not in use, with these apps in equal parts, and a user who may view every
+/// second board through a group. Answers a key of that user.
+pub fn add_boards(path: &Path, apps: &[String], boards: usize) -> anyhow::Result<String> {
+    let data = DataDir::open(path)?;
+    let storage = SqliteStorage::open(&data.database())?;
+    tokio::runtime::Runtime::new()?.block_on(fill_boards(&storage, apps, boards))
+}
+
+async fn fill_boards(storage: &SqliteStorage, apps: &[String], boards: usize) -> anyhow::Result<String> {
+    let context = Identity::operator().context("seed");
+    let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
+    let id = || secrets.id(clock.now());
+    let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
+    let begin = storage.begin_dashboard(Access::Write, &context);
+    let mut transaction = begin.await.map_err(refused)?;
+    let group = id();
+    let added = transaction.insert_group(&group, "viewers", "viewers").await;
+    ensure!(added.map_err(refused)?, "the group exists");
+    let viewer = user(id(), "viewer".into(), hash(PASSWORD)?);
+    transaction.insert_user(&viewer).await.map_err(refused)?;
+    let viewer = viewer.user.id;
+    transaction.add_to_group(&viewer, &group).await.map_err(refused)?;
+    let issued = secrets.api_key();
+    let key = new_key(issued.id, viewer, clock.now());
+    transaction
+        .insert_key(&key, &issued.hash)
+        .await
+        .map_err(refused)?;
+    for (number, apps) in apps.chunks(apps.len().div_ceil(boards)).enumerate() {
+        let name = format!("board {number}");
+        let items = apps.iter().map(|app| BoardItem::App { app_id: app.clone() });
+        let board = Board {
+            board: BoardSummary {
+                id: id(),
+                name: name.clone(),
+                is_public: false,
+                creator_id: None,
+            },
+            items: items.collect(),
+        };
+        let added = transaction.insert_board(&board, &name).await;
+        ensure!(added.map_err(refused)?, "the board exists");
+        if number % 2 == 0 {
+            let groups = [group.clone()];
+            let shared = transaction.share_board(&board.board.id, &[], &groups).await;
+            ensure!(shared.map_err(refused)?, "no board to share");
+        }
+    }
+    transaction.commit().await.map_err(refused)?;
+    Ok(issued.text)
+}
+
+fn new_key(id: String, user_id: String, created_at: Timestamp) -> ApiKey {
+    ApiKey {
+        id,
+        name: None,
+        user_id,
+        created_at,
+        expires_at: None,
+        last_used_at: None,
+    }
 }
 
 /// Copies a data directory that is not in use.
@@ -87,14 +151,7 @@ async fn fill(storage: &SqliteStorage, apps: usize, users: usize) -> anyhow::Res
             .await
             .map_err(refused)?;
         let issued = secrets.api_key();
-        let key = ApiKey {
-            id: issued.id,
-            name: None,
-            user_id: user.user.id,
-            created_at: clock.now(),
-            expires_at: None,
-            last_used_at: None,
-        };
+        let key = new_key(issued.id, user.user.id, clock.now());
         transaction
             .insert_key(&key, &issued.hash)
             .await

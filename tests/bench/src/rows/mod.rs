@@ -5,6 +5,7 @@ mod footprint;
 mod passwords;
 mod reads;
 mod search;
+mod visibility;
 mod writes;
 
 use std::{
@@ -30,12 +31,13 @@ type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 /// A group of rows, by the word that their names begin with.
 pub type Group = (&'static str, Measure);
 
-const GROUPS: [Group; 10] = [
+const GROUPS: [Group; 11] = [
     ("by-id", reads::by_id),
     ("list", reads::list),
     ("batch", reads::batch),
     ("search", search::search),
     ("worst", families::worst),
+    ("visibility", visibility::visibility),
     ("create", writes::create),
     ("argon2id", passwords::hashing),
     ("sign-ins", passwords::reads_beside_sign_ins),
