@@ -27,12 +27,12 @@ use crate::{
 };
 
 /// The right to run one call at a time. It keeps the largest share of memory that one of its calls needed.
-pub struct Permit {
+pub struct CallPermit {
     pub(crate) permit: OwnedSemaphorePermit,
     pub(crate) share: Share,
 }
 
-impl Permit {
+impl CallPermit {
     /// From now on its calls do not wait for memory, because others wait for what its caller holds.
     pub fn stop_waiting(&mut self) {
         self.share.stop_waiting();
@@ -169,7 +169,7 @@ impl Instance {
     /// Ends the call, and keeps the instance for the next one of its user if it may be kept. The
     /// same caller may use the permit for another call. An instance that is dropped instead, or
     /// whose call did not return an answer, ends as well.
-    pub fn leave(self) -> Permit {
+    pub fn leave(self) -> CallPermit {
         let permit = self.permit;
         let state = self.store.data();
         let is_clean = self.ended_well && state.table.is_empty() && state.share.is_small();
@@ -186,7 +186,7 @@ impl Instance {
             }
             _ => self.store.into_data().share,
         };
-        Permit { permit, share }
+        CallPermit { permit, share }
     }
 
     /// The answer of a call: its value, its refusal, or why it was ended.

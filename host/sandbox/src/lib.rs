@@ -38,7 +38,7 @@ pub use crate::{
         state::{Secret, TimestampChange, WantedApp, WantedUser},
     },
     component::{COMPONENT, read_file},
-    instance::{Instance, Permit},
+    instance::{CallPermit, Instance},
     limits::Limits,
     sandbox::{Compiled, Sandbox},
     state::{Imports, State},

@@ -14,7 +14,7 @@ use crate::{
     engine,
     hashing::Hashing,
     inspect,
-    instance::{Instance, Permit},
+    instance::{CallPermit, Instance},
     limits::{Limits, trapped},
     memory::Memory,
     prepared::Prepared,
@@ -143,7 +143,7 @@ impl Sandbox {
     /// of which there are [`Limits::hashing`]. One call more is an internal error.
     pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter()?;
-        let permit = Permit {
+        let permit = CallPermit {
             permit: place,
             share: self.memory.share_to_hash(),
         };
@@ -172,7 +172,7 @@ impl Sandbox {
 
     /// Waits for a permit of a call that does not hash. Take it before you open a transaction around
     /// calls: other calls that hold a permit may wait for that transaction to end.
-    pub async fn acquire_permit(&self, context: &CallContext) -> Result<Permit, Error> {
+    pub async fn acquire_permit(&self, context: &CallContext) -> Result<CallPermit, Error> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
@@ -183,7 +183,7 @@ impl Sandbox {
                 permit.map_err(Error::internal)?
             }
         };
-        Ok(Permit {
+        Ok(CallPermit {
             permit,
             share: self.memory.share(),
         })
@@ -192,7 +192,7 @@ impl Sandbox {
     /// A fresh instance for one call, whose transactions begin in this storage.
     pub async fn enter_within(
         &self,
-        permit: Permit,
+        permit: CallPermit,
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
@@ -203,11 +203,11 @@ impl Sandbox {
     async fn instantiate(
         &self,
         prepared: &Prepared,
-        permit: Permit,
+        permit: CallPermit,
         context: CallContext,
         storage: Arc<dyn Storage>,
     ) -> Result<Instance, Error> {
-        let Permit { permit, share } = permit;
+        let CallPermit { permit, share } = permit;
         let (imports, limits) = (self.imports.clone(), self.limits.clone());
         let state = State::new(imports, storage, context, share, limits);
         Instance::new(prepared, permit, state).await

@@ -1,7 +1,7 @@
 //! Signs a user in whom an external provider vouches for.
 
 use portico_model::error::{Code, Error, issue_text};
-use portico_sandbox::{Permit, SignedIn};
+use portico_sandbox::{CallPermit, SignedIn};
 use portico_storage::{Access, CallContext, nested::Enclosing};
 use tracing::warn;
 
@@ -73,7 +73,7 @@ impl SignIn<'_> {
 
     async fn put_user(
         &self,
-        permit: Permit,
+        permit: CallPermit,
         context: CallContext,
         enclosing: &Enclosing,
         external: &External,

@@ -6,7 +6,7 @@ use portico_model::{
     Id, Issue, PathSegment,
     error::{Code, Error},
 };
-use portico_sandbox::{Instance, Permit, WantedApp, WantedUser};
+use portico_sandbox::{CallPermit, Instance, WantedApp, WantedUser};
 use portico_storage::Storage;
 
 use super::{super::validate::Fields, snapshot::Keys};
@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 10_000;
 pub(super) struct Component<'a> {
     call: &'a Call,
     /// None after a call that did not finish.
-    permit: Option<Permit>,
+    permit: Option<CallPermit>,
     storage: Arc<dyn Storage>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Component<'a> {
         self.storage = storage;
     }
 
-    fn take_permit(&mut self) -> Result<Permit, Error> {
+    fn take_permit(&mut self) -> Result<CallPermit, Error> {
         let permit = self.permit.take();
         permit.ok_or_else(|| Error::internal(anyhow::anyhow!("an earlier call did not give its permit back")))
     }
