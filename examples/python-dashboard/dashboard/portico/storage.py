@@ -201,8 +201,6 @@ class Transaction:
     def __init__(self, database: Database, access: str, session: str | None) -> None:
         """`session` is the uid of the login that the call uses."""
         self._writes = access == "write"
-        # A lookup is one statement, which sees one state by itself.
-        self._is_lookup = access == "lookup"
         if self._writes and database.writing:
             raise Refusal(Variant("retry"))
         self._database = database
