@@ -129,7 +129,7 @@ pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
     check(caller, Access::Holds(permission)).map(drop)
 }
 
-/// Refuses a caller who may not call what has this access.
+/// Refuses a caller whom this access does not allow.
 pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
     let Some(user) = &caller.user else {
         return match access {

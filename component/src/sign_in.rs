@@ -68,7 +68,7 @@ fn signed_in(account: Account) -> SignedIn {
     }
 }
 
-/// The same for an unknown user, a wrong password, and a disabled user, with every provider.
+/// The answer to an unknown user, a wrong password and a disabled user, for every provider.
 fn wrong_password() -> Error {
     error::unauthorized("Wrong username or password")
 }

@@ -106,7 +106,7 @@ named! {
     a_commit_that_succeeds_after_a_failure: CommitAfterFailureSucceeds => "its `commit` fails", 3;
     a_version_that_never_grows: VersionNeverGrows => "and still has this `password-version`", 5;
     a_version_that_grows_with_another_hash: VersionGrowsWithRehash => "sessions stay and nothing else changes", 2;
-    a_version_that_all_users_share: VersionOfEverybody => "How often `set-password-if` has succeeded for this user", 5;
+    a_version_that_all_users_share: VersionShared => "How often `set-password-if` has succeeded for this user", 5;
     api_keys_that_survive_a_reset: KeysSurviveReset => "the user's API keys end as well", 1;
     a_view_that_get_app_ignores: ViewIgnoredByGet => "an app is in the view of the callers who may view a board", 2;
     a_view_that_get_apps_ignores: ViewIgnoredByGetMany => "that exist and are in this view", 1;

@@ -43,7 +43,7 @@ pub enum Fault {
     CommitAfterFailureSucceeds,
     VersionNeverGrows,
     VersionGrowsWithRehash,
-    VersionOfEverybody,
+    VersionShared,
     KeysSurviveReset,
     ViewIgnoredByGet,
     ViewIgnoredByGetMany,
@@ -116,7 +116,7 @@ pub struct Faulty {
     hidden: Arc<Mutex<BTreeSet<String>>>,
     /// How many write transactions were committed.
     commits: Arc<AtomicUsize>,
-    /// What is added to the version of each user's password; under `""` to everybody's.
+    /// What is added to the version of each user's password; under `""`: to that of all users.
     versions: Versions,
 }
 
