@@ -6,7 +6,10 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use portico_model::{AppInput, ColorScheme, PasswordChange, error::Code};
+use portico_model::{
+    AppInput, ColorScheme, PasswordChange,
+    error::{Code, Error as Refusal},
+};
 use portico_storage::{
     Access, AccountKey, AppFilter, CallContext, Error, Result, Slice, Storage, Transaction, UserFilter,
     Viewer, memory::MemoryStorage,
@@ -133,7 +136,7 @@ impl Storage for Meanwhile {
 
 /// Ada changes her password, and meanwhile something else changes its hash. Returns the answer, and the hash that
 /// is stored then.
-async fn change_password(meanwhile: Change) -> (std::result::Result<(), portico_model::Error>, String) {
+async fn change_password(meanwhile: Change) -> (std::result::Result<(), Refusal>, String) {
     let storage = Arc::new(MemoryStorage::new());
     let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage, meanwhile)));
     let id = call!(
