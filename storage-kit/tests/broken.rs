@@ -28,6 +28,9 @@ fn report(fault: Fault) -> Report {
     if fault == Fault::DisabledSignIn {
         dashboard = dashboard.letting_disabled_in();
     }
+    if fault == Fault::DisabledKey {
+        dashboard = dashboard.giving_disabled_keys();
+    }
     let mut target = InProcess::new(Arc::new(Faulty::new(inner, fault)), dashboard);
     let mut cases = all();
     // The case of a large answer takes long; only its own fault breaks it.
@@ -123,7 +126,8 @@ named! {
     a_disabled_administrator_who_counts: DisabledAdminCounts => "an administrator who is disabled is no other administrator", 1;
     a_user_who_is_never_disabled: DisablingForgotten => "a user is disabled and enabled, and nothing else changes", 6;
     sessions_that_survive_their_disabled_user: SessionsSurviveDisabling => "the sessions of a user who is disabled end with the commit", 1;
-    keys_that_survive_their_disabled_user: KeysSurviveDisabling => "the API keys of a user who is disabled end with the commit", 1;
+    keys_that_survive_their_disabled_user: KeysSurviveDisabling => "the API keys of a user who is disabled end with the commit, and no new one is accepted", 1;
+    a_disabled_user_who_gets_a_key: DisabledKey => "the API keys of a user who is disabled end with the commit, and no new one is accepted", 1;
     a_disabled_user_who_signs_in: DisabledSignIn => "a user who is disabled begins no session", 1;
     an_offset_of_users_that_is_ignored: UserOffsetIgnored => "users come in pages, and are counted whatever the page", 2;
     images_that_were_not_asked_for: ImagesUnasked => "images of users are in a list if they are asked for", 1;

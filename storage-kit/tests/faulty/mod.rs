@@ -63,6 +63,7 @@ pub enum Fault {
     SessionsSurviveDisabling,
     KeysSurviveDisabling,
     DisabledSignIn,
+    DisabledKey,
     UserOffsetIgnored,
     ImagesUnasked,
     CountIgnoresSearch,
