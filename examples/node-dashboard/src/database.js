@@ -67,11 +67,12 @@ export class Connection {
     // A loop that stops early calls this, and libsql's iterator has none: the statement would stay open, and
     // later transactions of this connection would see the state that it sees.
     rows.return = () => {
-      this.#connection.interrupt();
+      // Its types do not have this function.
+      /** @type {any} */ (this.#connection).interrupt();
       try {
         // At most the hundred rows that libsql has read ahead.
         while (!rows.next().done);
-      } catch (error) {
+      } catch (/** @type {any} */ error) {
         if (error.code !== "SQLITE_INTERRUPT") throw error;
       }
       return { done: true, value: undefined };
