@@ -18,11 +18,13 @@ run: $(if $(wildcard dist/portico.wasm),component) ## build quickly and serve on
 build: component ## build target/release/portico and dist/portico.wasm
 	cargo build --release --bin portico
 
-# Panic messages contain paths. Remapped, they are the same wherever the component is built.
+# The component is the same to the byte wherever it is built (contract/tests/reproducible.rs). Panic messages contain
+# paths: those below the workspace are relative, and those of dependencies are remapped. RUSTFLAGS is for the host: it
+# would replace the flags in .cargo/config.toml.
 remap := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo
 
 component: target ## build dist/portico.wasm
-	cargo build --package portico-component --target wasm32-wasip2 --profile component \
+	env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS cargo build --package portico-component --target wasm32-wasip2 --profile component \
 		--config 'target.wasm32-wasip2.rustflags=["$(remap)"]'
 	@mkdir -p dist
 	@cmp -s $(target_dir)/wasm32-wasip2/component/portico_component.wasm dist/portico.wasm || \

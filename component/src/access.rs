@@ -21,16 +21,8 @@ pub enum Permission {
     AppFullAll,
 }
 
-/// The permissions, as stored, that show every app wherever it stands.
-const SEE_ALL_APPS: [&str; 7] = [
-    "app-create",
-    "app-modify-all",
-    "app-full-all",
-    "board-view-all",
-    "board-modify-all",
-    "board-full-all",
-    "admin",
-];
+/// The permissions, as stored, that show every board.
+const SEE_ALL_BOARDS: [&str; 3] = ["board-view-all", "board-modify-all", "board-full-all"];
 
 impl Permission {
     /// The permissions, as stored, that give this one: itself first, then those that imply it.
@@ -112,16 +104,14 @@ impl Authorised<'_> {
 pub fn viewer(caller: &Caller) -> Viewer {
     match &caller.user {
         None => Viewer::Anonymous,
-        Some(user)
-            if user
-                .permissions
-                .iter()
-                .any(|held| SEE_ALL_APPS.contains(&held.as_str())) =>
-        {
-            Viewer::Everything
-        }
+        Some(user) if sees_all_apps(user) => Viewer::Everything,
         Some(user) => Viewer::User(user.id.clone()),
     }
+}
+
+fn sees_all_apps(user: &UserCaller) -> bool {
+    let mut held = user.permissions.iter();
+    Permission::AppCreate.held_by(user) || held.any(|held| SEE_ALL_BOARDS.contains(&held.as_str()))
 }
 
 /// Refuses a caller without this permission.
@@ -129,7 +119,7 @@ pub fn require(caller: &Caller, permission: Permission) -> Result<(), Error> {
     check(caller, Access::Holds(permission)).map(drop)
 }
 
-/// Refuses a caller who may not call what has this access.
+/// Refuses a caller whom this access does not allow.
 pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
     let Some(user) = &caller.user else {
         return match access {

@@ -68,7 +68,7 @@ fn signed_in(account: Account) -> SignedIn {
     }
 }
 
-/// The same for an unknown user, a wrong password, and a disabled user, with every provider.
+/// The answer to an unknown user, a wrong password and a disabled user, for every provider.
 fn wrong_password() -> Error {
     error::unauthorized("Wrong username or password")
 }
@@ -94,11 +94,7 @@ fn by_provider(context: &str, identity: Identity, linking: Linking) -> Result<Si
         if !transaction.has_users()? {
             return Err(error::forbidden("The first user is created by onboarding").into());
         }
-        let account = match transaction.get_account(&AccountKey::Subject(person.subject()))? {
-            Some(account) => Some(account),
-            None => person.link(transaction, linking)?,
-        };
-        let Some(account) = account else {
+        let Some(account) = person.find(transaction, linking)? else {
             return person.insert(transaction, now);
         };
         if account.disabled {
@@ -152,19 +148,28 @@ impl Person {
         }
     }
 
+    /// The account of this person. At the first sign-in it may be one that exists: of a user of `credentials`
+    /// with the same email, or of one who was created for this person.
+    fn find(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
+        if let Some(account) = transaction.get_account(&AccountKey::Subject(self.subject()))? {
+            return Ok(Some(account));
+        }
+        match self.link(transaction, linking)? {
+            Some(account) => Ok(Some(account)),
+            None => self.adopt(transaction, linking),
+        }
+    }
+
     /// Links the person to the user of `credentials` with the same email, if linking allows it. Returns that
     /// user's account.
     fn link(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
-        let Some(email) = self.email.as_ref().filter(|_| self.email_verified) else {
+        let Some(email) = self.email_to_link(linking) else {
             return Ok(None);
         };
-        if linking == Linking::Off {
-            return Ok(None);
-        }
         let filter = UserFilter {
             provider: Some(Provider::Credentials),
             name_contains: None,
-            email: Some(email.clone()),
+            email: Some(email.into()),
             disabled: None,
         };
         let two = Slice {
@@ -176,7 +181,7 @@ impl Person {
         let Ok([user]) = <[_; 1]>::try_from(users) else {
             return Ok(None);
         };
-        if linking == Linking::Verified && user.email_verified.is_none() {
+        if !is_linked(linking, user.email_verified) {
             return Ok(None);
         }
         let linked = transaction.insert_identity(&user.id, &self.subject());
@@ -187,6 +192,36 @@ impl Person {
             other => other.into(),
         })?;
         Ok(transaction.get_account(&AccountKey::Id(user.id))?)
+    }
+
+    /// Links the person to the provider's user with the same name who has no subject yet: `state.put-users`
+    /// creates such users. In a directory the name is enough, because the directory decides who has it. At an
+    /// issuer people may choose their names, so there it takes the same email as well, if linking allows it.
+    /// Returns that user's account.
+    fn adopt(&self, transaction: &Transaction, linking: Linking) -> Result<Option<Account>, Failure> {
+        let Some(account) = transaction.get_account(&account_key(self.provider, &self.name))? else {
+            return Ok(None);
+        };
+        if self.provider != Provider::Ldap {
+            let user = transaction.get_user(&account.id)?.ok_or(StorageError::Retry)?;
+            let email = self.email_to_link(linking);
+            if email.is_none() || email != user.email.as_deref() || !is_linked(linking, user.email_verified) {
+                return Err(error::name_taken().into());
+            }
+        }
+        let linked = transaction.insert_identity(&account.id, &self.subject());
+        linked.map_err(|error| match error {
+            // Another person of the provider has been this user.
+            StorageError::Constraint(Constraint::Identity) => error::name_taken().into(),
+            other => Failure::from(other),
+        })?;
+        Ok(Some(account))
+    }
+
+    /// The email by which the person may be linked to a user, if linking allows that.
+    fn email_to_link(&self, linking: Linking) -> Option<&str> {
+        let email = self.email.as_deref();
+        email.filter(|_| self.email_verified && linking != Linking::Off)
     }
 
     fn insert(&self, transaction: &Transaction, now: Timestamp) -> Result<SignedIn, Failure> {
@@ -258,6 +293,15 @@ impl Person {
             Some(present) if image::data_uri(present).is_ok() => Some(present.into()),
             _ => self.image.clone(),
         }
+    }
+}
+
+/// Whether a user is linked whose email is the person's and was verified here at this moment.
+fn is_linked(linking: Linking, verified: Option<Timestamp>) -> bool {
+    match linking {
+        Linking::Off => false,
+        Linking::Verified => verified.is_some(),
+        Linking::Unverified => true,
     }
 }
 

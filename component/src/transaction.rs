@@ -5,8 +5,9 @@
 //! component cannot sleep.
 
 use alloc::format;
+use alloc::vec::Vec;
 
-use crate::bindings::storage::{self, Access, Error as StorageError, Transaction};
+use crate::bindings::storage::{self, Access, Error as StorageError, Slice, Transaction};
 use crate::bindings::types::Error;
 use crate::{environment, error};
 
@@ -41,6 +42,25 @@ pub fn lookup<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure
 /// Runs work that reads, on one state of storage. It may run several times.
 pub fn read<T>(context: &str, work: impl Fn(&Transaction) -> Result<T, Failure>) -> Result<T, Error> {
     answered(retrying(|| work(&storage::begin(Access::Read, context)?)))
+}
+
+/// Reads one page: its records, and how many there are in total. For a page past the end, storage would read
+/// all names once more to find nothing.
+pub fn read_page<T>(
+    context: &str,
+    slice: Slice,
+    count: impl Fn(&Transaction) -> Result<u32, StorageError>,
+    list: impl Fn(&Transaction, Slice) -> Result<Vec<T>, StorageError>,
+) -> Result<(Vec<T>, u32), Error> {
+    read(context, |transaction| {
+        let total_count = count(transaction)?;
+        let items = if total_count > slice.offset {
+            list(transaction, slice)?
+        } else {
+            Vec::new()
+        };
+        Ok((items, total_count))
+    })
 }
 
 /// Runs work that writes and commits it: all of it or nothing. It may run several times.

@@ -4,7 +4,7 @@
 
 import { createInterface } from "node:readline";
 import { colorScheme } from "./src/portico/records.js";
-import { Refusal } from "./src/portico/refusals.js";
+import { StorageError } from "./src/portico/refusals.js";
 
 /**
  * What runs the bridge's own statements, which have `?` for values. Synchronous or not.
@@ -225,7 +225,7 @@ export async function serve({ name, db, hash, open, commit, rollback, beginSessi
       if (!own[call]) return { error: { unsupported: `${call}: there is no such thing in this dashboard` } };
       return { ok: toKit(await own[call](parameters)) };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof StorageError)) throw error;
       return { error: variant(error.payload) };
     }
   }

@@ -11,7 +11,7 @@ use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
 use crate::validate::text::APP_NAME_MAX;
-use crate::validate::{self, Issues, field, number, text};
+use crate::validate::{self, field, number, text};
 
 /// The most ids of one call of `app.byIds`.
 const MAX_IDS: usize = 1000;
@@ -39,10 +39,7 @@ pub fn get_paginated(
     search: Option<&str>,
 ) -> Result<AppPage, Error> {
     authorise(caller, Procedure::AppGetPaginated)?;
-    let mut issues = Issues::default();
-    let page = issues.check("page", number::page(page));
-    let page_size = issues.check("pageSize", number::page_size(page_size));
-    issues.finish()?;
+    let slice = number::slice(page, page_size)?;
     let searched = names::key_to_find(search.unwrap_or("").trim(), APP_NAME_MAX);
     let Some(name_contains) = searched else {
         return Ok(AppPage {
@@ -54,20 +51,13 @@ pub fn get_paginated(
         viewer: viewer(caller),
         name_contains: Some(name_contains),
     };
-    let slice = Slice {
-        offset: (page - 1).saturating_mul(page_size),
-        limit: Some(page_size),
-    };
-    transaction::read(&caller.context, |transaction| {
-        let total_count = transaction.count_apps(&filter)?;
-        // For a page past the end, storage would read all names once more to find nothing.
-        let items = if total_count > slice.offset {
-            transaction.list_apps(&filter, slice)?
-        } else {
-            Vec::new()
-        };
-        Ok(AppPage { items, total_count })
-    })
+    let (items, total_count) = transaction::read_page(
+        &caller.context,
+        slice,
+        |transaction| transaction.count_apps(&filter),
+        |transaction, slice| transaction.list_apps(&filter, slice),
+    )?;
+    Ok(AppPage { items, total_count })
 }
 
 /// `app.search`

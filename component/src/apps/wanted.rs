@@ -8,10 +8,10 @@ use super::app::{AppEdit, icons_for, stored};
 use crate::bindings::exports::portico::dashboard::state::WantedApp;
 use crate::bindings::icons;
 use crate::bindings::storage::{Constraint, Error as StorageError, Viewer};
-use crate::bindings::types::{App, Error, Id};
-use crate::environment;
+use crate::bindings::types::{App, Error, Id, Issue};
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Checked, Issues, number, text};
+use crate::{environment, error};
 
 /// The most apps of one call.
 const MAX_APPS: usize = 1000;
@@ -65,12 +65,15 @@ pub fn put(context: &str, apps: &[WantedApp]) -> Result<Vec<Id>, Error> {
     Ok(ids)
 }
 
-/// The ids are the document's. None of them is in use, so storage cannot hold one.
+/// No id of the document is in use, so storage cannot hold one of them.
 fn unusable_id(error: StorageError) -> Failure {
     match error {
         StorageError::Constraint(Constraint::Id) => {
-            let rule = Err::<(), _>(String::from("must be ids that this dashboard can store"));
-            validate::whole(rule).map_or_else(Failure::from, |()| StorageError::Retry.into())
+            let issue = Issue {
+                path: Vec::new(),
+                message: "must be ids that this dashboard can store".into(),
+            };
+            error::bad_request([issue].into()).into()
         }
         other => other.into(),
     }

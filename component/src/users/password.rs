@@ -41,17 +41,14 @@ pub fn change(caller: &Caller, change: &PasswordChange) -> Result<(), Error> {
 
     transaction::write(&caller.context, |transaction| {
         let present = account(transaction, user_id)?;
-        // The hash that is replaced must be the one that was checked. For another user's password
-        // nothing was checked, and the present hash is replaced.
-        let old = if own {
-            &seen.password_hash
+        // The password that is replaced must be the one that was checked. Its hash may be another one by now:
+        // a sign-in replaces an outdated hash. For another user's password nothing was checked.
+        let is_checked = !own || present.password_version == seen.password_version;
+        if is_checked && transaction.set_password_if(user_id, present.password_hash.as_deref(), &new)? {
+            Ok(())
         } else {
-            &present.password_hash
-        };
-        if !transaction.set_password_if(user_id, old.as_deref(), &new)? {
-            return Err(error::conflict("The password was changed meanwhile").into());
+            Err(error::conflict("The password was changed meanwhile").into())
         }
-        Ok(())
     })
 }
 

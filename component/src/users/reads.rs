@@ -10,7 +10,7 @@ use crate::bindings::types::{
 use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
-use crate::validate::{Issues, field, number, username};
+use crate::validate::{field, number, username};
 
 const EVERYONE: UserFilter = UserFilter {
     provider: None,
@@ -40,10 +40,7 @@ pub fn get_all(caller: &Caller) -> Result<Vec<UserSummary>, Error> {
 /// `user.getPaginated`
 pub fn get_paginated(caller: &Caller, query: &UserQuery) -> Result<UserPage, Error> {
     authorise(caller, Procedure::UserGetPaginated)?;
-    let mut issues = Issues::default();
-    let page = issues.check("page", number::page(query.page));
-    let page_size = issues.check("pageSize", number::page_size(query.page_size));
-    issues.finish()?;
+    let slice = number::slice(query.page, query.page_size)?;
     let searched = names::key_to_find(query.search.as_deref().unwrap_or("").trim(), username::MAX);
     let Some(name_contains) = searched else {
         return Ok(UserPage {
@@ -57,10 +54,6 @@ pub fn get_paginated(caller: &Caller, query: &UserQuery) -> Result<UserPage, Err
         email: None,
         disabled: query.disabled,
     };
-    let slice = Slice {
-        offset: (page - 1).saturating_mul(page_size),
-        limit: Some(page_size),
-    };
     let to_entry = |user: ListedUser| UserEntry {
         id: user.id,
         name: user.name,
@@ -69,18 +62,15 @@ pub fn get_paginated(caller: &Caller, query: &UserQuery) -> Result<UserPage, Err
         provider: user.provider,
         disabled: user.disabled,
     };
-    transaction::read(&caller.context, |transaction| {
-        let total_count = transaction.count_users(&filter)?;
-        // For a page past the end, storage would read all names once more to find nothing.
-        let users = if total_count > slice.offset {
-            transaction.list_users(&filter, slice, false)?
-        } else {
-            Vec::new()
-        };
-        Ok(UserPage {
-            items: users.into_iter().map(to_entry).collect(),
-            total_count,
-        })
+    let (users, total_count) = transaction::read_page(
+        &caller.context,
+        slice,
+        |transaction| transaction.count_users(&filter),
+        |transaction, slice| transaction.list_users(&filter, slice, false),
+    )?;
+    Ok(UserPage {
+        items: users.into_iter().map(to_entry).collect(),
+        total_count,
     })
 }
 

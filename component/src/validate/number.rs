@@ -4,7 +4,9 @@ use alloc::format;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
 
-use super::issues::Checked;
+use super::issues::{Checked, Issues};
+use crate::bindings::storage::Slice;
+use crate::bindings::types::Error;
 
 /// How many results a search returns by default.
 const DEFAULT_LIMIT: u32 = 10;
@@ -27,7 +29,7 @@ pub fn limit(value: Option<u32>) -> Checked<u32> {
 }
 
 /// The number of a page, from 1.
-pub fn page(value: u32) -> Checked<u32> {
+fn page(value: u32) -> Checked<u32> {
     match value {
         1.. => Ok(value),
         0 => Err(format!("must be a whole number of at least 1, got {value}")),
@@ -35,8 +37,20 @@ pub fn page(value: u32) -> Checked<u32> {
 }
 
 /// How many items a page has.
-pub fn page_size(value: u32) -> Checked<u32> {
+fn page_size(value: u32) -> Checked<u32> {
     within(value, 1..=100)
+}
+
+/// The records of a page of this size.
+pub fn slice(page: u32, page_size: u32) -> Result<Slice, Error> {
+    let mut issues = Issues::default();
+    let page = issues.check("page", self::page(page));
+    let page_size = issues.check("pageSize", self::page_size(page_size));
+    issues.finish()?;
+    Ok(Slice {
+        offset: (page - 1).saturating_mul(page_size),
+        limit: Some(page_size),
+    })
 }
 
 /// 0 = Sunday to 6 = Saturday.
@@ -77,6 +91,15 @@ mod tests {
         assert_eq!(page(1), Ok(1));
         assert_eq!(page(u32::MAX), Ok(u32::MAX));
         assert_eq!(page(0), Err("must be a whole number of at least 1, got 0".into()));
+    }
+
+    #[test]
+    fn a_page_begins_after_the_pages_before_it() {
+        let slice_of = |page, page_size| slice(page, page_size).map(|slice| (slice.offset, slice.limit));
+        assert_eq!(slice_of(1, 100).ok(), Some((0, Some(100))));
+        assert_eq!(slice_of(3, 20).ok(), Some((40, Some(20))));
+        assert_eq!(slice_of(u32::MAX, 2).ok(), Some((u32::MAX, Some(2))));
+        assert_eq!(slice_of(0, 101).unwrap_err().issues.len(), 2);
     }
 
     #[test]

@@ -21,7 +21,7 @@ import { VIEWABLE } from "./storage.js";
 const MEGABYTE = 1024 * 1024;
 
 /** An answer that reports an error. */
-class Refused extends Error {
+class HttpError extends Error {
   /** @param {number} status @param {string} message */
   constructor(status, message) {
     super(message);
@@ -59,26 +59,26 @@ export async function dashboard() {
   /** The user who calls. @param {Request} request */
   const signedIn = async (request) => {
     const { user } = await sessions.callOf(request);
-    if (!user) throw new Refused(401, "Sign in first");
+    if (!user) throw new HttpError(401, "Sign in first");
     return user;
   };
   /** @param {Request} request */
   const administrator = async (request) => {
     const caller = await signedIn(request);
-    if (!caller.permissions.includes("admin")) throw new Refused(403, "You may not do this");
+    if (!caller.permissions.includes("admin")) throw new HttpError(403, "You may not do this");
     return caller;
   };
   /** @param {Connection} db @param {string} table @param {string} uid @returns {Promise<number>} */
   const numberOf = async (db, table, uid) => {
     const row = await db.first(`SELECT number FROM ${table} WHERE uid = $1`, uid);
-    if (!row) throw new Refused(404, "There is no such thing");
+    if (!row) throw new HttpError(404, "There is no such thing");
     return row.number;
   };
 
   app.post("/session", async (request, response) => {
     const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
     const user = await sessions.signIn(response, username, password);
-    if (!user) throw new Refused(401, "The account was changed just now: sign in again");
+    if (!user) throw new HttpError(401, "The account was changed just now: sign in again");
     response.json({ user });
   });
   app.delete("/session", async (request, response) => {
@@ -94,7 +94,7 @@ export async function dashboard() {
   app.get("/panels/:uid", async (request, response) => {
     const { user } = await sessions.callOf(request);
     const visible = await database.first(VIEWABLE, user?.id ?? "", request.params.uid);
-    if (!visible) throw new Refused(404, "There is no such panel");
+    if (!visible) throw new HttpError(404, "There is no such panel");
     const { title } = await database.first("SELECT title FROM panels WHERE number = $1", visible.number);
     const sql = `
       SELECT tiles.uid AS id, tiles.title, icon, link FROM panel_tiles JOIN tiles ON tiles.number = tile
@@ -124,7 +124,7 @@ export async function dashboard() {
       .parse(request.body);
     const id = randomUUID();
     await database.write(async (db) => {
-      if (await db.first("SELECT 1 FROM teams WHERE name = $1", name)) throw new Refused(409, "There is a team of this name");
+      if (await db.first("SELECT 1 FROM teams WHERE name = $1", name)) throw new HttpError(409, "There is a team of this name");
       await db.run("INSERT INTO teams (uid, name) VALUES ($1, $2)", id, name);
       const team = await numberOf(db, "teams", id);
       for (const right of new Set(may)) await db.run("INSERT INTO team_rights (team, may) VALUES ($1, $2)", team, right);
@@ -154,7 +154,7 @@ export async function dashboard() {
   });
 
   app.use((/** @type {Request} */ request) => {
-    throw new Refused(404, `There is nothing at ${request.path}`);
+    throw new HttpError(404, `There is nothing at ${request.path}`);
   });
   app.use((/** @type {any} */ error, /** @type {Request} */ _, /** @type {Response} */ response, /** @type {NextFunction} */ next) => {
     if (response.headersSent) return next(error);

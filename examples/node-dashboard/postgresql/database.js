@@ -53,7 +53,7 @@ export class Connection {
 }
 
 /** A transaction on a connection of its own. */
-export class Session extends Connection {
+export class OpenTransaction extends Connection {
   #client;
   #isOver = false;
 
@@ -130,12 +130,12 @@ export class Database extends Connection {
   /** @param {pg.Pool} pool @param {string} sql */
   async #begin(pool, sql) {
     const client = await pool.connect();
-    const session = new Session(client);
+    const transaction = new OpenTransaction(client);
     try {
       await client.query(sql);
-      return session;
+      return transaction;
     } catch (error) {
-      await session.rollback();
+      await transaction.rollback();
       throw error;
     }
   }
@@ -147,13 +147,13 @@ export class Database extends Connection {
    * @returns {Promise<T>}
    */
   async write(work) {
-    const session = await this.beginWrite();
+    const transaction = await this.beginWrite();
     try {
-      const result = await work(session);
-      await session.commit();
+      const result = await work(transaction);
+      await transaction.commit();
       return result;
     } catch (error) {
-      await session.rollback();
+      await transaction.rollback();
       throw error;
     }
   }

@@ -10,11 +10,11 @@ import { randomUUID, timingSafeEqual } from "node:crypto";
 import pg from "pg";
 import * as records from "../src/portico/records.js";
 import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile, tooLarge } from "../src/portico/records.js";
-import { broken, isRetry, Refusal, unavailable } from "../src/portico/refusals.js";
+import { broken, isRetry, StorageError, unavailable } from "../src/portico/refusals.js";
 import { hash } from "./database.js";
 
 /**
- * @import { Connection, Database, Session, Value } from "./database.js"
+ * @import { Connection, Database, OpenTransaction, Value } from "./database.js"
  * @import * as contract from "../generated/interfaces/portico-dashboard-storage.js"
  * @import { ColorScheme, HomeBoards, SearchPreferences } from "../generated/interfaces/portico-dashboard-types.js"
  */
@@ -34,7 +34,7 @@ const RULES = {
  * @param {any} error
  */
 function refusal(error) {
-  if (error instanceof Refusal) return error;
+  if (error instanceof StorageError) return error;
   if (!(error instanceof pg.DatabaseError)) {
     const isConnection = error.syscall || /^(Connection terminated|timeout expired|timeout exceeded)/.test(error.message);
     return isConnection ? unavailable(String(error)) : error;
@@ -49,7 +49,7 @@ function refusal(error) {
       return broken("id");
     case "40001": // serialization_failure
     case "40P01": // deadlock_detected
-      return new Refusal({ tag: "retry" });
+      return new StorageError({ tag: "retry" });
   }
   return unavailable(`${code} ${message}`);
 }
@@ -127,8 +127,8 @@ export class Transaction {
   #database;
   #access;
   #login;
-  /** The transaction of the database. @type {Promise<Session> | undefined} */
-  #session;
+  /** The transaction of the database. @type {Promise<OpenTransaction> | undefined} */
+  #begun;
   /** @type {Promise<void> | undefined} */
   #rolledBack;
 
@@ -162,7 +162,7 @@ export class Transaction {
     }
     transaction.#open = false;
     try {
-      await (await transaction.#session)?.commit();
+      await (await transaction.#begun)?.commit();
     } catch (error) {
       throw transaction.#refusal(error);
     }
@@ -171,8 +171,8 @@ export class Transaction {
   /** Rolls back, and is done when the database is. After a commit, this does nothing. */
   rollback() {
     this.#open = false;
-    this.#rolledBack ??= Promise.resolve(this.#session).then(
-      (session) => session?.rollback(),
+    this.#rolledBack ??= Promise.resolve(this.#begun).then(
+      (begun) => begun?.rollback(),
       () => {}, // It never began.
     );
     return this.#rolledBack;
@@ -193,8 +193,8 @@ export class Transaction {
     if (this.#failed) throw unavailable("a call in this transaction failed before");
     try {
       if (this.#access === "lookup") return await work(this.#database);
-      this.#session ??= this.#access === "write" ? this.#database.beginWrite() : this.#database.beginRead();
-      return await work(await this.#session);
+      this.#begun ??= this.#access === "write" ? this.#database.beginWrite() : this.#database.beginRead();
+      return await work(await this.#begun);
     } catch (error) {
       this.#failed = true;
       throw this.#refusal(error);

@@ -20,7 +20,7 @@ import * as surroundings from "./surroundings.js";
 const MEGABYTE = 1024 * 1024;
 
 /** An answer that reports an error. */
-class Refused extends Error {
+class HttpError extends Error {
   /**
    * @param {number} status
    * @param {string} message
@@ -64,26 +64,26 @@ export function dashboard(file) {
   /** The user who calls. @param {Request} request */
   const signedIn = (request) => {
     const { user } = sessions.callOf(request);
-    if (!user) throw new Refused(401, "Sign in first");
+    if (!user) throw new HttpError(401, "Sign in first");
     return user;
   };
   /** @param {Request} request */
   const administrator = (request) => {
     const caller = signedIn(request);
-    if (!caller.permissions.includes("admin")) throw new Refused(403, "You may not do this");
+    if (!caller.permissions.includes("admin")) throw new HttpError(403, "You may not do this");
     return caller;
   };
   /** @param {string} table @param {string} uid */
   const numberOf = (table, uid) => {
     const row = db.first(`SELECT number FROM ${table} WHERE uid = ?`, uid);
-    if (!row) throw new Refused(404, "There is no such thing");
+    if (!row) throw new HttpError(404, "There is no such thing");
     return row.number;
   };
 
   app.post("/session", async (request, response) => {
     const { username, password } = z.object({ username: z.string(), password: z.string() }).parse(request.body);
     const user = await sessions.signIn(response, username, password);
-    if (!user) throw new Refused(401, "The account was changed just now: sign in again");
+    if (!user) throw new HttpError(401, "The account was changed just now: sign in again");
     response.json({ user });
   });
   app.delete("/session", (request, response) => {
@@ -100,7 +100,7 @@ export function dashboard(file) {
 
   app.get("/panels/:uid", (request, response) => {
     const visible = db.first(VIEWABLE, sessions.callOf(request).user?.id ?? "", request.params.uid);
-    if (!visible) throw new Refused(404, "There is no such panel");
+    if (!visible) throw new HttpError(404, "There is no such panel");
     const { title } = db.first("SELECT title FROM panels WHERE number = ?", visible.number);
     const sql = `
       SELECT tiles.uid AS id, tiles.title, icon, link FROM panel_tiles JOIN tiles ON tiles.number = tile
@@ -129,7 +129,7 @@ export function dashboard(file) {
       .parse(request.body);
     const id = randomUUID();
     database.write((db) => {
-      if (db.first("SELECT 1 FROM teams WHERE name = ?", name)) throw new Refused(409, "There is a team of this name");
+      if (db.first("SELECT 1 FROM teams WHERE name = ?", name)) throw new HttpError(409, "There is a team of this name");
       db.run("INSERT INTO teams (uid, name) VALUES (?, ?)", id, name);
       const team = numberOf("teams", id);
       for (const right of new Set(may)) db.run("INSERT INTO team_rights (team, may) VALUES (?, ?)", team, right);
@@ -159,7 +159,7 @@ export function dashboard(file) {
   });
 
   app.use((/** @type {Request} */ request) => {
-    throw new Refused(404, `There is nothing at ${request.path}`);
+    throw new HttpError(404, `There is nothing at ${request.path}`);
   });
   app.use((/** @type {any} */ error, /** @type {Request} */ _, /** @type {Response} */ response, /** @type {NextFunction} */ next) => {
     if (response.headersSent) return next(error);

@@ -63,7 +63,21 @@ export class Connection {
    * @returns {Iterable<any>}
    */
   iterate(sql, ...values) {
-    return this.#prepare(sql).iterate(values);
+    const rows = this.#prepare(sql).iterate(values);
+    // A loop that stops early calls this, and libsql's iterator has none: the statement would stay open, and
+    // later transactions of this connection would see the state that it sees.
+    rows.return = () => {
+      // Its types do not have this function.
+      /** @type {any} */ (this.#connection).interrupt();
+      try {
+        // At most the hundred rows that libsql has read ahead.
+        while (!rows.next().done);
+      } catch (/** @type {any} */ error) {
+        if (error.code !== "SQLITE_INTERRUPT") throw error;
+      }
+      return { done: true, value: undefined };
+    };
+    return rows;
   }
 
   /**

@@ -6,7 +6,7 @@ its own connection, so it sees one state from its first read to its end.
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,9 +41,14 @@ class Connection:
         """All rows."""
         return self._connection.execute(sql, values).fetchall()
 
-    def iterate(self, sql: str, *values: Value) -> Iterator[Any]:
-        """One row after the other."""
-        return self._connection.execute(sql, values)
+    def iterate(self, sql: str, *values: Value) -> Generator[Any, None, None]:
+        """One row after the other. Close it if you stop early: a statement that stays open keeps later transactions
+        of this connection at the state that it sees."""
+        cursor = self._connection.execute(sql, values)
+        try:
+            yield from cursor
+        finally:
+            cursor.close()
 
     def run(self, sql: str, *values: Value) -> int:
         """How many rows a statement changed."""

@@ -97,7 +97,7 @@ pub async fn sign_in(
         .write(|db| begin_visit(db, &person.id, &token, person.password_version))
         .await?;
     if !begun {
-        let message = "The password was changed meanwhile; sign in again";
+        let message = "The account was changed meanwhile; sign in again";
         return Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
     }
     let cookie = format!("{COOKIE}={token}; Path=/; Max-Age={SECONDS}; HttpOnly; SameSite=Lax");

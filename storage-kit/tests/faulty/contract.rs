@@ -69,7 +69,7 @@ impl Transaction for FaultyTransaction {
         if let Some(account) = &mut account {
             let versions = self.versions.lock().unwrap();
             account.password_version += versions.get(&account.id).copied().unwrap_or_default();
-            if self.is(Fault::VersionOfEverybody) && account.password_version > 0 {
+            if self.is(Fault::VersionShared) && account.password_version > 0 {
                 account.password_version = versions.get("").copied().unwrap_or_default();
             }
         }
@@ -267,7 +267,7 @@ impl Transaction for FaultyTransaction {
             }
             _ => {
                 let replaced = self.ask_to_write().await?.set_password_if(id, old, new).await?;
-                if replaced && self.is(Fault::VersionOfEverybody) {
+                if replaced && self.is(Fault::VersionShared) {
                     self.add_version("");
                 }
                 Ok(replaced)

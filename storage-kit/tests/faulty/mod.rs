@@ -43,7 +43,7 @@ pub enum Fault {
     CommitAfterFailureSucceeds,
     VersionNeverGrows,
     VersionGrowsWithRehash,
-    VersionOfEverybody,
+    VersionShared,
     KeysSurviveReset,
     ViewIgnoredByGet,
     ViewIgnoredByGetMany,
@@ -63,6 +63,7 @@ pub enum Fault {
     SessionsSurviveDisabling,
     KeysSurviveDisabling,
     DisabledSignIn,
+    DisabledKey,
     UserOffsetIgnored,
     ImagesUnasked,
     CountIgnoresSearch,
@@ -116,7 +117,7 @@ pub struct Faulty {
     hidden: Arc<Mutex<BTreeSet<String>>>,
     /// How many write transactions were committed.
     commits: Arc<AtomicUsize>,
-    /// What is added to the version of each user's password; under `""` to everybody's.
+    /// What is added to the version of each user's password; under `""`: to that of all users.
     versions: Versions,
 }
 

@@ -38,6 +38,7 @@ pub struct Dashboard {
     /// For each sign-in that has begun: the version of the user's password.
     sign_ins: Mutex<HashMap<String, Option<u64>>>,
     lets_disabled_in: bool,
+    gives_disabled_keys: bool,
 }
 
 impl Dashboard {
@@ -47,6 +48,7 @@ impl Dashboard {
             apps_by_board: false,
             sign_ins: Mutex::default(),
             lets_disabled_in: false,
+            gives_disabled_keys: false,
         }
     }
 
@@ -55,6 +57,15 @@ impl Dashboard {
         let apps_by_board = true;
         Self {
             apps_by_board,
+            ..self
+        }
+    }
+
+    /// With a fault: users who are disabled get API keys.
+    pub fn giving_disabled_keys(self) -> Self {
+        let gives_disabled_keys = true;
+        Self {
+            gives_disabled_keys,
             ..self
         }
     }
@@ -103,6 +114,13 @@ impl Bridge for Dashboard {
                     answer(&mut *transaction, BridgeCall::PutSession { id, user }).await?;
                 }
                 Value::Bool(begins)
+            }
+            BridgeCall::PutKey { id, user } if self.gives_disabled_keys => {
+                let account = transaction.get_account(&AccountKey::Id(user.clone())).await;
+                match account.map_err(refused)?.is_some_and(|account| account.disabled) {
+                    true => Value::Null,
+                    false => answer(&mut *transaction, BridgeCall::PutKey { id, user }).await?,
+                }
             }
             other => answer(&mut *transaction, other).await?,
         };

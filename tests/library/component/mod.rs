@@ -5,6 +5,7 @@ mod collisions;
 mod contract;
 mod harness;
 mod linking;
+mod procedures;
 mod rules;
 mod state;
 mod storage;

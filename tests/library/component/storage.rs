@@ -6,7 +6,10 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use portico_model::{AppInput, ColorScheme, PasswordChange, error::Code};
+use portico_model::{
+    AppInput, ColorScheme, PasswordChange,
+    error::{Code, Error as Refusal},
+};
 use portico_storage::{
     Access, AccountKey, AppFilter, CallContext, Error, Result, Slice, Storage, Transaction, UserFilter,
     Viewer, memory::MemoryStorage,
@@ -95,9 +98,17 @@ async fn the_reason_of_a_storage_failure_stays_in_the_log() {
     assert!(!refusal.message.contains("sda1"), "{}", refusal.message);
 }
 
-/// While the component does something else between looking and writing, everyone's password is
-/// replaced.
-struct Meanwhile(Arc<MemoryStorage>);
+/// What happens to the hash of every user's password while the component does something else between looking
+/// and writing.
+#[derive(Clone, Copy)]
+enum Change {
+    /// Another password is set.
+    Password,
+    /// It is replaced by another hash of the same password, as signing in does it.
+    Hash,
+}
+
+struct Meanwhile(Arc<MemoryStorage>, Change);
 
 #[async_trait]
 impl Storage for Meanwhile {
@@ -110,20 +121,24 @@ impl Storage for Meanwhile {
         for user in transaction.list_users(&everyone, Slice::ALL, false).await? {
             let found = transaction.get_account(&AccountKey::Id(user.id)).await?;
             let account = found.expect("the user");
-            let old = account.password_hash.as_deref();
-            transaction
-                .set_password_if(&account.id, old, "another hash")
-                .await?;
+            let old = account.password_hash.as_deref().expect("a hash");
+            let (id, new) = (&account.id, "another hash");
+            let replaced = match self.1 {
+                Change::Password => transaction.set_password_if(id, Some(old), new).await?,
+                Change::Hash => transaction.rehash_password_if(id, old, new).await?,
+            };
+            assert!(replaced);
         }
         transaction.commit().await?;
         self.0.begin(access, context).await
     }
 }
 
-#[tokio::test]
-async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
+/// Ada changes her password, and meanwhile something else changes its hash. Returns the answer, and the hash that
+/// is stored then.
+async fn change_password(meanwhile: Change) -> (std::result::Result<(), Refusal>, String) {
     let storage = Arc::new(MemoryStorage::new());
-    let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage)));
+    let harness = Harness::over(storage.clone(), Arc::new(Meanwhile(storage, meanwhile)));
     let id = call!(
         harness,
         portico_dashboard_users.call_init_user(&anonymous(), &account("ada"))
@@ -134,21 +149,33 @@ async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
         previous_password: Some("correct horse".into()),
         password: "battery staple".into(),
     };
-    let refusal = call!(
+    let answer = call!(
         harness,
         portico_dashboard_users.call_change_password(&user(&id, &[]), &change)
-    )
-    .unwrap_err();
-    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
-    assert!(refusal.message.contains("meanwhile"), "{refusal}");
+    );
     let account = harness
         .dashboard()
         .await
         .get_account(&AccountKey::Id(id))
         .await
         .unwrap();
-    let kept = account.unwrap().password_hash;
-    assert_eq!(kept.as_deref(), Some("another hash"), "the earlier one stays");
+    (answer, account.unwrap().password_hash.unwrap())
+}
+
+#[tokio::test]
+async fn of_two_who_change_a_password_the_later_one_is_told_of_the_conflict() {
+    let (answer, hash) = change_password(Change::Password).await;
+    let refusal = answer.unwrap_err();
+    assert_eq!(refusal.code, Code::Conflict, "{refusal}");
+    assert!(refusal.message.contains("meanwhile"), "{refusal}");
+    assert_eq!(hash, "another hash", "the earlier one stays");
+}
+
+#[tokio::test]
+async fn a_password_whose_hash_is_replaced_meanwhile_is_still_the_one_that_was_checked() {
+    let (answer, hash) = change_password(Change::Hash).await;
+    answer.expect("the password is the same");
+    assert!(hash.starts_with("$argon2id$"), "{hash}");
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ export class Hashing {
    */
   run(call, invocation) {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= WAITING) return reject(busy("Too many people sign in just now: try again"));
+      if (this.#waiting.length >= WAITING) return reject(busy("Too many passwords are being hashed: try again"));
       this.#waiting.push({ call, invocation, resolve, reject });
       this.#next();
     });
@@ -77,7 +77,7 @@ export class Hashing {
     // Failed or stopped: the next call gets a new worker.
     worker.on("exit", () => {
       this.#worker = undefined;
-      this.#done((job) => job.reject(busy("This took too long: try again")));
+      this.#done((job) => job.reject(busy("The call was stopped: try again")));
     });
     worker.unref();
     return worker;

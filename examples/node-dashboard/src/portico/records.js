@@ -1,6 +1,6 @@
 // This dashboard's rows as records of the contract, and its words for those of the contract.
 
-import { Refusal } from "./refusals.js";
+import { StorageError } from "./refusals.js";
 
 /**
  * @import * as contract from "../../generated/interfaces/portico-dashboard-storage.js"
@@ -90,4 +90,4 @@ export const tile = ({ app, nameKey }) => [
 /** The most bytes of text in an answer. */
 export const LARGEST_ANSWER = 100_000_000;
 
-export const tooLarge = () => new Refusal({ tag: "too-large" });
+export const tooLarge = () => new StorageError({ tag: "too-large" });

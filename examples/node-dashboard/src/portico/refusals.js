@@ -29,7 +29,7 @@ export const badInput = (issues) =>
 export const isRefusal = (error) => typeof error?.payload?.code?.tag === "string";
 
 /** Storage refused: jco passes `payload` to the component. */
-export class Refusal extends Error {
+export class StorageError extends Error {
   /** @param {contract.Error} payload */
   constructor(payload) {
     super(JSON.stringify(payload));
@@ -38,10 +38,10 @@ export class Refusal extends Error {
 }
 
 /** For the log only. @param {string} text */
-export const unavailable = (text) => new Refusal({ tag: "unavailable", val: text });
+export const unavailable = (text) => new StorageError({ tag: "unavailable", val: text });
 
 /** @param {"user-name" | "identity" | "reference" | "id"} constraint */
-export const broken = (constraint) => new Refusal({ tag: "constraint", val: { tag: constraint } });
+export const broken = (constraint) => new StorageError({ tag: "constraint", val: { tag: constraint } });
 
 /** Whether another transaction won, and this one may be tried again. @param {unknown} error */
-export const isRetry = (error) => error instanceof Refusal && error.payload.tag === "retry";
+export const isRetry = (error) => error instanceof StorageError && error.payload.tag === "retry";

@@ -12,7 +12,7 @@ import { randomUUID, timingSafeEqual } from "node:crypto";
 import { hash } from "../database.js";
 import * as records from "./records.js";
 import { ADMINS, LARGEST_ANSWER, momentOrNull, orNull, REALMS, THEMES, tile, tooLarge } from "./records.js";
-import { broken, isRetry, Refusal, unavailable } from "./refusals.js";
+import { broken, isRetry, StorageError, unavailable } from "./refusals.js";
 
 /**
  * @import { Connection, Database } from "../database.js"
@@ -22,9 +22,9 @@ import { broken, isRetry, Refusal, unavailable } from "./refusals.js";
 
 /** What an error of the database means to the component. @param {any} error */
 function refusal(error) {
-  if (error instanceof Refusal) return error;
+  if (error instanceof StorageError) return error;
   const { code = "", message } = error;
-  if (code.startsWith("SQLITE_BUSY")) return new Refusal({ tag: "retry" });
+  if (code.startsWith("SQLITE_BUSY")) return new StorageError({ tag: "retry" });
   if (code === "SQLITE_CONSTRAINT_FOREIGNKEY") return broken("reference");
   if (message.startsWith("UNIQUE constraint failed: ")) {
     const columns = message.slice("UNIQUE constraint failed: ".length);
@@ -112,7 +112,7 @@ export class Transaction {
    */
   constructor(database, access, session) {
     this.#access = access;
-    if (this.#writes && database.writing) throw new Refusal({ tag: "retry" });
+    if (this.#writes && database.writing) throw new StorageError({ tag: "retry" });
     this.#database = database;
     this.#session = session;
     this.#connection = this.#writes ? database.writer : database.takeReader();

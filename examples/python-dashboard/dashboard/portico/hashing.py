@@ -27,7 +27,7 @@ class Hashing:
     async def run(self, call: Call, invocation: Invocation) -> Any:
         """Calls the component when the calls before it are done."""
         if self._waiting >= WAITING:
-            message = "Too many people sign in just now: try again"
+            message = "Too many passwords are being hashed: try again"
             raise Refused(Record(code=Variant("unavailable"), message=message, issues=[]))
         self._waiting += 1
         work = asyncio.get_running_loop().run_in_executor(

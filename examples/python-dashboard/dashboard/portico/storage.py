@@ -13,7 +13,8 @@ import hmac
 import json
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any, TypeVar
 
 from ..database import Connection, Database, Row, Value, hash_of
@@ -184,14 +185,15 @@ def limit_and_offset(slice: Record) -> tuple[int, int]:
     return (ALL if slice.limit is None else slice.limit, slice.offset)
 
 
-def within(rows: Iterable[Row], record: Callable[[Row], Record]) -> list[Record]:
+def within(rows: Generator[Row, None, None], record: Callable[[Row], Record]) -> list[Record]:
     """Rows as records, unless they have too much text."""
     bytes, found = 0, []
-    for row in rows:
-        bytes += sum(len(value.encode()) for value in row if isinstance(value, str))
-        if bytes > LARGEST_ANSWER:
-            raise Refusal(Variant("too-large"))
-        found.append(record(row))
+    with closing(rows):
+        for row in rows:
+            bytes += sum(len(value.encode()) for value in row if isinstance(value, str))
+            if bytes > LARGEST_ANSWER:
+                raise Refusal(Variant("too-large"))
+            found.append(record(row))
     return found
 
 
@@ -201,8 +203,6 @@ class Transaction:
     def __init__(self, database: Database, access: str, session: str | None) -> None:
         """`session` is the uid of the login that the call uses."""
         self._writes = access == "write"
-        # A lookup is one statement, which sees one state by itself.
-        self._is_lookup = access == "lookup"
         if self._writes and database.writing:
             raise Refusal(Variant("retry"))
         self._database = database
@@ -263,7 +263,10 @@ class Transaction:
             return work(self._connection)
         except (Refusal, sqlite3.Error, OverflowError) as error:
             self._failed = True
-            raise self._refusal(error) from error
+            refused = self._refusal(error)
+            if refused is error:
+                raise
+            raise refused from error
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         if not self._writes:

@@ -59,6 +59,20 @@ impl Work {
             refusal(error)
         })
     }
+
+    /// Records of this size, unless they have more text than the contract allows.
+    fn list<T>(
+        &mut self,
+        size: impl Fn(&T) -> usize,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        let records = self.run(work)?;
+        self.failed = records.iter().map(size).sum::<usize>() > LARGEST_ANSWER;
+        match self.failed {
+            true => Err(StorageError::TooLarge),
+            false => Ok(records),
+        }
+    }
 }
 
 /// An error of SQLite as the contract's error.
@@ -88,14 +102,6 @@ fn refusal(error: rusqlite::Error) -> StorageError {
     }
 }
 
-/// Refuses an answer with more text than the contract allows.
-fn check_size(sizes: impl Iterator<Item = usize>) -> Result<()> {
-    match sizes.sum::<usize>() > LARGEST_ANSWER {
-        true => Err(StorageError::TooLarge),
-        false => Ok(()),
-    }
-}
-
 #[async_trait]
 impl Transaction for Work {
     async fn commit(mut self: Box<Self>) -> Result<()> {
@@ -121,13 +127,7 @@ impl Transaction for Work {
         slice: Slice,
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
-        let users = self.run(|db| people::list(db, filter, slice, with_images))?;
-        check_size(
-            users
-                .iter()
-                .map(|user| user.name.len() + user.image.as_ref().map_or(0, String::len)),
-        )?;
-        Ok(users)
+        self.list(people::size, |db| people::list(db, filter, slice, with_images))
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
@@ -227,15 +227,11 @@ impl Transaction for Work {
     }
 
     async fn get_apps(&mut self, ids: &[String], _: &Viewer) -> Result<Vec<App>> {
-        let apps = self.run(|db| services::get_many(db, ids))?;
-        check_size(apps.iter().map(services::size))?;
-        Ok(apps)
+        self.list(services::size, |db| services::get_many(db, ids))
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
-        let apps = self.run(|db| services::list(db, filter, slice))?;
-        check_size(apps.iter().map(services::size))?;
-        Ok(apps)
+        self.list(services::size, |db| services::list(db, filter, slice))
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {

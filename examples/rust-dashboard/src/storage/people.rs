@@ -41,6 +41,12 @@ const MATCHING: &str = "FROM people
       AND (?3 IS NULL OR mail = ?3)
       AND (?4 IS NULL OR disabled = ?4)";
 
+/// The bytes of text in a person of a list.
+pub fn size(person: &ListedUser) -> usize {
+    let optional = [&person.email, &person.image].into_iter().flatten();
+    person.id.len() + person.name.len() + optional.map(String::len).sum::<usize>()
+}
+
 pub fn list(
     db: &Connection,
     filter: &UserFilter,

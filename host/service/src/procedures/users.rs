@@ -196,10 +196,10 @@ pub(super) static ROWS: &[Row] = &[
         Record(&[
             required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
             required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many users a page has."),
-            optional("search", Nullable(&Text))
+            optional("search", Text)
                 .about("What the name contains, trimmed; an empty text matches every name."),
-            optional("provider", Nullable(&PROVIDER)).about("Only users of this provider."),
-            optional("disabled", Nullable(&Boolean)).about("Only users who are, or are not, disabled."),
+            optional("provider", PROVIDER).about("Only users of this provider."),
+            optional("disabled", Boolean).about("Only users who are, or are not, disabled."),
         ]),
         PAGE,
         component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),

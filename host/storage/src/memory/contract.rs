@@ -68,7 +68,7 @@ impl Transaction for MemoryTransaction {
                 image: row.user.image.clone().filter(|_| with_images),
             })
             .collect();
-        check_size(users.iter().map(user_size))?;
+        check_size(users.iter().map(user_size)).inspect_err(|_| self.failed = true)?;
         Ok(users)
     }
 
@@ -297,13 +297,13 @@ impl Transaction for MemoryTransaction {
             .map(|row| row.app.clone())
             .filter(|app| self.sees(viewer, app))
             .collect();
-        check_size(apps.iter().map(app_size))?;
+        check_size(apps.iter().map(app_size)).inspect_err(|_| self.failed = true)?;
         Ok(apps)
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let apps: Vec<_> = cut(self.matching_apps(filter), slice).cloned().collect();
-        check_size(apps.iter().map(app_size))?;
+        check_size(apps.iter().map(app_size)).inspect_err(|_| self.failed = true)?;
         Ok(apps)
     }
 

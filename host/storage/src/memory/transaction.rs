@@ -24,7 +24,7 @@ pub(super) struct MemoryTransaction {
     pub setter: PasswordSetter,
     pub ids: Ids,
     pub trail: Trail,
-    failed: bool,
+    pub failed: bool,
     /// Whether callers see only the apps on boards that they may view.
     views_differ: bool,
 }
