@@ -34,8 +34,15 @@ pub struct Serve {
     listen: Option<SocketAddr>,
     /// Load the file of --component when it changes, without dropping a request. A file that
     /// cannot run is refused. SIGHUP loads the file once, also without this
-    #[arg(long, env = "PORTICO_WATCH")]
-    watch: bool,
+    #[arg(
+        long,
+        env = "PORTICO_WATCH",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    watch: Option<bool>,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
@@ -55,7 +62,7 @@ impl Serve {
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
         let settings = settings.with(self.host)?;
-        let watch = self.watch || settings.watch.unwrap_or_default();
+        let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
             !watch || settings.component.is_some(),
             "--watch needs a file to watch: name it with --component FILE"
