@@ -72,17 +72,19 @@ impl Serve {
             None => DEFAULT_LISTEN.parse()?,
         };
         settings.start_log(false)?;
-        block_on(serve(settings, listen, limits, watch)).map(drop)
+        let (_data, damage) = block_on(serve(settings, listen, limits, watch))?;
+        damage.map_or(Ok(()), Err)
     }
 }
 
-/// Returns the data directory, which must stay locked until the runtime has ended all its tasks.
+/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
+/// the database, if that is why the host stopped.
 async fn serve(
     settings: Settings,
     listen: SocketAddr,
     limits: HttpLimits,
     watch: bool,
-) -> anyhow::Result<DataDir> {
+) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -153,16 +155,16 @@ async fn serve(
             Err(damage) => damage,
         }
     };
-    tokio::select! {
-        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => {}
-        () = signals => {}
-        damage = damage => return Err(damage),
-    }
+    let damage = tokio::select! {
+        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => None,
+        () = signals => None,
+        damage = damage => Some(damage),
+    };
     // Ends what still runs for abandoned calls, which may hold the lock for writing.
     storage.close();
     audit.flush().await;
     info!("stopped");
-    Ok(data)
+    Ok((data, damage))
 }
 
 /// The providers that are on. One with wrong settings is reported and off; the others keep working.
