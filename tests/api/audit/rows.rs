@@ -411,8 +411,9 @@ fn commands_on_the_data_are_the_operators() {
     assert_eq!(
         said,
         [
-            ["user.changePassword", "operator", "OK"],
+            // The password last: what fails before it leaves the old one.
             ["user.setDisabled", "operator", "OK"],
+            ["user.changePassword", "operator", "OK"],
             ["state.apply", "operator", "OK"],
             ["app.delete", "operator", "BAD_REQUEST"],
             ["app.delete", "host", "OK"],
