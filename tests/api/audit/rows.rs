@@ -1,14 +1,10 @@
 //! The content of rows: of sign-ins, of batches, of the operator, of deleted users; and what they must
 //! not contain.
 
-use std::{
-    io::Write as _,
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::Write as _;
 
 use portico_tests::{
-    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run,
+    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -106,11 +102,7 @@ fn leaving_before_the_answer_to_a_sign_in_has_a_row() {
     stream.write_all(body.as_bytes()).expect("send");
     drop(stream);
 
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while count() == count_before {
-        assert!(Instant::now() < deadline, "no row");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("a row", || count() != count_before);
     let rows = new_rows(&root, before);
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["procedure"], "sign-in");
