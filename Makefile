@@ -66,7 +66,7 @@ target/python/installed: $(requirements)
 ROUNDS ?= 500
 soak: component nextest ## kill the service under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
-	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --workspace --test server --no-capture random_writes
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture random_writes
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench

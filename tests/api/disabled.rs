@@ -1,4 +1,4 @@
-//! Disabled users: nothing of theirs opens a door, and what they own stays.
+//! Disabled users: none of their credentials work, and what they own stays.
 
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};

@@ -221,6 +221,41 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
         .stop()
         .succeeded();
     assert!(used(&by_flag));
+    // It overrides a switch of the file in both directions.
+    let watch_in_file = |watch: bool| {
+        std::fs::write(&config, format!("watch = {watch}\n")).expect("write the file");
+        Builder::default().argument("--config").argument(&config)
+    };
+    let in_environment = |watch: &str| watch_in_file(watch == "false").environment("PORTICO_WATCH", watch);
+    in_environment("false").start().stop().succeeded();
+    in_environment("true")
+        .argument("--watch=false")
+        .start()
+        .stop()
+        .succeeded();
+    for (watch, variable, flag) in [
+        (true, None, None),
+        (false, Some("true"), None),
+        (true, Some("false"), Some("--watch")),
+    ] {
+        watch_in_file(watch);
+        let mut serve = command();
+        serve
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--config",
+                &config,
+                "--data",
+                &by_flag,
+            ])
+            .envs(variable.map(|variable| ("PORTICO_WATCH", variable)))
+            .args(flag);
+        // It watches, and there is no file to watch.
+        let refused = run(&mut serve, "").failed();
+        assert!(refused.contains("--component FILE"), "{refused}");
+    }
     // The environment alone is enough too.
     let server = Builder::default()
         .without_flags()

@@ -158,13 +158,10 @@ fn damage_that_comes_to_light_while_running_is_said() {
         .send_allowing_5xx("GET", &format!("/api/apps/{id}"), None);
     answer.assert_unavailable();
     ready().assert_unavailable();
-    let log = server.log();
     let advice = format!(
         "cannot use the database {}: the database is damaged",
         file.display()
     );
-    assert!(
-        log.contains(&advice) && log.contains(RESTORE),
-        "what to do:\n{log}"
-    );
+    let line = server.wait_for_log(0, &advice);
+    assert!(line.contains(RESTORE), "what to do: {line}");
 }

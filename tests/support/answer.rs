@@ -139,7 +139,7 @@ impl Answer {
         self
     }
 
-    /// Checks that the service says it cannot now, and by which id the log speaks of it.
+    /// Checks for a 503 whose message names the request's id.
     #[track_caller]
     pub fn assert_unavailable(&self) -> &Self {
         self.assert_refused(503, "SERVICE_UNAVAILABLE");

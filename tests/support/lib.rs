@@ -20,6 +20,7 @@ pub mod raw;
 mod seed;
 mod service;
 mod stream;
+mod waiting;
 mod world;
 
 use std::path::Path;
@@ -34,6 +35,7 @@ pub use process::{Finished, run, wait_for_text};
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;
+pub use waiting::{PATIENCE, SetOnDrop, until, wait_until};
 pub use world::{Target, World};
 
 /// The repository's folder.

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::process::Process;
-use crate::{Anonymous, Endpoint, Finished, Key, Session, mount_namespace, raw, under_limit, wait_for_text};
+use crate::{
+    Anonymous, Endpoint, Finished, Key, PATIENCE, Session, mount_namespace, raw, under_limit, wait_for_text,
+    wait_until,
+};
 
-/// Long enough for a first start, which compiles the component while other tests do the same.
-const START: Duration = Duration::from_secs(120);
 /// Long enough for everything that is left to do when it is told to stop.
-const STOP: Duration = Duration::from_secs(30);
+const STOP: Duration = Duration::from_secs(60);
 
 /// The binary under test: `PORTICO_BIN`, or the one built beside the tests.
 pub fn binary() -> PathBuf {
@@ -144,7 +145,7 @@ impl Builder {
     fn listening(&self, data: &Path) -> (Process, String) {
         let (found, address) = mpsc::channel();
         let process = self.launch(data, Some(found));
-        match address.recv_timeout(START) {
+        match address.recv_timeout(PATIENCE) {
             Ok(address) => (process, address),
             Err(_) => panic!("it does not listen:\n{}", process.text()),
         }
@@ -270,15 +271,14 @@ impl Portico {
     /// Asks for a list of invites on a connection of its own, and waits until the service works on it.
     #[track_caller]
     pub fn begin_endless_list(&self, token: &str) -> TcpStream {
-        let (before, began) = (self.processor_time(), Instant::now());
+        let before = self.processor_time();
         let mut stream = raw::connect(&self.address());
         let bearer = format!("Bearer {token}");
         let request = raw::head("GET", "/api/invites", &[("authorization", &bearer)]);
         stream.write_all(request.as_bytes()).expect("send");
-        while self.processor_time() < before + Duration::from_millis(100) {
-            assert!(began.elapsed() < START, "it does not work on it");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("work on the list", || {
+            self.processor_time() >= before + Duration::from_millis(100)
+        });
         stream
     }
 
@@ -331,7 +331,7 @@ impl Portico {
         let start = Instant::now();
         while !when() {
             assert!(
-                start.elapsed() < START,
+                start.elapsed() < PATIENCE,
                 "it does not come to that:\n{}",
                 process.text()
             );

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for everything that compiles the component while other tests do the same.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::PATIENCE;
 
 /// How a process ended, and what it wrote from start to end.
 pub struct Finished {

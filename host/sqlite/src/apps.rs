@@ -432,6 +432,6 @@ mod tests {
             assert_eq!(found.len(), expected.min(10) as usize);
         }
         // It takes three milliseconds. Searching the index for the whole text took 24 seconds.
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }

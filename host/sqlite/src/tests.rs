@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use futures_util::poll;
 use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use super::batch::BlindWrite;
 use super::connection::BUSY_TIMEOUT;
@@ -143,7 +144,7 @@ async fn a_full_disk_fails_the_batch_that_sqlite_rolled_back_and_nothing_else() 
     drop(second);
 
     // The first is answered at once, although a caller waits that could take over the batch.
-    let first = tokio::time::timeout(Duration::from_secs(5), first).await.unwrap();
+    let first = timeout(Duration::from_secs(60), first).await.unwrap();
     assert!(is_unavailable(&first), "{first:?}");
     drop(third.await.unwrap());
     assert_eq!(apps(&store), Vec::<String>::new());
@@ -236,6 +237,36 @@ async fn a_transaction_that_is_queued_for_too_long_is_refused_and_does_not_run_l
     assert_eq!(apps(&store), ["in time"]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_after_a_short_one_runs_on_the_callers_thread() {
+    // In memory if there is such a file system: there commits are short.
+    let directory = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+    let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
+    let commit = async |id: String| {
+        let permit = storage.writer.begin().await.unwrap();
+        insert(&permit, &id, "icon").unwrap();
+        permit.commit().await.unwrap();
+    };
+    let needs_no_other_thread = async {
+        for round in 0.. {
+            commit(format!("{round}, before")).await;
+            let (free, taken) = std::sync::mpsc::channel::<()>();
+            storage.writer.background.run(move || {
+                let _ = taken.recv();
+            });
+            let mut committed = Box::pin(commit(format!("{round}, alone")));
+            if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
+                return;
+            }
+            // The commit before took long.
+            drop(free);
+            committed.await;
+        }
+    };
+    let ended = timeout(Duration::from_secs(60), needs_no_other_thread).await;
+    ended.expect("every commit waited for another thread");
+}
+
 #[tokio::test]
 async fn all_queued_transactions_wait_once_for_a_lock_of_another_process() {
     let store = store();
@@ -246,8 +277,8 @@ async fn all_queued_transactions_wait_once_for_a_lock_of_another_process() {
     for refused in futures_util::future::join_all(writers).await {
         assert!(matches!(refused, Err(Error::Retry)), "{refused:?}");
     }
-    // The first may have run alone.
-    assert!(began.elapsed() < BUSY_TIMEOUT * 3, "{:?}", began.elapsed());
+    // The first may have run alone. One after the other they would take six times as long as one.
+    assert!(began.elapsed() < BUSY_TIMEOUT * 5, "{:?}", began.elapsed());
     other.execute_batch("ROLLBACK").unwrap();
     assert_works(&store).await;
 }
@@ -368,7 +399,7 @@ async fn the_log_starts_over_while_reads_never_pause() {
     // The thread that made the last COMMIT may hold the connection a moment longer.
     let began = Instant::now();
     while log.exists() {
-        assert!(began.elapsed() < Duration::from_secs(10), "a log is left");
+        assert!(began.elapsed() < Duration::from_secs(60), "a log is left");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -8,7 +8,7 @@
 //! Invariants:
 //! - Only the holder of the permit uses the connection. The permit is passed on in order.
 //! - `commit` and `write` answer only after the outer COMMIT.
-//! - Someone is responsible for an open batch, and for what is queued: the holder of the permit, or a
+//! - An open batch, and what is queued, always has a responsible caller: the holder of the permit, or a
 //!   caller that waits for it. A holder leaves them only if a caller waits, and checks again after
 //!   releasing the permit. A caller that stops waiting, and one that queues something, checks too. So one
 //!   of them sees that no other is left, and finishes the batch.
@@ -48,7 +48,7 @@ pub(super) struct Writer {
     numbers: AtomicU64,
     patience: Duration,
     health: Arc<Health>,
-    background: Background,
+    pub(super) background: Background,
 }
 
 impl Writer {

@@ -1,14 +1,10 @@
 //! The content of rows: of sign-ins, of batches, of the operator, of deleted users; and what they must
 //! not contain.
 
-use std::{
-    io::Write as _,
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::Write as _;
 
 use portico_tests::{
-    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run,
+    Builder, Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -106,11 +102,7 @@ fn leaving_before_the_answer_to_a_sign_in_has_a_row() {
     stream.write_all(body.as_bytes()).expect("send");
     drop(stream);
 
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while count() == count_before {
-        assert!(Instant::now() < deadline, "no row");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("a row", || count() != count_before);
     let rows = new_rows(&root, before);
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["procedure"], "sign-in");
@@ -411,8 +403,9 @@ fn commands_on_the_data_are_the_operators() {
     assert_eq!(
         said,
         [
-            ["user.changePassword", "operator", "OK"],
+            // The password last: what fails before it leaves the old one.
             ["user.setDisabled", "operator", "OK"],
+            ["user.changePassword", "operator", "OK"],
             ["state.apply", "operator", "OK"],
             ["app.delete", "operator", "BAD_REQUEST"],
             ["app.delete", "host", "OK"],

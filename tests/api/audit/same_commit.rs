@@ -1,11 +1,10 @@
 //! A change and its row are one commit: a kill leaves both or neither.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
-use portico_tests::{Client, Fixtures, Portico, administrator};
+use portico_tests::{Client, Fixtures, Portico, SetOnDrop, administrator, wait_until};
 use serde_json::json;
 
 use super::harness::rows_where;
@@ -17,23 +16,26 @@ fn a_kill_leaves_a_change_and_its_row_or_neither() {
     let key = root.key_of(&root.user_id);
     let answered = AtomicU64::new(0);
     for round in 1..=4 {
+        let stop = AtomicBool::new(false);
         thread::scope(|scope| {
+            let _stop = SetOnDrop(&stop);
             for _ in 0..4 {
                 scope.spawn(|| {
                     let app = json!({"name": "An app", "iconUrl": "/icon.svg"}).to_string();
                     let headers = [("content-type", "application/json")];
                     // Until the service is gone.
-                    while key
-                        .try_send("POST", "/api/apps", &headers, Some(app.as_bytes()))
-                        .is_ok()
+                    while !stop.load(Ordering::Relaxed)
+                        && key
+                            .try_send("POST", "/api/apps", &headers, Some(app.as_bytes()))
+                            .is_ok()
                     {
                         answered.fetch_add(1, Ordering::Relaxed);
                     }
                 });
             }
-            while answered.load(Ordering::Relaxed) < 30 * round {
-                thread::sleep(Duration::from_millis(1));
-            }
+            wait_until("thirty more answers", || {
+                answered.load(Ordering::Relaxed) >= 30 * round
+            });
             server.kill();
         });
         server.start_again();

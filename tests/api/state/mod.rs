@@ -2,6 +2,7 @@
 
 mod apply;
 mod export;
+mod large;
 mod lost_access;
 mod memory;
 mod names;

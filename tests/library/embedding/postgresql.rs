@@ -4,11 +4,9 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
-use portico_tests::{hostile_component, node, repository};
+use portico_tests::{hostile_component, node, repository, wait_until};
 use tempfile::TempDir;
 
 use super::{
@@ -34,13 +32,11 @@ impl Postgresql {
         command.arg(folder.path()).stdin(Stdio::null());
         let server = command.stdout(Stdio::null()).spawn().expect("start PostgreSQL");
         let mut this = Self { server, folder };
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !this.answers() {
+        wait_until("an answer of PostgreSQL", || {
             let ended = this.server.try_wait().expect("its state");
             assert!(ended.is_none(), "PostgreSQL ended: {ended:?}");
-            assert!(Instant::now() < deadline, "PostgreSQL does not answer");
-            thread::sleep(Duration::from_millis(50));
-        }
+            this.answers()
+        });
         this
     }
 

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use portico_sandbox::Limits;
 use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
 use portico_storage::memory::{self, MemoryStorage};
-use portico_tests::{Anonymous, Listening, TestClock, TestService};
+use portico_tests::{Anonymous, Listening, TestClock, TestService, wait_until};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -127,13 +127,8 @@ impl Server {
 
     /// Waits until no transaction is open: the answer may be there a moment earlier.
     pub fn assert_nothing_open(&self, what: &str) {
-        let start = Instant::now();
-        while self.storage.open_transactions() > 0 {
-            assert!(
-                start.elapsed() < Duration::from_secs(5),
-                "{what}: a transaction was left open"
-            );
-            std::thread::yield_now();
-        }
+        wait_until(&format!("{what}: the end of every transaction"), || {
+            self.storage.open_transactions() == 0
+        });
     }
 }

@@ -27,13 +27,13 @@ async fn a_call_that_keeps_waiting_is_ended() {
         (error.code, &*error.message),
         (Code::Timeout, "The call took too long")
     );
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
 async fn a_write_transaction_is_held_no_longer_than_it_may_be() {
     let sandbox = hostile(Limits {
-        write_time: Duration::from_millis(200),
+        write_time: Duration::from_secs(1),
         ..Limits::default()
     });
     let error = ask(&sandbox, "loop-in-write:App").await.unwrap_err();
@@ -53,7 +53,8 @@ async fn waiting_for_the_turn_to_write_does_not_count_as_writing() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(&folder.path().join("portico.db")).unwrap();
     let storage = Arc::new(storage);
-    let write_time = Duration::from_millis(100);
+    // Long enough for a commit on a slow disk.
+    let write_time = Duration::from_secs(1);
     let limits = Limits {
         write_time,
         ..Limits::default()
@@ -106,7 +107,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
             (Code::Timeout, "The call took too long")
         );
     }
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     let mut reading = storage
         .begin_dashboard(Access::Read, &context(None))
         .await
@@ -118,7 +119,7 @@ async fn a_call_whose_list_takes_too_long_ends_and_so_does_the_statement() {
 async fn a_call_that_gets_no_memory_in_time_is_told_to_try_again() {
     let sandbox = hostile(Limits {
         large_calls: 1,
-        wait: Duration::from_millis(50),
+        wait: Duration::ZERO,
         ..Limits::default()
     });
     let (first, second) = tokio::join!(ask(&sandbox, "hold:100"), ask(&sandbox, "hold:100"));
@@ -132,7 +133,7 @@ async fn a_call_that_gets_no_memory_in_time_is_told_to_try_again() {
 async fn a_call_that_gets_no_turn_in_time_is_told_to_try_again() {
     let sandbox = hostile(Limits {
         instances: 1,
-        wait: Duration::from_millis(50),
+        wait: Duration::ZERO,
         time: Duration::from_secs(1),
         ..Limits::default()
     });

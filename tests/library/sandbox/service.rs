@@ -113,8 +113,16 @@ impl Hostile {
             let mut longest = Duration::ZERO;
             while attacks == 0 || (!done.load(Ordering::SeqCst) && longest < Duration::from_secs(1)) {
                 let began = Instant::now();
-                let answer = self.attack(&misbehaviour.replace('#', &attacks.to_string()));
+                let attack = || self.attack(&misbehaviour.replace('#', &attacks.to_string()));
+                let mut answer = attack();
                 longest = longest.max(began.elapsed());
+                // The time of a call also passes while the machine does other work, and may end it before the
+                // limit that is meant does.
+                for _ in 0..2 {
+                    if answer.status == 504 && status != 504 {
+                        answer = attack();
+                    }
+                }
                 assert_refused(&answer, status, code);
                 attacks += 1;
             }

@@ -37,7 +37,7 @@ fn answered_changes_are_there_after_a_kill() {
     server.start_again();
     assert_eq!(admin.user_names(), ["alice", "root"]);
     assert_eq!(alice.profile(&alice.id)["firstDayOfWeek"], 6);
-    // Whom the permission came to, it still comes to.
+    // Alice still has the permission that she got through the group.
     alice
         .mutate("app.update", &json!({"id": app, "description": "by alice"}))
         .assert_done();

@@ -11,19 +11,16 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use portico_sandbox::COMPONENT;
 use portico_tests::{
-    Answer, Builder, Client, Fixtures, MISSING, Portico, administrator, command, renamed, run,
-    trpc_query_path,
+    Answer, Builder, Client, Fixtures, MISSING, Portico, SetOnDrop, administrator, command, renamed, run,
+    trpc_query_path, wait_until,
 };
 use serde_json::json;
 use tempfile::TempDir;
-
-/// Long enough to compile a component on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What each component says of an app that is not there.
 const OLD: &str = "App not found";
@@ -121,6 +118,7 @@ fn a_changed_file_is_served_without_dropping_a_request() {
         }
     };
     thread::scope(|scope| {
+        let _done = SetOnDrop(&done);
         for client in 0..3 {
             let (done, answered, exchanged) = (&done, &answered, &exchanged);
             let (id, ada, root, missing) = (&id, &ada, &root, &missing);
@@ -149,10 +147,7 @@ fn a_changed_file_is_served_without_dropping_a_request() {
         }
         let wait = |count: usize| {
             let count = answered.load(Ordering::SeqCst) + count;
-            let deadline = Instant::now() + PATIENCE;
-            while answered.load(Ordering::SeqCst) < count && Instant::now() < deadline {
-                thread::sleep(Duration::from_millis(10));
-            }
+            wait_until("sixty answers", || answered.load(Ordering::SeqCst) >= count);
         };
         wait(60);
         served.put(&another());
@@ -162,7 +157,6 @@ fn a_changed_file_is_served_without_dropping_a_request() {
             assert!(line.contains(word), "{word} is not in: {line}");
         }
         wait(60);
-        done.store(true, Ordering::SeqCst);
     });
     assert_eq!(served.says(), NEW);
 }
@@ -211,22 +205,33 @@ fn the_same_file_again_is_not_loaded() {
 #[test]
 fn a_file_that_is_being_written_is_left_alone_until_it_is_whole() {
     for watched in [true, false] {
-        let served = Served::start(if watched { &["--watch"] } else { &[] });
-        let bytes = another();
-        let mut file = fs::File::create(&served.file).expect("open it");
-        if !watched {
-            served.server.hang_up();
-        }
-        for part in bytes.chunks(bytes.len().div_ceil(60)) {
-            file.write_all(part).expect("write a part");
-            thread::sleep(Duration::from_millis(50));
-        }
-        drop(file);
-        served.server.wait_for_log(0, "was exchanged");
-        let log = served.server.log();
-        assert!(!log.contains("the component stays"), "{log}");
-        assert_eq!(served.says(), NEW);
+        // On a busy machine a write may come so late that the file counts as whole before it.
+        let is_left_alone = (0..3).any(|_| is_left_alone_while_it_is_written(watched));
+        assert!(is_left_alone, "with --watch: {watched}");
     }
+}
+
+fn is_left_alone_while_it_is_written(watched: bool) -> bool {
+    let served = Served::start(if watched { &["--watch"] } else { &[] });
+    let bytes = another();
+    let mut file = fs::File::create(&served.file).expect("open it");
+    if !watched {
+        served.server.hang_up();
+    }
+    for part in bytes.chunks(bytes.len().div_ceil(60)) {
+        file.write_all(part).expect("write a part");
+        thread::sleep(Duration::from_millis(50));
+    }
+    drop(file);
+    let said = |words| served.server.log().contains(words);
+    wait_until("an exchange or a refusal", || {
+        said("was exchanged") || said("the component stays")
+    });
+    if said("the component stays") {
+        return false;
+    }
+    assert_eq!(served.says(), NEW);
+    true
 }
 
 #[test]

@@ -9,12 +9,12 @@ use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
 };
-use portico_tests::{MISSING, TestService, router, trpc_query_path};
+use portico_tests::{MISSING, PATIENCE, TestService, router, trpc_query_path};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
-use super::{NEW, OLD, PATIENCE, another};
+use super::{NEW, OLD, another};
 
 /// Storage whose transactions begin only when the gate is open.
 struct Gated {

@@ -109,8 +109,10 @@ fn a_failed_sign_in_is_the_same_work_for_every_reason() {
         }
     }
     for (one, (_, kind)) in ticks.iter().zip(kinds) {
+        // A try without a hash has a hundredth of the work, and one with two hashes has twice as much. Between them
+        // is what other work of the machine does to the caches.
         let ratio = *one as f64 / ticks[0] as f64;
-        assert!((0.8..1.25).contains(&ratio), "{kind}: {ratio}, all: {ticks:?}");
+        assert!((0.6..1.6).contains(&ratio), "{kind}: {ratio}, all: {ticks:?}");
     }
     assert!(ticks[0] as usize > TRIES, "{ticks:?}: nothing was hashed");
 }

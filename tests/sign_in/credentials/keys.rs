@@ -1,9 +1,7 @@
 //! API keys at the edges of their time.
 
-use std::{thread, time::Duration};
-
 use portico_tests::clock::{MINUTE, NEW_YEAR, SECOND};
-use portico_tests::{Client, Fixtures, NO_INPUT, administrator_of};
+use portico_tests::{Client, Fixtures, NO_INPUT, administrator_of, wait_until};
 use serde_json::{Value, json};
 
 use super::harness::Host;
@@ -43,13 +41,9 @@ fn the_last_use_of_a_key_is_noted_to_the_minute() {
     let key = admin.key_of(&admin.user_id);
     let last_used = || admin.query("apiKeys.getAll", &NO_INPUT).data()[0]["lastUsedAt"].clone();
     let wait_for = |expected: &Value| {
-        for _ in 0..1000 {
-            if last_used() == *expected {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("it was last used at {}, not {expected}", last_used());
+        wait_until(&format!("a note of the use at {expected}"), || {
+            last_used() == *expected
+        });
     };
     assert_eq!(last_used(), Value::Null);
     key.query("app.all", &NO_INPUT).assert_status(200);

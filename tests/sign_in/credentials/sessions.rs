@@ -1,10 +1,12 @@
 //! How long a session lasts, what ends it, and what its user sees of it.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::collections::BTreeSet;
 
 use portico_model::Timestamp;
 use portico_tests::clock::{DAY, MINUTE, NEW_YEAR, SECOND};
-use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw};
+use portico_tests::{
+    Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Session, administrator_of, keys, raw, wait_until,
+};
 use serde_json::{Value, json};
 
 use super::harness::Host;
@@ -21,15 +23,11 @@ fn date(timestamp: Timestamp) -> Value {
 /// Waits until storage has noted that the session was used.
 #[track_caller]
 fn wait_until_noted(host: &Host, session: &Session, now: Timestamp) {
-    for _ in 0..1000 {
+    wait_until(&format!("a note of the use at {now}"), || {
         let sessions =
             host.store(async |transaction| transaction.list_sessions(&session.user_id).await.unwrap());
-        if sessions.iter().any(|session| session.last_used_at == now) {
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the use at {now} was not noted");
+        sessions.iter().any(|session| session.last_used_at == now)
+    });
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn serve(mut stream: TcpStream) {
 #[test]
 fn why_an_account_is_refused_is_in_the_log_and_in_no_answer() {
     let (url, _) = listen(serve);
-    let server = start(at(&url).environment("PORTICO_LDAP_TIME_LIMIT", "30"));
+    let server = start(at(&url));
     for password in ["right", "grace"] {
         sign_in(&server, "ada", password).assert_status(200);
     }

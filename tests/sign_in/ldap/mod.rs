@@ -41,7 +41,8 @@ fn at(url: &str) -> Builder {
     Builder::default()
         .environment("PORTICO_LDAP_URL", url)
         .environment("PORTICO_LDAP_USERS_BASE", "ou=people,dc=example")
-        .environment("PORTICO_LDAP_TIME_LIMIT", "2")
+        // Long enough for a busy machine.
+        .environment("PORTICO_LDAP_TIME_LIMIT", "30")
 }
 
 /// Starts it, and creates its administrator.

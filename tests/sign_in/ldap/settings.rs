@@ -48,6 +48,25 @@ fn a_directory_that_is_set_up_wrong_is_named_and_stops_nothing_else() {
 }
 
 #[test]
+fn an_empty_variable_leaves_the_setting_of_the_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("portico.toml");
+    let settings = "[ldap]\nurl = \"ldaps://127.0.0.1:1\"\nusers-base = \"ou=people\"\nlabel = \"Staff\"\n";
+    fs::write(&file, settings).expect("a file");
+    let with = |label: &str| {
+        let server = Builder::default()
+            .argument("--config")
+            .argument(file.to_str().expect("a text"))
+            .environment("PORTICO_LDAP_URL", "")
+            .environment("PORTICO_LDAP_LABEL", label)
+            .start();
+        server.anonymous().get("/api/auth/providers").text()
+    };
+    assert!(with("").contains("Staff"), "{}", with(""));
+    assert!(with("Crew").contains("Crew"), "{}", with("Crew"));
+}
+
+#[test]
 fn a_sign_in_by_a_directory_that_is_not_set_up_is_refused_with_the_reason() {
     let server = start(Builder::default());
     let answer = sign_in(&server, "ada", "a password");

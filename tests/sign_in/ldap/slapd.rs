@@ -9,10 +9,9 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
-    time::{Duration, Instant},
 };
 
-use portico_tests::{Builder, wait_for_text};
+use portico_tests::{Builder, wait_for_text, wait_until};
 use tempfile::TempDir;
 
 /// The password with which the service searches. It must never come out of the service.
@@ -22,9 +21,6 @@ pub const PASSWORD: &str = "canary-directory-password";
 
 /// The filter of these tests: people go by their name or by their mail.
 pub const USER_FILTER: &str = "(&(objectClass=inetOrgPerson)(|(uid={username})(mail={username})))";
-
-/// Long enough for a start on a busy machine.
-const START: Duration = Duration::from_secs(60);
 
 const ENTRIES: &str = "
 dn: dc=example
@@ -346,15 +342,11 @@ impl Process {
             }
         });
         let process = Self { child, log };
-        let begun = Instant::now();
-        while !ports
-            .iter()
-            .all(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok())
-        {
-            let log = process.log.lock().expect("the lock").clone();
-            assert!(begun.elapsed() < START, "slapd does not listen:\n{log}");
-            thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("listening", || {
+            ports
+                .iter()
+                .all(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok())
+        });
         process
     }
 }

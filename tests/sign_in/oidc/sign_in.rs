@@ -48,7 +48,7 @@ fn a_user_of_the_issuer_gets_a_session_and_is_the_same_user_the_next_time() {
     assert_eq!(first["image"], "https://example.com/ada.png");
     assert_eq!(first["permissions"], json!([]));
 
-    // The name, the email and the picture are the issuer's; the subject is who it is.
+    // Name, email and picture follow the issuer; the subject identifies the user.
     issuer.knows(json!({"1": {"preferred_username": "Lovelace", "email": "l@example.com"}}));
     let again = user(&server, &signed_in(&server, "1"));
     assert_eq!(again["id"], first["id"]);

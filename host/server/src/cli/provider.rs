@@ -26,7 +26,7 @@ pub fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
     }))
 }
 
-/// The value of a setting. An empty environment variable counts as not set.
+/// The value of a setting. An empty text counts as not set.
 pub fn value(setting: &Option<String>) -> Option<&str> {
     setting.as_deref().filter(|text| !text.is_empty())
 }

@@ -50,14 +50,15 @@ async fn recover(settings: &Settings, name: &str) -> anyhow::Result<(String, Str
         );
     }
     let password = host.service.secrets.password();
+    // The new password comes last: if this fails or is killed before, the old one, the sessions and the keys remain.
     for (procedure, input) in [
-        (
-            "user.changePassword",
-            json!({ "userId": user.id, "password": password }),
-        ),
         (
             "user.setDisabled",
             json!({ "userId": user.id, "disabled": false }),
+        ),
+        (
+            "user.changePassword",
+            json!({ "userId": user.id, "password": password }),
         ),
     ] {
         local::run(&host.service, procedure, &Identity::operator(), Some(input)).await?;

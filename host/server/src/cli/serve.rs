@@ -34,8 +34,15 @@ pub struct Serve {
     listen: Option<SocketAddr>,
     /// Load the file of --component when it changes, without dropping a request. A file that
     /// cannot run is refused. SIGHUP loads the file once, also without this
-    #[arg(long, env = "PORTICO_WATCH")]
-    watch: bool,
+    #[arg(
+        long,
+        env = "PORTICO_WATCH",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    watch: Option<bool>,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
@@ -55,7 +62,7 @@ impl Serve {
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
         let settings = settings.with(self.host)?;
-        let watch = self.watch || settings.watch.unwrap_or_default();
+        let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
             !watch || settings.component.is_some(),
             "--watch needs a file to watch: name it with --component FILE"
@@ -65,17 +72,19 @@ impl Serve {
             None => DEFAULT_LISTEN.parse()?,
         };
         settings.start_log(false)?;
-        block_on(serve(settings, listen, limits, watch)).map(drop)
+        let (_data, damage) = block_on(serve(settings, listen, limits, watch))?;
+        damage.map_or(Ok(()), Err)
     }
 }
 
-/// Returns the data directory, which must stay locked until the runtime has ended all its tasks.
+/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
+/// the database, if that is why the host stopped.
 async fn serve(
     settings: Settings,
     listen: SocketAddr,
     limits: HttpLimits,
     watch: bool,
-) -> anyhow::Result<DataDir> {
+) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -146,16 +155,16 @@ async fn serve(
             Err(damage) => damage,
         }
     };
-    tokio::select! {
-        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => {}
-        () = signals => {}
-        damage = damage => return Err(damage),
-    }
+    let damage = tokio::select! {
+        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => None,
+        () = signals => None,
+        damage = damage => Some(damage),
+    };
     // Ends what still runs for abandoned calls, which may hold the lock for writing.
     storage.close();
     audit.flush().await;
     info!("stopped");
-    Ok(data)
+    Ok((data, damage))
 }
 
 /// The providers that are on. One with wrong settings is reported and off; the others keep working.

@@ -333,11 +333,12 @@ mod tests {
         let paths = (0..50_000).map(|number| format!("svg/icon{:06}.svg", number * 7 % 50_000));
         let table = Table::new(paths);
         let began = Instant::now();
-        for _ in 0..2_000 {
+        for _ in 0..20_000 {
             let found = table.find("icon").expect("an icon");
             assert_eq!(found.path, "svg/icon000000.svg");
         }
-        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        // It takes some milliseconds; going through the icons each time would take more than a minute.
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 
     #[test]

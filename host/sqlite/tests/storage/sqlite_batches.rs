@@ -6,7 +6,6 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::poll;
 use portico_storage::{Access, AppFilter, Authentication, Result, Viewer};
-use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::store::{SOON, Store, app, context, insert, named};
@@ -381,35 +380,4 @@ fn a_runtime_that_ends_leaves_no_batch_open() {
             .unwrap();
         assert!(count >= acknowledged, "{count} of {acknowledged}");
     });
-}
-
-#[test]
-fn short_commits_run_on_the_callers_thread() {
-    // In memory if there is such a file system: there commits are short.
-    let without_disk = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
-    let store = Store::sqlite_in(without_disk.unwrap());
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    let storage = &store.storage;
-    let done_without_another_thread = async {
-        for round in 0.. {
-            insert(storage.clone(), format!("{round}-before")).await.unwrap();
-            let (free, taken) = std::sync::mpsc::channel::<()>();
-            let other = tokio::task::spawn_blocking(move || taken.recv());
-            let mut committed = Box::pin(insert(storage.clone(), format!("{round}-alone")));
-            if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
-                return drop(free);
-            }
-            // The previous commit took long.
-            drop(free);
-            let _ = other.await;
-            committed.await.unwrap();
-        }
-    };
-    let waited = runtime.block_on(async { timeout(SOON, done_without_another_thread).await });
-    waited.expect("every commit waited for another thread");
 }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 /// Far more than any of these waits takes.
-pub const SOON: Duration = Duration::from_secs(5);
+pub const SOON: Duration = Duration::from_secs(60);
 
 pub struct Store {
     pub storage: Arc<dyn DashboardStorage>,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::state::{GroupRow, State, insert};
 use super::transaction::MemoryTransaction;
 use crate::dashboard_records::{NewInvite, SecretHash, hash_secret};
-use crate::driver::{ADMIN_GROUP, LARGEST_ANSWER};
+use crate::driver::ADMIN_GROUP;
 use crate::records::{
     ADMIN, Account, AccountKey, AppFilter, Constraint, Error, ListedUser, NewUser, Profile, ProviderSubject,
     Result, Slice, StoredApp, UserFilter, Viewer,
@@ -68,7 +68,7 @@ impl Transaction for MemoryTransaction {
                 image: row.user.image.clone().filter(|_| with_images),
             })
             .collect();
-        check_size(users.iter().map(user_size)).inspect_err(|_| self.failed = true)?;
+        self.check_size(users.iter().map(user_size))?;
         Ok(users)
     }
 
@@ -297,13 +297,13 @@ impl Transaction for MemoryTransaction {
             .map(|row| row.app.clone())
             .filter(|app| self.sees(viewer, app))
             .collect();
-        check_size(apps.iter().map(app_size)).inspect_err(|_| self.failed = true)?;
+        self.check_size(apps.iter().map(app_size))?;
         Ok(apps)
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let apps: Vec<_> = cut(self.matching_apps(filter), slice).cloned().collect();
-        check_size(apps.iter().map(app_size)).inspect_err(|_| self.failed = true)?;
+        self.check_size(apps.iter().map(app_size))?;
         Ok(apps)
     }
 
@@ -330,14 +330,6 @@ impl Transaction for MemoryTransaction {
     async fn delete_app(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_app(id)))
     }
-}
-
-/// The most bytes of text in one answer: see `wit/storage.wit`.
-fn check_size(sizes: impl Iterator<Item = usize>) -> Result<()> {
-    if sizes.sum::<usize>() > LARGEST_ANSWER {
-        return Err(Error::TooLarge);
-    }
-    Ok(())
 }
 
 fn user_size(user: &ListedUser) -> usize {

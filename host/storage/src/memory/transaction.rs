@@ -6,9 +6,9 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::state::State;
 use crate::context::CallContext;
-use crate::driver::{PasswordSetter, Trail, failed_before, only_reads};
+use crate::driver::{LARGEST_ANSWER, PasswordSetter, Trail, failed_before, only_reads};
 use crate::ids::Ids;
-use crate::records::{AppFilter, NewUser, Result, Viewer};
+use crate::records::{AppFilter, Error, NewUser, Result, Viewer};
 use portico_model::App;
 
 /// Where a write transaction commits to, with its permit.
@@ -59,6 +59,15 @@ impl MemoryTransaction {
         let result = change(Arc::make_mut(&mut self.state));
         self.failed = result.is_err();
         result
+    }
+
+    /// Refuses an answer whose records have more text than `wit/storage.wit` allows.
+    pub fn check_size(&mut self, sizes: impl Iterator<Item = usize>) -> Result<()> {
+        if sizes.sum::<usize>() > LARGEST_ANSWER {
+            self.failed = true;
+            return Err(Error::TooLarge);
+        }
+        Ok(())
     }
 
     /// Changes a user; false if there is no such user. A change that fails leaves the user as they were.

@@ -37,10 +37,8 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     let mut keys = Keys::default();
     let names = keys.unknown(document.names());
     component.learn(&mut keys, names).await?;
-    let mut transaction = call.begin(Access::Read).await?;
-    let snapshot = Snapshot::read(&mut *transaction).await?;
-    // A long read keeps the database from emptying its log.
-    drop(transaction);
+    let snapshot = Snapshot::read(&call).await?;
+    let at_once = snapshot.at_once();
     let (_, plan) = make_plan(snapshot, &mut component, &document, &mut keys).await?;
     wanted.prepare(&mut component, &plan).await?;
 
@@ -48,7 +46,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
     component.stop_waiting();
     require_still_permitted(&call, &mut *transaction).await?;
     // Other calls may have changed records since the first read.
-    let snapshot = Snapshot::read(&mut *transaction).await?;
+    let snapshot = Snapshot::read_within(&mut *transaction, at_once).await?;
     let (before, plan) = make_plan(snapshot, &mut component, &document, &mut keys).await?;
     wanted.complete(&plan)?;
     let enclosing = Enclosing::new(transaction);
@@ -65,7 +63,7 @@ pub(super) async fn run(mut call: Call) -> Result<Output, Error> {
 
     let mut transaction = enclosing.transaction().await;
     require_administrator(&mut *transaction).await?;
-    let after = Snapshot::read(&mut *transaction).await?;
+    let after = Snapshot::read_within(&mut *transaction, at_once).await?;
     drop(transaction);
     let view = |snapshot| View {
         snapshot,

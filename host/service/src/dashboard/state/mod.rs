@@ -19,7 +19,6 @@ mod wanted;
 
 pub(crate) use self::document::DOCUMENT;
 use portico_model::error::{Code, Error};
-use portico_storage::Access;
 
 use self::{
     component::Component,
@@ -56,9 +55,7 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 async fn export(call: Call) -> Result<Output, Error> {
-    let mut transaction = call.begin(Access::Read).await?;
-    let snapshot = Snapshot::read(&mut *transaction).await?;
-    drop(transaction);
+    let snapshot = Snapshot::read(&call).await?;
     let mut keys = Keys::default();
     let names = keys.unknown(snapshot.names());
     Component::new(&call).await?.learn(&mut keys, names).await?;

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
-    self as storage, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares, Slice,
-    UserFilter,
+    self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares,
+    Slice, UserFilter, driver::LARGEST_ANSWER,
 };
+
+use crate::procedures::call::Call;
 
 /// All records, by name.
 pub(super) struct Snapshot {
@@ -31,48 +33,84 @@ pub(super) struct User {
     pub groups: Vec<Id>,
 }
 
-/// How many records are read at once, unless they are too large.
-const MOST_AT_ONCE: u32 = 10_000;
+/// How many records of a kind are read at once.
+#[derive(Clone, Copy)]
+pub(super) struct AtOnce(u32);
 
-/// Reads all records of a kind, in slices that storage can answer.
+impl AtOnce {
+    const MANY: Self = Self(10_000);
+    /// So many fit into an answer of storage, because each has less than 400,000 bytes of text.
+    const FEW: Self = Self((LARGEST_ANSWER / 400_000) as u32);
+}
+
+/// Reads all records of a kind, in slices.
 macro_rules! read_all {
-    ($slice:ident => $read:expr) => {{
+    ($at_once:ident, $slice:ident => $read:expr) => {{
         let mut all = Vec::new();
-        let mut limit = MOST_AT_ONCE;
         loop {
             let $slice = Slice {
                 offset: all.len() as u32,
-                limit: Some(limit),
+                limit: Some($at_once.0),
             };
-            match $read.await {
-                Ok(some) => {
-                    let is_last = some.len() < limit as usize;
-                    all.extend(some);
-                    if is_last {
-                        return Ok(all);
-                    }
-                }
-                Err(storage::Error::TooLarge) if limit > 1 => limit /= 2,
-                Err(error) => return Err(error.into()),
+            let some = $read.await?;
+            let is_last = some.len() < $at_once.0 as usize;
+            all.extend(some);
+            if is_last {
+                return Ok(all);
             }
         }
     }};
 }
 
 /// All users by name.
-async fn read_users(transaction: &mut dyn DashboardTransaction) -> Result<Vec<ListedUser>, Error> {
+async fn read_users(
+    transaction: &mut dyn DashboardTransaction,
+    at_once: AtOnce,
+) -> storage::Result<Vec<ListedUser>> {
     let everyone = UserFilter::default();
-    read_all!(slice => transaction.list_users(&everyone, slice, true))
+    read_all!(at_once, slice => transaction.list_users(&everyone, slice, true))
 }
 
 /// All apps by name.
-async fn read_apps(transaction: &mut dyn DashboardTransaction) -> Result<Vec<App>, Error> {
-    read_all!(slice => transaction.list_apps(&AppFilter::EVERYTHING, slice))
+async fn read_apps(transaction: &mut dyn DashboardTransaction, at_once: AtOnce) -> storage::Result<Vec<App>> {
+    read_all!(at_once, slice => transaction.list_apps(&AppFilter::EVERYTHING, slice))
 }
 
 impl Snapshot {
-    /// Reads all records.
-    pub async fn read(transaction: &mut dyn DashboardTransaction) -> Result<Self, Error> {
+    /// Reads all records, in a transaction that ends with it: a long read keeps the database from emptying its log.
+    pub async fn read(call: &Call) -> Result<Self, Error> {
+        let mut transaction = call.begin(Access::Read).await?;
+        let many = Self::read_within(&mut *transaction, AtOnce::MANY).await;
+        if !matches!(many, Err(storage::Error::TooLarge)) {
+            return Ok(many?);
+        }
+        // The transaction of an answer that was too large has failed.
+        drop(transaction);
+        let mut transaction = call.begin(Access::Read).await?;
+        Ok(Self::read_within(&mut *transaction, AtOnce::FEW).await?)
+    }
+
+    /// How many records to read at once in a transaction that must not fail, if these were the records a moment ago.
+    pub fn at_once(&self) -> AtOnce {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let users = self.users.iter();
+        let users = users.map(|user| user.name.len() + length(&user.email) + length(&user.image));
+        let apps = self.apps.iter().map(|app| {
+            let optional = length(&app.description) + length(&app.href) + length(&app.ping_url);
+            app.name.len() + app.icon_url.len() + optional
+        });
+        // Room for ids, and for what a document adds.
+        match users.chain(apps).sum::<usize>() < LARGEST_ANSWER / 2 {
+            true => AtOnce::MANY,
+            false => AtOnce::FEW,
+        }
+    }
+
+    /// Reads all records in this transaction.
+    pub async fn read_within(
+        transaction: &mut dyn DashboardTransaction,
+        at_once: AtOnce,
+    ) -> storage::Result<Self> {
         let groups = transaction.list_groups().await?;
         let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
         for group in &groups {
@@ -80,18 +118,21 @@ impl Snapshot {
                 memberships.entry(&member.id).or_default().push(group.id.clone());
             }
         }
-        let users = read_users(transaction).await?.into_iter().map(|user| User {
-            groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
-            id: user.id,
-            name: user.name,
-            provider: user.provider,
-            email: user.email,
-            email_verified: user.email_verified,
-            image: user.image,
-            disabled: user.disabled,
-        });
+        let users = read_users(transaction, at_once)
+            .await?
+            .into_iter()
+            .map(|user| User {
+                groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
+                id: user.id,
+                name: user.name,
+                provider: user.provider,
+                email: user.email,
+                email_verified: user.email_verified,
+                image: user.image,
+                disabled: user.disabled,
+            });
         let users = users.collect();
-        let apps = read_apps(transaction).await?;
+        let apps = read_apps(transaction, at_once).await?;
         let search_engines = transaction.list_search_engines().await?;
         let mut boards = Vec::new();
         for board in transaction.list_boards().await? {
