@@ -5,6 +5,7 @@
 //! was counted is never looked up in the index again.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
@@ -19,10 +20,11 @@ pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Opti
         let sql = "SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?1";
         return first(db, sql, [id], app);
     };
-    let seen = &*SEEN;
-    let sql =
-        format!("SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}");
-    first(db, &sql, params![view.user_id, id], app)
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let seen = &*SEEN;
+        format!("SELECT id, name, description, icon_url, href, ping_url FROM app WHERE id = ?2 AND {seen}")
+    });
+    first(db, &SQL, params![view.user_id, id], app)
 }
 
 pub(super) fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> Result<Vec<App>> {
