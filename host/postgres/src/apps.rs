@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use super::connection::Connection;
 use super::query::{AnswerSize, Result, Value, all, all_planned, first, run};
 use super::users::LOCKED;
-use super::values::{count as count_of, limit};
+use super::values::{count as count_of, is_storable, limit};
 use super::views::{SEEN, View};
 use portico_model::App;
 use portico_storage::{Slice, StoredApp};
@@ -31,7 +31,7 @@ pub(super) async fn get(db: &Connection, id: &str, view: Option<&View>, locked: 
 
 pub(super) async fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> Result<Vec<App>> {
     let ids: BTreeSet<_> = ids.iter().collect();
-    let ids: Vec<_> = ids.into_iter().collect();
+    let ids: Vec<_> = ids.into_iter().filter(|id| is_storable(id)).collect();
     let mut size = AnswerSize::default();
     let read = |row: &Row| sized(&mut size, app(row)?);
     let Some(view) = view else {
@@ -118,6 +118,8 @@ fn total(counts: Vec<u64>) -> u32 {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Search {
     Everything,
+    /// No name contains what cannot be stored.
+    Nothing,
     /// Those that contain this text.
     Contains(String),
     /// Those that this pattern of LIKE matches, for which there is an index.
@@ -129,6 +131,9 @@ impl Search {
     pub fn new(contains: &str, has_trigrams: bool) -> Self {
         if contains.is_empty() {
             return Self::Everything;
+        }
+        if !is_storable(contains) {
+            return Self::Nothing;
         }
         if !has_trigrams || contains.chars().nth(2).is_none() {
             return Self::Contains(contains.to_owned());
@@ -147,6 +152,7 @@ impl Search {
     /// The condition; its text is the parameter of this number.
     fn condition(&self, number: usize) -> String {
         match self {
+            Self::Nothing => format!("strpos(name_key, ${number}) < 0"),
             Self::Everything | Self::Contains(_) => format!("strpos(name_key, ${number}) > 0"),
             Self::Like(_) => format!("name_key LIKE ${number}"),
         }
@@ -155,7 +161,7 @@ impl Search {
     fn text(&self) -> Value<'_> {
         match self {
             // Every name contains it.
-            Self::Everything => &"",
+            Self::Everything | Self::Nothing => &"",
             Self::Contains(text) | Self::Like(text) => text,
         }
     }

@@ -203,8 +203,11 @@ impl Transaction for PostgresTransaction {
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
-        if !apps.is_empty() {
+        if self.defers() {
             self.write_blind(BlindWrite::Apps(apps.to_owned()))?;
+        } else {
+            let inserted = apps::insert(self.write_beside().await?, apps).await;
+            self.ended(inserted).await?;
         }
         apps.iter().for_each(|app| self.trail.created(&app.app.id));
         Ok(())

@@ -124,11 +124,9 @@ impl PostgresStorage {
         self.resources.pool.close();
     }
 
-    fn transaction(&self, access: Access, context: &CallContext) -> Box<PostgresTransaction> {
-        if access == Access::Write {
-            context.snapshot.release();
-        }
-        Box::new(PostgresTransaction::new(access, context, self.resources.clone()))
+    fn transaction(&self, access: Access, defers: bool, context: &CallContext) -> Box<PostgresTransaction> {
+        let resources = self.resources.clone();
+        Box::new(PostgresTransaction::new(access, defers, context, resources))
     }
 
     /// Fails if the database does not answer, or takes no writes.
@@ -160,7 +158,7 @@ impl PostgresStorage {
 #[async_trait]
 impl Storage for PostgresStorage {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
-        Ok(self.transaction(access, context))
+        Ok(self.transaction(access, true, context))
     }
 }
 
@@ -171,7 +169,7 @@ impl DashboardStorage for PostgresStorage {
         access: Access,
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
-        Ok(self.transaction(access, context))
+        Ok(self.transaction(access, false, context))
     }
 
     async fn check(&self) -> Result<()> {

@@ -22,6 +22,8 @@ use portico_storage::{Access, AuditEntry, CallContext, Error, Ids, Result, Store
 pub(super) struct PostgresTransaction {
     resources: Resources,
     access: Access,
+    /// Whether it keeps new apps for the COMMIT: the component's transactions do.
+    defers: bool,
     /// What it writes and depends on nothing: it is sent with the COMMIT, or before another statement.
     blind: Vec<BlindWrite>,
     session: Option<Session>,
@@ -70,7 +72,7 @@ impl BlindWrite {
 }
 
 impl PostgresTransaction {
-    pub fn new(access: Access, context: &CallContext, resources: Resources) -> Self {
+    pub fn new(access: Access, defers: bool, context: &CallContext, resources: Resources) -> Self {
         let (setter, trail) = match access {
             Access::Write => (PasswordSetter::of(context), Trail::of(context)),
             Access::Lookup | Access::Read => Default::default(),
@@ -78,6 +80,7 @@ impl PostgresTransaction {
         Self {
             resources,
             access,
+            defers,
             blind: Vec::new(),
             session: None,
             lock: None,
@@ -98,6 +101,11 @@ impl PostgresTransaction {
 
     pub(super) fn next_id(&self) -> String {
         self.resources.ids.next()
+    }
+
+    /// Whether new apps are kept for the COMMIT: nothing was sent yet that depends on the order.
+    pub(super) fn defers(&self) -> bool {
+        self.defers && self.lock.is_none()
     }
 
     /// Whether it writes and has sent nothing yet.

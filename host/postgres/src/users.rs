@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 use super::connection::Connection;
 use super::query::{AnswerSize, Result, Value, all_planned, exists, first, run};
 use super::values::{
-    color_scheme_text, count as count_of, limit, optional_millis, optional_timestamp, provider,
+    color_scheme_text, count as count_of, is_storable, limit, optional_millis, optional_timestamp, provider,
     provider_text, unexpected,
 };
 use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
@@ -69,6 +69,14 @@ impl<'a> Matching<'a> {
         }
     }
 
+    /// Whether a user can match: none has what cannot be stored.
+    fn is_possible(filter: &UserFilter) -> bool {
+        [&filter.name_contains, &filter.email]
+            .into_iter()
+            .flatten()
+            .all(|text| is_storable(text))
+    }
+
     fn values(&self) -> Vec<(Value<'_>, Type)> {
         vec![
             (&self.provider, Type::TEXT),
@@ -89,6 +97,9 @@ pub(super) async fn list(
         "SELECT id, name, email, email_verified, provider, disabled, CASE WHEN $5 THEN image END {MATCHING}
         ORDER BY name_key, id LIMIT $6 OFFSET $7"
     );
+    if !Matching::is_possible(filter) {
+        return Ok(Vec::new());
+    }
     let matching = Matching::new(filter);
     let (limit, offset) = (limit(slice), i64::from(slice.offset));
     let mut values = matching.values();
@@ -117,6 +128,9 @@ pub(super) async fn list(
 }
 
 pub(super) async fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
+    if !Matching::is_possible(filter) {
+        return Ok(0);
+    }
     let sql = format!("SELECT count(*) {MATCHING}");
     let matching = Matching::new(filter);
     let counts = all_planned(db, &sql, &matching.values(), |row| count_of(row, 0)).await?;

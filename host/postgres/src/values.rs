@@ -78,6 +78,11 @@ pub(super) fn count(row: &Row, index: usize) -> Result<u64> {
     Ok(row.try_get::<_, i64>(index)?.unsigned_abs())
 }
 
+/// Whether a text can be stored. One with U+0000 cannot, so no record has it or contains it.
+pub(super) fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
+}
+
 /// The limit of a slice, as LIMIT takes it.
 pub(super) fn limit(slice: Slice) -> Option<i64> {
     slice.limit.map(i64::from)

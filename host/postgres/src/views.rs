@@ -28,18 +28,14 @@ pub(super) static MAY_VIEW: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Whether a row of `app` stands on a board that the user may view.
+/// Whether a row of `app` stands on a board that the user may view. Each board is looked at once.
 pub(super) static SEEN: LazyLock<String> = LazyLock::new(|| {
     let may_view = &*MAY_VIEW;
     format!(
-        "(
-            EXISTS (
-                SELECT 1 FROM board_item JOIN board ON board.id = board_id
-                WHERE app_id = app.id AND {may_view}
-            ) OR EXISTS (
-                SELECT 1 FROM board_item_app JOIN board ON board.id = board_id
-                WHERE app_id = app.id AND {may_view}
-            )
+        "app.id IN (
+            SELECT app_id FROM board_item JOIN board ON board.id = board_id WHERE app_id IS NOT NULL AND {may_view}
+            UNION ALL
+            SELECT app_id FROM board_item_app JOIN board ON board.id = board_id WHERE {may_view}
         )"
     )
 });
