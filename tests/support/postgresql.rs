@@ -65,7 +65,19 @@ impl Postgresql {
     /// The URL of a database for this role.
     pub fn url_of(&self, role: &str, database: &str) -> String {
         let folder = self.folder.path().to_str().expect("a path of text");
-        format!("postgres://{role}@{}/{database}", folder.replace('/', "%2F"))
+        format!(
+            "postgres://{role}@{}:{}/{database}",
+            folder.replace('/', "%2F"),
+            self.port()
+        )
+    }
+
+    /// Also the name of its socket ends with it.
+    fn port(&self) -> &str {
+        let mut options = self.options.iter();
+        options
+            .find_map(|option| option.strip_prefix("port="))
+            .unwrap_or("5432")
     }
 
     /// Runs statements in a database; gives what they answer, a line for each row.
@@ -85,6 +97,7 @@ impl Postgresql {
     pub fn reached_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("PGHOST", self.folder.path())
+            .env("PGPORT", self.port())
             .env("PGUSER", "dashboard")
             .env("PGDATABASE", "postgres")
     }
@@ -124,9 +137,11 @@ impl Postgresql {
 
     fn end(&self, signal: &str) {
         let mut server = self.server.lock().expect("the server");
-        let id = server.id().to_string();
-        let _ = Command::new("kill").args([signal, &id]).status();
-        let _ = server.wait();
+        if matches!(server.try_wait(), Ok(None)) {
+            let id = server.id().to_string();
+            let _ = Command::new("kill").args([signal, &id]).status();
+            let _ = server.wait();
+        }
     }
 }
 

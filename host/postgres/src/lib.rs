@@ -119,11 +119,6 @@ impl PostgresStorage {
         self.resources.pool.target.shown()
     }
 
-    /// Closes the connections that are idle, and opens no more.
-    pub fn close(&self) {
-        self.resources.pool.close();
-    }
-
     fn transaction(&self, access: Access, defers: bool, context: &CallContext) -> Box<PostgresTransaction> {
         let resources = self.resources.clone();
         Box::new(PostgresTransaction::new(access, defers, context, resources))

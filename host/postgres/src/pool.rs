@@ -11,8 +11,8 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use portico_storage::driver::waited_too_long;
-use portico_storage::{Error, Result, driver::WAIT_TIMEOUT};
+use portico_storage::Result;
+use portico_storage::driver::{WAIT_TIMEOUT, waited_too_long};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -47,7 +47,8 @@ impl Pool {
             Ok(permit) => permit,
             Err(_) => {
                 let acquired = timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await;
-                acquired.map_err(|_| waited_too_long())?.map_err(|_| closed())?
+                let acquired = acquired.ok().and_then(std::result::Result::ok);
+                acquired.ok_or_else(waited_too_long)?
             }
         };
         let connection = match self.next_idle() {
@@ -65,12 +66,6 @@ impl Pool {
         })
     }
 
-    /// Closes all that are idle, and gives out no more.
-    pub fn close(&self) {
-        self.permits.close();
-        self.idle().clear();
-    }
-
     fn next_idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle();
         // The one that was used last is the likeliest to have its statements in the caches.
@@ -78,7 +73,7 @@ impl Pool {
     }
 
     fn put_back(&self, connection: Arc<Connection>) {
-        if !connection.is_closed() && !self.permits.is_closed() {
+        if !connection.is_closed() {
             self.idle().push(connection);
         }
     }
@@ -86,10 +81,6 @@ impl Pool {
     fn idle(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn closed() -> Error {
-    Error::Unavailable("the storage is closing".into())
 }
 
 /// A connection that goes back into its pool when it is dropped.

@@ -94,7 +94,7 @@ async fn serve(
     http.providers = providers(&settings, address);
     print(&format!(
         "portico listens on http://{address} with its data in {}",
-        host.data.path().display()
+        host.database.shown(&host.data)
     ))?;
     if is_open {
         info!(
@@ -118,7 +118,7 @@ async fn serve(
     let limits = http.limits.clone();
     let Host {
         service,
-        storage,
+        database,
         data,
         file,
     } = host;
@@ -141,7 +141,7 @@ async fn serve(
     };
     // Runs while the first requests are served, because it takes longer the larger the database is.
     let damage = async {
-        match storage.verify().await {
+        match database.verify().await {
             Ok(()) => std::future::pending().await,
             Err(damage) => damage,
         }
@@ -152,7 +152,7 @@ async fn serve(
         damage = damage => return Err(damage),
     }
     // Ends what still runs for abandoned calls, which may hold the lock for writing.
-    storage.close();
+    database.close();
     audit.flush().await;
     info!("stopped");
     Ok(data)
