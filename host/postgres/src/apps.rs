@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 use super::connection::Connection;
 use super::query::{AnswerSize, Result, Value, all, all_planned, first, run};
 use super::users::LOCKED;
-use super::values::{count as count_of, is_storable, limit};
+use super::values::{check_new_id, count as count_of, is_storable, limit};
 use super::views::{SEEN, View};
 use portico_model::App;
 use portico_storage::{Slice, StoredApp};
@@ -179,7 +179,13 @@ pub(super) const INSERT: &str = "
     INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])";
 
+/// Refuses new apps whose ids cannot be held.
+pub(super) fn check(new: &[StoredApp]) -> Result<()> {
+    new.iter().try_for_each(|new| check_new_id(&new.app.id))
+}
+
 pub(super) async fn insert(db: &Connection, new: &[StoredApp]) -> Result<()> {
+    check(new)?;
     let column = |read: fn(&StoredApp) -> Option<&str>| new.iter().map(read).collect::<Vec<_>>();
     let values: [Value<'_>; 7] = [
         &column(|new| Some(&new.app.id)),

@@ -5,9 +5,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::connection::Connection;
 use super::query::{Result, Value, all_planned, run};
-use super::values::{
-    count as count_of, integer, millis, optional_provider, provider_text, timestamp, unexpected,
-};
+use super::values::{count as count_of, integer, optional_provider, provider_text, timestamp, unexpected};
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
 
 pub(super) const INSERT: &str = "
@@ -17,7 +15,7 @@ pub(super) const INSERT: &str = "
 
 pub(super) async fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {
     let values: [Value<'_>; 12] = [
-        &millis(entry.time)?,
+        &integer(entry.time),
         &entry.actor_id,
         &entry.authentication,
         &entry.credential_id,

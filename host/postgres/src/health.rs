@@ -126,15 +126,18 @@ fn constraint(refusal: &DbError) -> Option<Constraint> {
     if *code == SqlState::FOREIGN_KEY_VIOLATION {
         return Some(Constraint::Reference);
     }
-    // An id that is too long for an index cannot be held.
-    let is_unique = *code == SqlState::UNIQUE_VIOLATION;
-    if !is_unique && *code != SqlState::PROGRAM_LIMIT_EXCEEDED {
+    // A text is too long for an index. Names are bounded and new ids were checked, so it refers to a record
+    // that cannot exist.
+    if *code == SqlState::PROGRAM_LIMIT_EXCEEDED {
+        return Some(Constraint::Reference);
+    }
+    if *code != SqlState::UNIQUE_VIOLATION {
         return None;
     }
     match refusal.constraint()? {
         "user_account_pkey" | "app_pkey" => Some(Constraint::Id),
-        "user_account_by_provider" if is_unique => Some(Constraint::UserName),
-        "identity_pkey" | "identity_by_user" if is_unique => Some(Constraint::Identity),
+        "user_account_by_provider" => Some(Constraint::UserName),
+        "identity_pkey" | "identity_by_user" => Some(Constraint::Identity),
         _ => None,
     }
 }

@@ -60,10 +60,14 @@ impl BlindWrite {
         }
     }
 
-    /// Prepares its statement, so that it can be sent without a wait.
+    /// Prepares its statement, so that it can be sent without a wait. What is refused after this is refused
+    /// by the database: the COMMIT behind it then undoes all of the transaction.
     async fn prepare(&self, db: &Connection) -> query::Result<()> {
         let sql = match self {
-            Self::Apps(_) => apps::INSERT,
+            Self::Apps(apps) => {
+                apps::check(apps)?;
+                apps::INSERT
+            }
             Self::Audit(_) => audit::INSERT,
         };
         db.prepared(sql).await?;

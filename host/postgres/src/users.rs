@@ -6,8 +6,8 @@ use tokio_postgres::types::Type;
 use super::connection::Connection;
 use super::query::{AnswerSize, Result, Value, all_planned, exists, first, run};
 use super::values::{
-    color_scheme_text, count as count_of, is_storable, limit, optional_millis, optional_timestamp, provider,
-    provider_text, unexpected,
+    check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
+    optional_timestamp, provider, provider_text, unexpected,
 };
 use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
 use portico_storage::{
@@ -180,6 +180,7 @@ fn account(row: &Row) -> Result<Account> {
 }
 
 pub(super) async fn insert(db: &Connection, new: &NewUser) -> Result<()> {
+    check_new_id(&new.user.id)?;
     let sql = "
         INSERT INTO user_account (id, provider, name, name_key, email, email_verified, password_hash,
             color_scheme, home_board_id, mobile_home_board_id, first_day_of_week, ping_icons_enabled,

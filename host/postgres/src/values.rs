@@ -1,7 +1,7 @@
 //! How the contract's values are stored in columns.
 
 use portico_model::{ColorScheme, Provider, Timestamp};
-use portico_storage::{Error, SecretHash, Slice};
+use portico_storage::{Constraint, Error, SecretHash, Slice};
 use tokio_postgres::Row;
 
 use super::query::{Failure, Result};
@@ -81,6 +81,17 @@ pub(super) fn count(row: &Row, index: usize) -> Result<u64> {
 /// Whether a text can be stored. One with U+0000 cannot, so no record has it or contains it.
 pub(super) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
+}
+
+/// The longest id of a new record, in bytes: an entry of an index has less than 2,704, and may hold a name.
+const LONGEST_ID: usize = 512;
+
+/// Refuses the id of a new record that cannot be held.
+pub(super) fn check_new_id(id: &str) -> Result<()> {
+    if id.len() <= LONGEST_ID && is_storable(id) {
+        return Ok(());
+    }
+    Err(Failure::Storage(Error::Constraint(Constraint::Id)))
 }
 
 /// The limit of a slice, as LIMIT takes it.

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use portico_postgres::PostgresStorage;
-use portico_storage::{Access, AppFilter, Slice, Viewer};
+use portico_storage::{Access, AppFilter, Constraint, Error, Slice, Viewer};
 use tokio::time::sleep;
 
 use crate::postgresql::Postgresql;
-use crate::records::{app, count_apps, dashboard, insert, write};
+use crate::records::{app, count_apps, dashboard, insert, user, write};
 
 async fn refusal(url: &str) -> String {
     let opened = PostgresStorage::open(url).await;
@@ -230,12 +230,35 @@ async fn a_server_that_is_not_there_is_an_error_that_shows_no_password() {
 
 #[tokio::test]
 #[ignore = "make test-all"]
-async fn a_nul_is_an_error_and_no_more() {
+async fn what_cannot_be_held_is_refused_and_does_no_more() {
     let server = Postgresql::start();
     let storage = PostgresStorage::open(&server.create_database("home"))
         .await
         .unwrap();
-    insert(&storage, "a\0b").await.unwrap_err();
+    let mut writer = write(&storage).await;
+    writer.insert_user(&user("ann")).await.unwrap();
+    writer.commit().await.unwrap();
+    // Texts that no page of an index takes, and one that no column takes.
+    for id in ["x".repeat(10_000), "😀".repeat(70_000), "a\0b".into()] {
+        assert_eq!(
+            insert(&storage, &id).await,
+            Err(Error::Constraint(Constraint::Id))
+        );
+        let mut writer = write(&storage).await;
+        let refused = writer.insert_user(&user(&id)).await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Id)));
+        drop(writer);
+        if id.contains('\0') {
+            continue;
+        }
+        let mut reader = dashboard(&storage, Access::Lookup).await;
+        assert_eq!(reader.get_app(&id, &Viewer::Everything).await, Ok(None));
+        let mut writer = dashboard(&storage, Access::Write).await;
+        assert_eq!(writer.insert_group("group", "group", "group").await, Ok(true));
+        assert_eq!(writer.add_to_group("ann", &id).await, Ok(false));
+        let refused = writer.add_to_group(&id, "group").await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Reference)));
+    }
     let mut reader = dashboard(&storage, Access::Lookup).await;
     reader.get_app("a\0b", &Viewer::Everything).await.unwrap_err();
     insert(&storage, "a").await.unwrap();
