@@ -1,9 +1,12 @@
 //! Portico's own drivers keep every rule.
 
+#[path = "../../tests/support/postgresql.rs"]
+mod postgresql;
 mod support;
 
 use std::sync::Arc;
 
+use portico_postgres::PostgresStorage;
 use portico_storage::DashboardStorage;
 use portico_storage_kit::{InProcess, Need, Report, all, run};
 use support::Dashboard;
@@ -45,4 +48,19 @@ fn the_driver_in_memory_keeps_every_rule_with_apps_by_board() {
 fn the_sqlite_driver_keeps_every_rule() {
     let directory = tempfile::tempdir().expect("a temporary folder");
     assert_kept_in_one_view(&support::sqlite(&directory));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_postgresql_driver_keeps_every_rule() {
+    let server = postgresql::Postgresql::start();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let open = |name: &str| {
+        let opened = runtime.block_on(PostgresStorage::open(&server.create_database(name)));
+        opened.expect("a database")
+    };
+    assert_kept_in_one_view(&(Arc::new(open("one")) as _));
+    let storage: Arc<dyn DashboardStorage> = Arc::new(open("views").with_apps_by_board(true));
+    let dashboard = || Dashboard::new(storage.clone()).with_apps_by_board();
+    assert_kept(&storage, dashboard, Need::OneView);
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# postgresql.sh FOLDER: makes a PostgreSQL database in an empty folder and serves it on a socket there, until it
-# gets a signal. Clients connect with PGHOST=FOLDER PGUSER=dashboard PGDATABASE=postgres.
+# postgresql.sh FOLDER [OPTION…]: makes a PostgreSQL database in an empty folder, or takes the one that is there,
+# and serves it on a socket in the folder, until it gets a signal. Clients connect with PGHOST=FOLDER
+# PGUSER=dashboard PGDATABASE=postgres. The options are those of `postgres`.
 set -euo pipefail
 folder=$1
+shift
 PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
 # PostgreSQL refuses to run as root.
 as_user=()
@@ -11,7 +13,10 @@ if [ "$(id -u)" = 0 ]; then
 	as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 fi
 cd "$folder"
-# Sorted in another way than by bytes, which the component asks for.
-"${as_user[@]}" initdb --pgdata="$folder/data" --username=dashboard --auth=trust --encoding=UTF8 --no-sync \
-	--locale=C --locale-provider=icu --icu-locale=en-US >/dev/null
-exec "${as_user[@]}" postgres -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off -c max_connections=50
+if [ ! -d "$folder/data" ]; then
+	# Sorted in another way than by bytes, which the component asks for.
+	"${as_user[@]}" initdb --pgdata="$folder/data" --username=dashboard --auth=trust --encoding=UTF8 --no-sync \
+		--locale=C --locale-provider=icu --icu-locale=en-US >/dev/null
+fi
+exec "${as_user[@]}" postgres -D "$folder/data" -k "$folder" -c listen_addresses= -c fsync=off -c max_connections=50 \
+	"$@"

@@ -12,6 +12,7 @@ mod durability;
 mod hostile_clients;
 mod icon_sources;
 mod inspect;
+mod postgresql;
 mod recorded;
 mod reload;
 mod stopping;

@@ -13,6 +13,7 @@ mod fixtures;
 mod namespace;
 pub mod node;
 mod portico;
+pub mod postgresql;
 pub mod procedures;
 mod process;
 mod random;

@@ -25,6 +25,7 @@
 //! |---|---|---|
 //! | `router` | procedure calls, REST and health over HTTP, as an axum router | axum, hyper |
 //! | `sqlite` | `storage::SqliteStorage` | a bundled SQLite |
+//! | `postgres` | `storage::PostgresStorage` | a client of PostgreSQL, rustls |
 //! | `memory` | `storage::MemoryStorage`, for tests | nothing more |
 //!
 //! None is on by default.
@@ -139,6 +140,8 @@ pub mod model {
 
 /// The traits that a dashboard implements over its database, and the drivers.
 pub mod storage {
+    #[cfg(feature = "postgres")]
+    pub use portico_postgres::PostgresStorage;
     #[cfg(feature = "sqlite")]
     pub use portico_sqlite::SqliteStorage;
     #[cfg(feature = "memory")]

@@ -7,7 +7,8 @@
 //!
 //! Invariants of every driver:
 //! - A transaction that is dropped is undone. `commit` returns when all of the transaction is durable.
-//! - A write transaction sees every earlier commit, and no other transaction writes until it ends.
+//! - Write transactions behave as if they ran one after the other. What a write transaction reads includes
+//!   every earlier commit, and stays true until it ends.
 //! - After a call in a transaction has failed, the transaction takes no more writes and cannot be committed.
 //! - "By name" is the order of the name-key's bytes, then of the id's.
 //! - If the context has a call to audit, a write transaction writes its row before it commits.

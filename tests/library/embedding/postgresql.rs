@@ -3,11 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
-use portico_tests::{hostile_component, node, repository, wait_until};
-use tempfile::TempDir;
+use portico_tests::{hostile_component, node, postgresql::Postgresql, repository};
 
 use super::{
     dashboard::{Dashboard, component, keeps_every_rule_of_storage, sha256, strangers},
@@ -16,58 +15,6 @@ use super::{
 
 /// In `tests/clients/embedding`.
 const ADAPTER: &str = "node_dashboard.mjs";
-
-/// A PostgreSQL server on a socket in a temporary folder. Dropping it ends it.
-struct Postgresql {
-    server: Child,
-    folder: TempDir,
-}
-
-impl Postgresql {
-    #[track_caller]
-    fn start() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let script = repository().join("tests/embedding/postgresql.sh");
-        let mut command = Command::new(script);
-        command.arg(folder.path()).stdin(Stdio::null());
-        let server = command.stdout(Stdio::null()).spawn().expect("start PostgreSQL");
-        let mut this = Self { server, folder };
-        wait_until("an answer of PostgreSQL", || {
-            let ended = this.server.try_wait().expect("its state");
-            assert!(ended.is_none(), "PostgreSQL ended: {ended:?}");
-            this.answers()
-        });
-        this
-    }
-
-    /// Whether it takes connections. `psql` comes with the server.
-    fn answers(&self) -> bool {
-        let mut psql = Command::new("psql");
-        psql.args(["--quiet", "--command", "SELECT 1"]);
-        let status = self
-            .reached_by(psql.stdout(Stdio::null()).stderr(Stdio::null()))
-            .status();
-        status.expect("psql").success()
-    }
-
-    /// Tells a program where the database is.
-    fn reached_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command
-            .env("PGHOST", self.folder.path())
-            .env("PGUSER", "dashboard")
-            .env("PGDATABASE", "postgres")
-    }
-}
-
-impl Drop for Postgresql {
-    fn drop(&mut self) {
-        // SIGINT ends the server and its processes at once; SIGKILL would leave them.
-        let _ = Command::new("kill")
-            .args(["-INT", &self.server.id().to_string()])
-            .status();
-        let _ = self.server.wait();
-    }
-}
 
 /// The example over PostgreSQL, installed and built, with what it shares with the other one.
 #[track_caller]

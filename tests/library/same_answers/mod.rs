@@ -1,5 +1,5 @@
 //! The same answers from every storage driver: random sequences of procedures, by callers of every
-//! kind, against memory and SQLite.
+//! kind, against memory and SQLite, and against memory and PostgreSQL.
 //!
 //! Both sides are whole services in this process, with the component that ships; the clock and all
 //! random bytes are the test's, so that ids and tokens are the same on both. Every step must have the same
@@ -21,10 +21,10 @@ mod steps;
 mod texts;
 mod world;
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use generate::Generator;
-use portico_tests::seed_from_environment;
+use portico_tests::{postgresql::Postgresql, seed_from_environment};
 use report::Distribution;
 use serde_json::Value;
 use side::{Outcome, Side};
@@ -41,27 +41,40 @@ const STEPS_BETWEEN_LOOKS: usize = 50;
 /// What went wrong at the last step.
 struct Difference(String);
 
+/// The driver that is compared with the one in memory.
+#[derive(Clone)]
+enum Driver {
+    Sqlite,
+    Postgresql(Arc<Postgresql>),
+}
+
 struct Pair {
     memory: Side,
-    sqlite: Side,
+    other: Side,
     there_was_an_admin: bool,
 }
 
 impl Pair {
-    async fn new() -> Self {
-        let (memory, sqlite) = tokio::join!(Side::memory(), Side::sqlite());
+    async fn new(driver: &Driver) -> Self {
+        let other = async {
+            match driver {
+                Driver::Sqlite => Side::sqlite().await,
+                Driver::Postgresql(server) => Side::postgresql(server).await,
+            }
+        };
+        let (memory, other) = tokio::join!(Side::memory(), other);
         Self {
             memory,
-            sqlite,
+            other,
             there_was_an_admin: false,
         }
     }
 
     /// Takes a step on both sides.
     async fn take(&self, step: &Step) -> Result<Outcome, Difference> {
-        let (memory, sqlite) = tokio::join!(self.memory.take(step), self.sqlite.take(step));
-        if memory != sqlite {
-            return Err(differ("the answers", &memory.text, &sqlite.text));
+        let (memory, other) = tokio::join!(self.memory.take(step), self.other.take(step));
+        if memory != other {
+            return Err(differ("the answers", &memory.text, &other.text));
         }
         if matches!(
             memory.code.as_str(),
@@ -74,11 +87,11 @@ impl Pair {
 
     /// Compares everything that is kept, and looks whether it can be.
     async fn look(&mut self) -> Result<(), Difference> {
-        let (memory, sqlite) = tokio::join!(state::export(&self.memory), state::export(&self.sqlite));
+        let (memory, other) = tokio::join!(state::export(&self.memory), state::export(&self.other));
         for (part, memory) in memory.as_object().expect("the parts of the state") {
-            let sqlite = &sqlite[part];
-            if memory != sqlite {
-                return Err(differ(part, &memory.to_string(), &sqlite.to_string()));
+            let other = &other[part];
+            if memory != other {
+                return Err(differ(part, &memory.to_string(), &other.to_string()));
             }
         }
         let mut faults = state::faults(&self.memory, &memory).await;
@@ -95,20 +108,20 @@ impl Pair {
     }
 }
 
-fn differ(what: &str, memory: &str, sqlite: &str) -> Difference {
-    let common = memory.chars().zip(sqlite.chars());
-    let common = common.take_while(|(memory, sqlite)| memory == sqlite).count();
+fn differ(what: &str, memory: &str, other: &str) -> Difference {
+    let common = memory.chars().zip(other.chars());
+    let common = common.take_while(|(memory, other)| memory == other).count();
     let from = |text: &str| plain(&text.chars().skip(common.saturating_sub(60)).collect::<String>());
     Difference(format!(
-        "{what} differ at character {common}\n    memory: …{}\n    SQLite: …{}",
+        "{what} differ at character {common}\n    memory: …{}\n    database: …{}",
         from(memory),
-        from(sqlite)
+        from(other)
     ))
 }
 
 /// Runs a whole sequence again on fresh sides, and looks at their state at its end.
-async fn run(steps: &[Step]) -> Result<(), Difference> {
-    let mut pair = Pair::new().await;
+async fn run(driver: &Driver, steps: &[Step]) -> Result<(), Difference> {
+    let mut pair = Pair::new(driver).await;
     for step in steps {
         pair.take(step).await?;
         // Whether the last administrator went can only be seen by looking often.
@@ -122,8 +135,13 @@ async fn run(steps: &[Step]) -> Result<(), Difference> {
 }
 
 /// One round; the sequence so far if it fails.
-async fn round(seed: u64, count: usize, distribution: &mut Distribution) -> Result<(), Vec<Step>> {
-    let mut pair = Pair::new().await;
+async fn round(
+    driver: &Driver,
+    seed: u64,
+    count: usize,
+    distribution: &mut Distribution,
+) -> Result<(), Vec<Step>> {
+    let mut pair = Pair::new(driver).await;
     let mut generator = Generator::new(seed, &pair.memory.service.table);
     let mut steps = Vec::new();
     for number in 1..=count {
@@ -142,10 +160,10 @@ async fn round(seed: u64, count: usize, distribution: &mut Distribution) -> Resu
 }
 
 /// Makes a failing sequence small and says all about it.
-async fn explain(seed: u64, steps: Vec<Step>) -> String {
+async fn explain(driver: &Driver, seed: u64, steps: Vec<Step>) -> String {
     let length = steps.len();
-    let (steps, tries) = shrink::shrink(steps, async |steps| run(steps).await.is_err()).await;
-    let what = match run(&steps).await {
+    let (steps, tries) = shrink::shrink(steps, async |steps| run(driver, steps).await.is_err()).await;
+    let what = match run(driver, &steps).await {
         Err(Difference(what)) => what,
         Ok(()) => "it does not fail again: something that no step says plays a part".into(),
     };
@@ -158,27 +176,38 @@ async fn explain(seed: u64, steps: Vec<Step>) -> String {
 }
 
 /// How many steps there are: `PORTICO_TEST_STEPS`, or as many as usual.
-fn steps_from_environment() -> usize {
+fn steps_from_environment(usual: usize) -> usize {
     match std::env::var("PORTICO_TEST_STEPS") {
         Ok(text) => text
             .parse()
             .unwrap_or_else(|_| panic!("PORTICO_TEST_STEPS is not a number: {text}")),
-        Err(_) => STEPS,
+        Err(_) => usual,
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_driver_gives_the_same_answers() {
+    assert_same_answers(&Driver::Sqlite, STEPS).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "make test-all"]
+async fn every_driver_gives_the_same_answers_as_postgresql() {
+    let server = Arc::new(Postgresql::start());
+    assert_same_answers(&Driver::Postgresql(server), STEPS).await;
+}
+
+async fn assert_same_answers(driver: &Driver, usual: usize) {
     let seed = seed_from_environment();
-    let steps = steps_from_environment();
+    let steps = steps_from_environment(usual);
 
     let started = Instant::now();
     let mut distribution = Distribution::default();
     for number in 0..steps.div_ceil(STEPS_OF_A_ROUND) as u64 {
         // So that a round that failed is the first with its own seed.
         let seed = seed.wrapping_add(number);
-        if let Err(steps) = round(seed, STEPS_OF_A_ROUND, &mut distribution).await {
-            panic!("{}", explain(seed, steps).await);
+        if let Err(steps) = round(driver, seed, STEPS_OF_A_ROUND, &mut distribution).await {
+            panic!("{}", explain(driver, seed, steps).await);
         }
     }
     let (seconds, taken) = (started.elapsed().as_secs_f64(), distribution.steps());

@@ -3,7 +3,10 @@
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use axum::{
@@ -14,6 +17,7 @@ use axum::{
 };
 use portico_http::SessionTimes;
 use portico_model::{Timestamp, error::Error, time::Clock};
+use portico_postgres::PostgresStorage;
 use portico_sandbox::{ExternalIdentity, Limits, Linking};
 use portico_service::{
     identity::{self, Identity, PLAIN_COOKIE},
@@ -23,7 +27,7 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::{
     Access, Authentication, DashboardStorage, Ids, memory::MemoryStorage, secrets::Secrets,
 };
-use portico_tests::{SeededBytes, TestClock, TestService, router};
+use portico_tests::{SeededBytes, TestClock, TestService, postgresql::Postgresql, router};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -61,25 +65,37 @@ pub struct Side {
 
 impl Side {
     pub async fn memory() -> Self {
-        Self::new(None, |ids| Arc::new(MemoryStorage::new().with_ids(ids))).await
+        Self::new(None, async |ids| {
+            Arc::new(MemoryStorage::new().with_ids(ids)) as _
+        })
+        .await
     }
 
     pub async fn sqlite() -> Self {
         let folder = folder();
         let file = folder.path().join("portico.db");
-        let open = |ids| -> Arc<dyn DashboardStorage> {
-            Arc::new(
-                SqliteStorage::open(&file)
-                    .expect("open the database")
-                    .with_ids(ids),
-            )
+        let open = async |ids| {
+            let storage = SqliteStorage::open(&file).expect("open the database");
+            Arc::new(storage.with_ids(ids)) as _
         };
         Self::new(Some(folder), open).await
     }
 
-    async fn new(folder: Option<TempDir>, open: impl FnOnce(Ids) -> Arc<dyn DashboardStorage>) -> Self {
+    /// On a new database of this server.
+    pub async fn postgresql(server: &Postgresql) -> Self {
+        static DATABASES: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("side_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        let url = server.create_database(&name);
+        let open = async |ids| {
+            let storage = PostgresStorage::open(&url).await.expect("open the database");
+            Arc::new(storage.with_ids(ids)) as _
+        };
+        Self::new(None, open).await
+    }
+
+    async fn new(folder: Option<TempDir>, open: impl AsyncFnOnce(Ids) -> Arc<dyn DashboardStorage>) -> Self {
         let (clock, random) = (TestClock::at(0), SeededBytes::new(0));
-        let storage = open(Ids::new(Secrets::new(random.clone()), clock.clone()));
+        let storage = open(Ids::new(Secrets::new(random.clone()), clock.clone())).await;
         let service = TestService::over(storage)
             .clock(clock.clone())
             .random(random.clone())

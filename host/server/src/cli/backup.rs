@@ -8,6 +8,7 @@ use portico_server::data_dir::DataDir;
 use portico_sqlite as sqlite;
 
 use super::{
+    database::require_file,
     output::{complain, print},
     progress::interruptible,
     settings::{DataArgs, Settings},
@@ -37,6 +38,10 @@ pub struct Backup {
 
 impl Backup {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        require_file(
+            self.data.database(&settings).as_deref(),
+            "copy it with `pg_dump --format=custom --file=FILE URL`, which comes with PostgreSQL",
+        )?;
         let data = self.data.data.unwrap_or_else(|| settings.data());
         let (shown, shown_data) = (self.file.display().to_string(), data.display().to_string());
         ensure!(

@@ -14,7 +14,6 @@ use portico_service::{
     service::{Service, ServiceParts},
     throttle::Throttle,
 };
-use portico_sqlite::SqliteStorage;
 use portico_storage::{
     DashboardStorage,
     memory::MemoryStorage,
@@ -23,6 +22,7 @@ use portico_storage::{
 
 use super::{
     component::{self, ComponentFile},
+    database::Database,
     front::Switch,
     settings::Settings,
 };
@@ -33,7 +33,7 @@ const CALL_TIME: Duration = Duration::from_secs(30);
 /// A service on a data directory, which stays locked as long as this value lives.
 pub struct Host {
     pub service: Arc<Service>,
-    pub storage: Arc<SqliteStorage>,
+    pub database: Database,
     pub data: DataDir,
     /// The file of the component, unless it is the built-in one.
     pub file: Option<ComponentFile>,
@@ -42,6 +42,7 @@ pub struct Host {
 impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        Database::check(settings)?;
         let component = match &settings.component {
             Some(file) => {
                 let bytes = component::read(file);
@@ -56,8 +57,8 @@ impl Host {
         // Runs while the database is opened, which takes as long.
         let compiling = thread::Builder::new().name("portico-compile".into());
         let compiling = compiling.spawn(move || Compiled::new(&component, Some(cache), Limits::default()))?;
-        let storage = SqliteStorage::open(&data.database())?;
-        let storage = Arc::new(storage.with_apps_by_board(settings.apps.by_board()));
+        let database = Database::open(settings, &data).await?;
+        let storage = database.storage();
         let clock = Arc::new(SystemClock);
         let imports = Imports {
             storage: storage.clone(),
@@ -87,7 +88,7 @@ impl Host {
         };
         Ok(Self {
             service,
-            storage,
+            database,
             data,
             file,
         })

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod call;
 mod component;
+mod database;
 mod difference;
 mod document;
 mod export;

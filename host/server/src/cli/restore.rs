@@ -9,6 +9,7 @@ use portico_server::data_dir::DataDir;
 use portico_sqlite as sqlite;
 
 use super::{
+    database::require_file,
     output::print,
     progress::interruptible,
     settings::{DataArgs, Settings},
@@ -41,6 +42,11 @@ pub struct Restore {
 
 impl Restore {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
+        require_file(
+            self.data.database(&settings).as_deref(),
+            "stop the host, and put a dump back with `pg_restore --clean --if-exists --dbname=URL FILE`, which \
+             comes with PostgreSQL; then end all sessions with: DELETE FROM session",
+        )?;
         let file = self.file;
         let shown = file.display().to_string();
         // Checked before a data directory is created.

@@ -103,7 +103,7 @@ async fn serve(
     http.providers = providers(&settings, address);
     print(&format!(
         "portico listens on http://{address} with its data in {}",
-        host.data.path().display()
+        host.database.shown(&host.data)
     ))?;
     if is_open {
         info!(
@@ -127,7 +127,7 @@ async fn serve(
     let limits = http.limits.clone();
     let Host {
         service,
-        storage,
+        database,
         data,
         file,
     } = host;
@@ -150,7 +150,7 @@ async fn serve(
     };
     // Runs while the first requests are served, because it takes longer the larger the database is.
     let damage = async {
-        match storage.verify().await {
+        match database.verify().await {
             Ok(()) => std::future::pending().await,
             Err(damage) => damage,
         }
@@ -161,7 +161,7 @@ async fn serve(
         damage = damage => Some(damage),
     };
     // Ends what still runs for abandoned calls, which may hold the lock for writing.
-    storage.close();
+    database.close();
     audit.flush().await;
     info!("stopped");
     Ok((data, damage))

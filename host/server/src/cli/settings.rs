@@ -30,6 +30,7 @@ const NEVER_LOGGED: &str = "ureq_proto::util=off";
 pub struct Settings {
     pub listen: Option<SocketAddr>,
     pub data: Option<PathBuf>,
+    pub database: Option<String>,
     pub component: Option<PathBuf>,
     pub watch: Option<bool>,
     pub cache: Option<PathBuf>,
@@ -157,12 +158,24 @@ pub enum LogFormat {
     Json,
 }
 
-/// The data directory.
+/// The data directory, and the database if it is elsewhere.
 #[derive(Args)]
 pub struct DataArgs {
     /// The data directory; a host creates it if it does not exist [default: ./data]
     #[arg(long, env = "PORTICO_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// The database: postgres://USER:PASSWORD@HOST/DATABASE. Safer in the environment, where `ps`
+    /// does not show it [default: SQLite in the data directory]
+    #[arg(long, env = "PORTICO_DATABASE", hide_env_values = true, value_name = "URL")]
+    database: Option<String>,
+}
+
+impl DataArgs {
+    /// The URL of the database, unless it is the file in the data directory.
+    pub fn database(&self, settings: &Settings) -> Option<String> {
+        let url = self.database.clone().or_else(|| settings.database.clone());
+        url.filter(|url| !url.is_empty())
+    }
 }
 
 /// The data directory, and how to run a service on it.
@@ -205,6 +218,7 @@ impl Settings {
 
     /// Overrides the file with the command line and the environment.
     pub fn with(mut self, args: HostArgs) -> anyhow::Result<Self> {
+        self.database = args.data.database(&self);
         self.data = args.data.data.or(self.data);
         self.component = args.component.or(self.component);
         self.cache = args.cache.or(self.cache);

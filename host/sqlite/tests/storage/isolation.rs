@@ -58,6 +58,7 @@ pub async fn a_reader_does_not_see_uncommitted_changes(store: &Store) {
 
 pub async fn a_writer_sees_every_earlier_commit(store: &Store) {
     let mut first = store.write().await;
+    assert_eq!(first.count_apps(&AppFilter::EVERYTHING).await, Ok(0));
     first.insert_apps(&[app("a", "first")]).await.unwrap();
 
     let storage = store.storage.clone();
@@ -66,7 +67,7 @@ pub async fn a_writer_sees_every_earlier_commit(store: &Store) {
             .begin_dashboard(Access::Write, &context(Authentication::None))
             .await
             .unwrap();
-        let seen = second.get_app("a", &Viewer::Everything).await.unwrap().is_some();
+        let seen = second.count_apps(&AppFilter::EVERYTHING).await == Ok(1);
         second.insert_apps(&[app("b", "second")]).await.unwrap();
         second.commit().await.unwrap();
         seen

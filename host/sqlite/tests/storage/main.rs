@@ -1,4 +1,7 @@
 //! The storage drivers: cases for all of them, and cases for SQLite alone.
+//!
+//! On PostgreSQL all cases run in one test, with a database for each: starting a server takes longer than any
+//! of them.
 
 mod audit;
 mod cascades;
@@ -9,6 +12,8 @@ mod isolation;
 mod limits;
 mod names;
 mod nested;
+#[path = "../../../../tests/support/postgresql.rs"]
+mod postgresql;
 mod races;
 mod records;
 mod rights;
@@ -39,6 +44,16 @@ macro_rules! on_every_driver {
                     crate::$module::$case(&crate::store::Store::sqlite()).await;
                 }
             )+)+
+        }
+        #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+        #[ignore = "make test-all"]
+        async fn every_case_holds_on_postgresql() {
+            let server = std::sync::Arc::new(postgresql::Postgresql::start());
+            $($({
+                println!("{}::{}", stringify!($module), stringify!($case));
+                let store = store::Store::postgresql(&server, stringify!($case)).await;
+                Box::pin($module::$case(&store)).await;
+            })+)+
         }
     };
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_postgres::PostgresStorage;
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
@@ -15,12 +16,22 @@ use portico_storage::{
 use tempfile::TempDir;
 use tokio::time::timeout;
 
+use crate::postgresql::Postgresql;
+
 /// Far more than any of these waits takes.
 pub const SOON: Duration = Duration::from_secs(60);
 
 pub struct Store {
     pub storage: Arc<dyn DashboardStorage>,
     directory: Option<TempDir>,
+    database: Option<Database>,
+}
+
+/// A database of PostgreSQL.
+#[derive(Clone)]
+struct Database {
+    server: Arc<Postgresql>,
+    name: String,
 }
 
 impl Store {
@@ -28,6 +39,7 @@ impl Store {
         Self {
             storage: Arc::new(MemoryStorage::new()),
             directory: None,
+            database: None,
         }
     }
 
@@ -35,12 +47,42 @@ impl Store {
         Self::sqlite_in(TempDir::new().unwrap())
     }
 
+    /// A store on a new database of this server.
+    pub async fn postgresql(server: &Arc<Postgresql>, name: &str) -> Self {
+        let storage = PostgresStorage::open(&server.create_database(name)).await;
+        Self {
+            storage: Arc::new(storage.unwrap()),
+            directory: None,
+            database: Some(Database {
+                server: server.clone(),
+                name: name.to_owned(),
+            }),
+        }
+    }
+
     /// Another store of the same driver, where callers see only the apps on boards that they may view.
-    pub fn another_by_board(&self) -> Self {
+    pub async fn another_by_board(&self) -> Self {
+        if let Some(Database { server, name }) = &self.database {
+            let name = format!("{name} by board")
+                .chars()
+                .rev()
+                .take(63)
+                .collect::<String>();
+            let storage = PostgresStorage::open(&server.create_database(&name)).await;
+            return Self {
+                storage: Arc::new(storage.unwrap().with_apps_by_board(true)),
+                directory: None,
+                database: self
+                    .database
+                    .clone()
+                    .map(|database| Database { name, ..database }),
+            };
+        }
         let Some(_) = &self.directory else {
             return Self {
                 storage: Arc::new(MemoryStorage::new().with_apps_by_board()),
                 directory: None,
+                database: None,
             };
         };
         let directory = TempDir::new().unwrap();
@@ -48,6 +90,7 @@ impl Store {
         Self {
             storage: Arc::new(storage.with_apps_by_board(true)),
             directory: Some(directory),
+            database: None,
         }
     }
 
@@ -57,6 +100,7 @@ impl Store {
         Self {
             storage: Arc::new(storage),
             directory: Some(directory),
+            database: None,
         }
     }
 
@@ -139,12 +183,30 @@ impl Store {
     /// Asserts that no column of any table holds this text. (The driver in memory hides nothing that a
     /// cascade could leave behind.)
     pub fn assert_nowhere(&self, text: &str) {
+        if let Some(Database { server, name }) = &self.database {
+            return assert_not_in(server, name, text);
+        }
         if self.directory.is_none() {
             return;
         }
         let places = places(&self.path(), text);
         assert!(places.is_empty(), "{text} is still in {places:?}");
     }
+}
+
+/// The same for a database of PostgreSQL.
+fn assert_not_in(server: &Postgresql, database: &str, text: &str) {
+    let columns = "
+        SELECT table_name, column_name FROM information_schema.columns
+        WHERE table_schema = 'public' AND data_type = 'text'";
+    let columns = server.run(database, columns);
+    let columns: Vec<_> = columns.lines().filter_map(|line| line.split_once('|')).collect();
+    assert!(columns.len() > 30, "the schema has more columns than {columns:?}");
+    let counts = columns.iter().map(|(table, column)| {
+        format!("SELECT '{table}.{column}' WHERE EXISTS (SELECT 1 FROM {table} WHERE {column} = '{text}')")
+    });
+    let places = server.run(database, &counts.collect::<Vec<_>>().join(" UNION ALL "));
+    assert!(places.is_empty(), "{text} is still in {places:?}");
 }
 
 /// The columns of a database that hold this text.

@@ -221,7 +221,7 @@ async fn assert_shown(store: &Store, viewer: &Viewer, placed: &[Placed], is_show
 }
 
 pub async fn callers_see_the_apps_on_the_boards_that_they_may_view(store: &Store) {
-    let store = store.another_by_board();
+    let store = store.another_by_board().await;
     let placed = fill(&store).await;
     for (viewer, places) in views() {
         assert_shown(&store, &viewer, &placed, |place| places.contains(&place)).await;
@@ -236,7 +236,7 @@ pub async fn views_make_no_difference_unless_the_store_shows_apps_by_board(store
 }
 
 pub async fn a_view_changes_with_boards_shares_and_items(store: &Store) {
-    let store = store.another_by_board();
+    let store = store.another_by_board().await;
     let mut placed = fill(&store).await;
     let stranger = Viewer::User("stranger".into());
 

@@ -254,7 +254,8 @@ impl Apply<'_> {
             if let Some(present) = present
                 && self.keys.of(&present.short) != self.keys.of(&wanted.short)
             {
-                let unused_key = format!("\0{}", present.id);
+                // No short has a control character. (U+0000 is one that PostgreSQL cannot store.)
+                let unused_key = format!("\u{1}{}", present.id);
                 let name_key = self.keys.of(&present.name);
                 transaction
                     .update_search_engine(present, name_key, &unused_key)

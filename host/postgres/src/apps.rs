@@ -1,0 +1,248 @@
+//! Statements on apps.
+//!
+//! A text of at least three characters is looked up in the index of trigrams, where there is one: as a
+//! pattern of LIKE in which nothing is a wildcard. Every other search reads the names.
+
+use std::collections::BTreeSet;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::connection::Connection;
+use super::query::{AnswerSize, Result, Value, all, all_planned, first, run};
+use super::users::LOCKED;
+use super::values::{check_new_id, count as count_of, is_storable, limit};
+use super::views::{SEEN, View};
+use portico_model::App;
+use portico_storage::{Slice, StoredApp};
+
+const COLUMNS: &str = "id, name, description, icon_url, href, ping_url";
+
+pub(super) async fn get(db: &Connection, id: &str, view: Option<&View>, locked: bool) -> Result<Option<App>> {
+    let locked = if locked { LOCKED } else { "" };
+    let Some(view) = view else {
+        let sql = format!("SELECT {COLUMNS} FROM app WHERE id = $1{locked}");
+        return first(db, &sql, &[&id], app).await;
+    };
+    let seen = &*SEEN;
+    let sql = format!("SELECT {COLUMNS} FROM app WHERE id = $2 AND {seen}{locked}");
+    first(db, &sql, &[&view.user_id, &id], app).await
+}
+
+pub(super) async fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> Result<Vec<App>> {
+    let ids: BTreeSet<_> = ids.iter().collect();
+    let ids: Vec<_> = ids.into_iter().filter(|id| is_storable(id)).collect();
+    let mut size = AnswerSize::default();
+    let read = |row: &Row| sized(&mut size, app(row)?);
+    let Some(view) = view else {
+        let sql = format!("SELECT {COLUMNS} FROM app WHERE id = ANY($1) ORDER BY id");
+        return all(db, &sql, &[&ids], read).await;
+    };
+    let seen = &*SEEN;
+    let sql = format!("SELECT {COLUMNS} FROM app WHERE id = ANY($2) AND {seen} ORDER BY id");
+    all(db, &sql, &[&view.user_id, &ids], read).await
+}
+
+pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Result<Vec<App>> {
+    let (limit, offset) = (limit(slice), i64::from(slice.offset));
+    let mut size = AnswerSize::default();
+    let read = |row: &Row| sized(&mut size, app(row)?);
+    let Search::Everything = search else {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM app WHERE {} ORDER BY name_key, id LIMIT $2 OFFSET $3",
+            search.condition(1)
+        );
+        let values: [(Value<'_>, Type); 3] = [
+            (search.text(), Type::TEXT),
+            (&limit, Type::INT8),
+            (&offset, Type::INT8),
+        ];
+        return all_planned(db, &sql, &values, read).await;
+    };
+    let sql = format!("SELECT {COLUMNS} FROM app ORDER BY name_key, id LIMIT $1 OFFSET $2");
+    all(db, &sql, &[&limit, &offset], read).await
+}
+
+/// The same in a view that does not show all apps.
+pub(super) async fn list_seen(
+    db: &Connection,
+    view: &View,
+    search: &Search,
+    slice: Slice,
+) -> Result<Vec<App>> {
+    let seen = &*SEEN;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM app WHERE {} AND {seen} ORDER BY name_key, id LIMIT $3 OFFSET $4",
+        search.condition(2)
+    );
+    let (limit, offset) = (limit(slice), i64::from(slice.offset));
+    let values: [(Value<'_>, Type); 4] = [
+        (&view.user_id, Type::TEXT),
+        (search.text(), Type::TEXT),
+        (&limit, Type::INT8),
+        (&offset, Type::INT8),
+    ];
+    let mut size = AnswerSize::default();
+    all_planned(db, &sql, &values, |row| sized(&mut size, app(row)?)).await
+}
+
+/// How many apps of a view have a name that a search finds.
+pub(super) async fn count_seen(db: &Connection, view: &View, search: &Search) -> Result<u32> {
+    let seen = &*SEEN;
+    let sql = format!(
+        "SELECT count(*) FROM app WHERE {} AND {seen}",
+        search.condition(2)
+    );
+    let values: [(Value<'_>, Type); 2] = [(&view.user_id, Type::TEXT), (search.text(), Type::TEXT)];
+    let counts = all_planned(db, &sql, &values, |row| count_of(row, 0)).await?;
+    Ok(total(counts))
+}
+
+/// How many apps have a name that a search finds.
+pub(super) async fn count(db: &Connection, search: &Search) -> Result<u32> {
+    let counts = match search {
+        Search::Everything => all(db, "SELECT count(*) FROM app", &[], |row| count_of(row, 0)).await?,
+        _ => {
+            let sql = format!("SELECT count(*) FROM app WHERE {}", search.condition(1));
+            all_planned(db, &sql, &[(search.text(), Type::TEXT)], |row| count_of(row, 0)).await?
+        }
+    };
+    Ok(total(counts))
+}
+
+fn total(counts: Vec<u64>) -> u32 {
+    counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX)
+}
+
+/// Which names are looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    Everything,
+    /// No name contains what cannot be stored.
+    Nothing,
+    /// Those that contain this text.
+    Contains(String),
+    /// Those that this pattern of LIKE matches, for which there is an index.
+    Like(String),
+}
+
+impl Search {
+    /// For the names that contain a text.
+    pub fn new(contains: &str, has_trigrams: bool) -> Self {
+        if contains.is_empty() {
+            return Self::Everything;
+        }
+        if !is_storable(contains) {
+            return Self::Nothing;
+        }
+        if !has_trigrams || contains.chars().nth(2).is_none() {
+            return Self::Contains(contains.to_owned());
+        }
+        let mut pattern = String::from("%");
+        for character in contains.chars() {
+            if matches!(character, '%' | '_' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(character);
+        }
+        pattern.push('%');
+        Self::Like(pattern)
+    }
+
+    /// The condition; its text is the parameter of this number.
+    fn condition(&self, number: usize) -> String {
+        match self {
+            Self::Nothing => format!("strpos(name_key, ${number}) < 0"),
+            Self::Everything | Self::Contains(_) => format!("strpos(name_key, ${number}) > 0"),
+            Self::Like(_) => format!("name_key LIKE ${number}"),
+        }
+    }
+
+    fn text(&self) -> Value<'_> {
+        match self {
+            // Every name contains it.
+            Self::Everything | Self::Nothing => &"",
+            Self::Contains(text) | Self::Like(text) => text,
+        }
+    }
+}
+
+fn sized(size: &mut AnswerSize, app: App) -> Result<App> {
+    let optional = [&app.description, &app.href, &app.ping_url];
+    let texts = app.id.len() + app.name.len() + app.icon_url.len();
+    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
+    size.add(app, [texts, optional])
+}
+
+/// One statement for any number of apps.
+pub(super) const INSERT: &str = "
+    INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])";
+
+/// Refuses new apps whose ids cannot be held.
+pub(super) fn check(new: &[StoredApp]) -> Result<()> {
+    new.iter().try_for_each(|new| check_new_id(&new.app.id))
+}
+
+pub(super) async fn insert(db: &Connection, new: &[StoredApp]) -> Result<()> {
+    check(new)?;
+    let column = |read: fn(&StoredApp) -> Option<&str>| new.iter().map(read).collect::<Vec<_>>();
+    let values: [Value<'_>; 7] = [
+        &column(|new| Some(&new.app.id)),
+        &column(|new| Some(&new.app.name)),
+        &column(|new| Some(&new.name_key)),
+        &column(|new| new.app.description.as_deref()),
+        &column(|new| Some(&new.app.icon_url)),
+        &column(|new| new.app.href.as_deref()),
+        &column(|new| new.app.ping_url.as_deref()),
+    ];
+    run(db, INSERT, &values).await.map(drop)
+}
+
+pub(super) async fn update(db: &Connection, StoredApp { app, name_key }: &StoredApp) -> Result<bool> {
+    let sql = "
+        UPDATE app SET name = $2, name_key = $3, description = $4, icon_url = $5, href = $6, ping_url = $7
+        WHERE id = $1";
+    let values: [Value<'_>; 7] = [
+        &app.id,
+        &app.name,
+        name_key,
+        &app.description,
+        &app.icon_url,
+        &app.href,
+        &app.ping_url,
+    ];
+    Ok(run(db, sql, &values).await? > 0)
+}
+
+/// The schema's cascades remove it from boards.
+pub(super) async fn delete(db: &Connection, id: &str) -> Result<bool> {
+    Ok(run(db, "DELETE FROM app WHERE id = $1", &[&id]).await? > 0)
+}
+
+fn app(row: &Row) -> Result<App> {
+    Ok(App {
+        id: row.try_get(0)?,
+        name: row.try_get(1)?,
+        description: row.try_get(2)?,
+        icon_url: row.try_get(3)?,
+        href: row.try_get(4)?,
+        ping_url: row.try_get(5)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_three_characters_is_a_pattern_without_wildcards() {
+        assert_eq!(Search::new("", true), Search::Everything);
+        assert_eq!(Search::new("é%", true), Search::Contains("é%".into()));
+        assert_eq!(
+            Search::new("100%_\\", true),
+            Search::Like("%100\\%\\_\\\\%".into())
+        );
+        assert_eq!(Search::new("100%_\\", false), Search::Contains("100%_\\".into()));
+    }
+}

@@ -1,0 +1,143 @@
+//! What PostgreSQL's errors mean, to callers and to the operator.
+
+use portico_storage::driver::waited_too_long;
+use portico_storage::{Constraint, Error};
+use tokio_postgres::error::{DbError, SqlState};
+
+use super::connection::Unreached;
+use super::query::Failure;
+
+const INTERRUPTED: &str = "a statement was ended: it took too long, or its call has ended";
+
+/// A database, and what its errors mean.
+pub(super) struct Health {
+    /// Without a password.
+    shown: String,
+}
+
+impl Health {
+    pub fn new(shown: &str) -> Self {
+        Self {
+            shown: shown.to_owned(),
+        }
+    }
+
+    /// Turns the driver's failures into storage's errors; no other place does. The texts name tables and
+    /// constraints, never their contents.
+    pub fn translate(&self, failure: Failure) -> Error {
+        let error = match failure {
+            Failure::TooLarge => return Error::TooLarge,
+            Failure::MissingReference => return Error::Constraint(Constraint::Reference),
+            Failure::Storage(error) => return error,
+            Failure::Postgres(error) => error,
+        };
+        let Some(refusal) = error.as_db_error() else {
+            return self.unavailable(&error.to_string());
+        };
+        let code = refusal.code();
+        if [
+            &SqlState::T_R_SERIALIZATION_FAILURE,
+            &SqlState::T_R_DEADLOCK_DETECTED,
+        ]
+        .contains(&code)
+        {
+            return Error::Retry;
+        }
+        if *code == SqlState::QUERY_CANCELED {
+            tracing::warn!("{INTERRUPTED}");
+            return Error::Unavailable(INTERRUPTED.into());
+        }
+        if *code == SqlState::LOCK_NOT_AVAILABLE {
+            return waited_too_long();
+        }
+        match constraint(refusal) {
+            Some(constraint) => Error::Constraint(constraint),
+            None => self.unavailable(&format!("{} ({})", refusal.message(), code.code())),
+        }
+    }
+
+    /// The connection was lost while a transaction was committed.
+    pub fn unknown(&self, error: &tokio_postgres::Error) -> Error {
+        self.unavailable(&format!(
+            "it is not known whether the transaction was committed: {error}"
+        ))
+    }
+
+    /// No connection could be made.
+    pub fn unreached(&self, error: &Unreached) -> Error {
+        self.unavailable(&describe(error))
+    }
+
+    /// Logs an error that the caller can do nothing about.
+    pub fn unavailable(&self, cause: &str) -> Error {
+        tracing::error!("cannot use the database {}: {cause}", self.shown);
+        Error::Unavailable(cause.to_owned())
+    }
+}
+
+/// Why there is no connection, in words.
+pub(super) fn describe(error: &Unreached) -> String {
+    match error {
+        Unreached::TimedOut(patience) => {
+            format!("no connection within {} seconds", patience.as_secs())
+        }
+        Unreached::Refused(error) => {
+            // The causes say more: the name that the certificate is for, the error of the system.
+            let mut text = match error.as_db_error() {
+                Some(refusal) => format!("{} ({})", refusal.message(), refusal.code().code()),
+                None => error.to_string(),
+            };
+            let mut cause = std::error::Error::source(error).filter(|_| error.as_db_error().is_none());
+            while let Some(inner) = cause {
+                let said = inner.to_string();
+                if !text.ends_with(&said) {
+                    text = format!("{text}: {said}");
+                }
+                cause = inner.source();
+            }
+            text
+        }
+    }
+}
+
+/// Whether a connection is of no further use: the server ends it, or takes no writes there any more.
+pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_none_or(|refusal| {
+        let code = refusal.code();
+        is_fatal(refusal)
+            || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+            // A table has changed under a prepared statement.
+            || *code == SqlState::FEATURE_NOT_SUPPORTED
+    })
+}
+
+/// Whether the connection ends with this error. What was under way may have been done.
+pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_none_or(is_fatal)
+}
+
+fn is_fatal(refusal: &DbError) -> bool {
+    let code = refusal.code().code();
+    refusal.severity() != "ERROR" || code.starts_with("57P") || code.starts_with("08")
+}
+
+fn constraint(refusal: &DbError) -> Option<Constraint> {
+    let code = refusal.code();
+    if *code == SqlState::FOREIGN_KEY_VIOLATION {
+        return Some(Constraint::Reference);
+    }
+    // A text is too long for an index. Names are bounded and new ids were checked, so it refers to a record
+    // that cannot exist.
+    if *code == SqlState::PROGRAM_LIMIT_EXCEEDED {
+        return Some(Constraint::Reference);
+    }
+    if *code != SqlState::UNIQUE_VIOLATION {
+        return None;
+    }
+    match refusal.constraint()? {
+        "user_account_pkey" | "app_pkey" => Some(Constraint::Id),
+        "user_account_by_provider" => Some(Constraint::UserName),
+        "identity_pkey" | "identity_by_user" => Some(Constraint::Identity),
+        _ => None,
+    }
+}

@@ -1,0 +1,174 @@
+//! The driver for PostgreSQL.
+//!
+//! Invariants:
+//! - Every transaction has a connection of its own from a bounded pool (`pool.rs`), which goes back only
+//!   when it is clean (`session.rs`). BEGIN is sent with the first statement.
+//! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
+//!   beside others, and why that makes no difference.
+//! - Every statement has a time limit, and ends when its call does.
+//! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
+//! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
+//!   PostgreSQL's errors into storage's.
+
+mod apps;
+mod audit;
+mod boards;
+mod connection;
+mod contract;
+mod credentials;
+mod dashboard;
+mod groups;
+mod health;
+mod invites;
+mod locks;
+mod migrations;
+mod pool;
+mod query;
+mod search_engines;
+mod session;
+mod target;
+mod tls;
+mod transaction;
+mod trigrams;
+mod users;
+mod values;
+mod views;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use portico_storage::{
+    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
+};
+
+use connection::Connection;
+use locks::WriteLock;
+use pool::Pool;
+use target::Target;
+use transaction::{PostgresTransaction, Resources};
+
+/// How long a check may take.
+const CHECKING: Duration = Duration::from_secs(3);
+
+/// Storage in a database of PostgreSQL.
+pub struct PostgresStorage {
+    resources: Resources,
+    /// The connection for checks, which do not wait for a place in the pool.
+    spare: Mutex<Option<Connection>>,
+}
+
+impl PostgresStorage {
+    /// Whether this text is the URL of a database of PostgreSQL.
+    pub fn is_url(text: &str) -> bool {
+        target::is_url(text)
+    }
+
+    /// Connects to the database of `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, and brings its tables to
+    /// the version that this binary knows. Errors name the database without the password.
+    pub async fn open(url: &str) -> anyhow::Result<Self> {
+        let target = Target::parse(url)?;
+        let shown = target.shown().to_owned();
+        Self::open_target(target)
+            .await
+            .with_context(|| format!("cannot use the database {shown}"))
+    }
+
+    async fn open_target(target: Target) -> anyhow::Result<Self> {
+        let first = Connection::open(&target).await;
+        let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
+        migrations::run(first.client()).await?;
+        let installation = migrations::installation(first.client()).await?;
+        let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
+        Ok(Self {
+            resources: Resources {
+                pool: Arc::new(Pool::new(target)),
+                lock: WriteLock { installation },
+                has_trigrams,
+                ids: Ids::default(),
+                views_differ: false,
+            },
+            spare: Mutex::new(Some(first)),
+        })
+    }
+
+    /// Takes the ids of the records that it creates from this source.
+    pub fn with_ids(self, ids: Ids) -> Self {
+        let resources = Resources {
+            ids,
+            ..self.resources
+        };
+        Self { resources, ..self }
+    }
+
+    /// Whether callers see only the apps that stand on a board which they may view.
+    pub fn with_apps_by_board(self, by_board: bool) -> Self {
+        let resources = Resources {
+            views_differ: by_board,
+            ..self.resources
+        };
+        Self { resources, ..self }
+    }
+
+    /// The database, without the password.
+    pub fn shown(&self) -> &str {
+        self.resources.pool.target.shown()
+    }
+
+    fn transaction(&self, access: Access, defers: bool, context: &CallContext) -> Box<PostgresTransaction> {
+        let resources = self.resources.clone();
+        Box::new(PostgresTransaction::new(access, defers, context, resources))
+    }
+
+    /// Fails if the database does not answer, or takes no writes.
+    async fn try_spare(&self) -> Result<()> {
+        let (pool, mut spare) = (&self.resources.pool, self.spare.lock().await);
+        // Put back only when it has answered.
+        let connection = match spare.take().filter(|connection| !connection.is_closed()) {
+            Some(connection) => connection,
+            None => {
+                let opened = Connection::open(&pool.target).await;
+                opened.map_err(|error| pool.health.unreached(&error))?
+            }
+        };
+        let row = connection
+            .client()
+            .query_one("SHOW transaction_read_only", &[])
+            .await;
+        let row = row.map_err(|error| pool.health.unavailable(&error.to_string()))?;
+        if row.try_get(0).is_ok_and(|read_only: &str| read_only == "on") {
+            return Err(pool
+                .health
+                .unavailable("it takes no writes: it is a standby, or read-only"));
+        }
+        *spare = Some(connection);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Storage for PostgresStorage {
+    async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
+        Ok(self.transaction(access, true, context))
+    }
+}
+
+#[async_trait]
+impl DashboardStorage for PostgresStorage {
+    async fn begin_dashboard(
+        &self,
+        access: Access,
+        context: &CallContext,
+    ) -> Result<Box<dyn DashboardTransaction>> {
+        Ok(self.transaction(access, false, context))
+    }
+
+    async fn check(&self) -> Result<()> {
+        let late = |_| Error::Unavailable(format!("no answer within {} seconds", CHECKING.as_secs()));
+        timeout(CHECKING, self.try_spare()).await.map_err(late)?
+    }
+}

@@ -1,0 +1,78 @@
+//! How write transactions keep out of each other's way.
+//!
+//! All of them take one advisory lock, with their first statement, until they end. Most take it *alone*:
+//! then no other transaction writes meanwhile, and whatever they read stays true until they commit. A few,
+//! which are frequent and touch few records, take it *beside* others of the same kind, and are kept apart
+//! by the locks of their rows and by unique indexes. Both see every earlier commit (READ COMMITTED: each
+//! statement sees all that was committed when it began).
+//!
+//! These run beside others. For each, why its transaction still behaves as if it ran alone:
+//!
+//! | function | why |
+//! |---|---|
+//! | `insert_apps`, `insert_user` | depend on nothing but that id and name are free, which unique indexes decide |
+//! | `get_app`, `get_user`, `get_account` by id | lock the row they read, so that it stays as it was read; a caller that finds none writes nothing |
+//! | `update_app`, `delete_app` | one row of `app`; boards, whose items refer to it, are written alone |
+//! | `set_…` of a user but `set_disabled`, `rehash_password_if` | one row of `user_account`, whose previous value they name or replace |
+//! | `set_password_if` | the user's row first, then the user's sessions and keys: `insert_session` and `insert_key` lock that row before they insert, so none of them is missed |
+//! | `can_view_board`, `has_search_engine` | lock the row of the board or the engine; the answer is used for one user's preference, which no rule reads |
+//! | `add_to_group` | locks the group; more members break no rule |
+//! | `take_invite`, `delete_invite` | the row of the invite, which one transaction can delete |
+//! | `insert_key`, `insert_session` | lock the row of the user, who stays and stays enabled |
+//! | `delete_key`, `touch_key`, `delete_session`, `touch_session` | one row |
+//! | `delete_expired_sessions` | skips rows that others hold: the next call removes them |
+//! | `insert_audit` | depends on nothing |
+//!
+//! Everything else is alone: a transaction that begins with another read, because a rule rests on what it
+//! reads; `delete_user` and `set_disabled`, after which the component asks whether another administrator is
+//! left; `insert_identity` and `grant_admin`, which belong to such a transaction; and all writes of groups,
+//! boards and search engines, which are few and refer to many records.
+//!
+//! A transaction that holds the lock beside others and then needs it alone waits for the others. Two that
+//! do so at once wait for each other, until PostgreSQL ends one of them: it gets `retry`.
+
+use super::connection::WRITE_TIME;
+
+/// The first half of the lock's name ("Prtc"). The second half is the number of the version table: two
+/// installations in one database do not wait for each other.
+pub(super) const LOCK: i32 = 0x5072_7463;
+
+/// How a write transaction holds the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lock {
+    /// With others that do the same.
+    Beside,
+    /// No other transaction writes.
+    Alone,
+}
+
+/// The statements that begin a transaction which reads one state.
+pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// The lock of an installation.
+#[derive(Clone, Copy)]
+pub(super) struct WriteLock {
+    /// The number of the version table.
+    pub installation: i32,
+}
+
+impl WriteLock {
+    /// The statements that begin a write transaction with this lock. Waiting for it has the limit of the
+    /// connection; each statement after that has a shorter one.
+    pub fn begin(self, lock: Lock) -> String {
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {}; SET LOCAL statement_timeout = {}",
+            self.take(lock),
+            WRITE_TIME.as_millis()
+        )
+    }
+
+    /// The statement that takes this lock.
+    pub fn take(self, lock: Lock) -> String {
+        let function = match lock {
+            Lock::Beside => "pg_advisory_xact_lock_shared",
+            Lock::Alone => "pg_advisory_xact_lock",
+        };
+        format!("SELECT {function}({LOCK}, {})", self.installation)
+    }
+}

@@ -1,0 +1,153 @@
+//! Brings a database to the version that this binary knows.
+//!
+//! `portico_version` counts the migrations that a database has had. A released migration never changes: a
+//! later change is a new one at the end. One host at a time migrates, under an advisory lock; others that
+//! start meanwhile wait for it and find nothing to do.
+
+use anyhow::{Context, bail, ensure};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
+
+use super::locks::LOCK;
+
+/// The version that this binary knows.
+pub(super) const NEWEST: usize = 1;
+
+const MIGRATIONS: [&str; NEWEST] = [include_str!("migrations/0001_initial.sql")];
+
+/// A table that every version has. If it is there without a version, it is another program's.
+const TABLES: [&str; 5] = ["app", "user_account", "board", "session", "audit"];
+
+/// PostgreSQL 13 is the first in which the owner of a database may add `pg_trgm`.
+const OLDEST_SERVER: i32 = 130_000;
+
+/// How long a host waits while another one migrates.
+const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0";
+
+/// Runs the missing migrations. Refuses the database of another program, or of a newer binary.
+pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
+    check_server(client).await?;
+    if version(client).await? == NEWEST {
+        return Ok(());
+    }
+    client.batch_execute(&format!("BEGIN; {PATIENCE}")).await?;
+    let migrated = migrate(client).await;
+    let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = client.batch_execute(end).await;
+    migrated.and(ended.context("the migration could not be committed"))
+}
+
+async fn migrate(client: &Client) -> anyhow::Result<()> {
+    // The second half of the lock is that of no table.
+    client
+        .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
+        .await?;
+    let done = version(client).await?;
+    if done == NEWEST {
+        return Ok(());
+    }
+    check_rights(client).await?;
+    if done == 0 {
+        for table in TABLES {
+            ensure!(
+                !exists(client, table).await?,
+                "it has a table {table} that is not Portico's: give Portico a database of its own, or a schema \
+                 that stands first in the search_path of its role"
+            );
+        }
+        let version =
+            "CREATE TABLE portico_version (version integer NOT NULL); INSERT INTO portico_version VALUES (0)";
+        client.batch_execute(version).await?;
+    }
+    for migration in MIGRATIONS.iter().skip(done) {
+        client.batch_execute(migration).await?;
+    }
+    let newest = i32::try_from(NEWEST)?;
+    client
+        .execute("UPDATE portico_version SET version = $1", &[&newest])
+        .await?;
+    Ok(())
+}
+
+/// How many migrations a database has had. Refuses the database of a newer binary.
+async fn version(client: &Client) -> anyhow::Result<usize> {
+    if !exists(client, "portico_version").await? {
+        return Ok(0);
+    }
+    let row = client.query_one("SELECT version FROM portico_version", &[]).await;
+    let version: i32 = row.map_err(|error| explain(&error))?.try_get(0)?;
+    let version = usize::try_from(version).context("its version is negative")?;
+    if version > NEWEST {
+        bail!(
+            "it is of version {version}, and this portico knows versions up to {NEWEST}: run the newer portico \
+             that wrote it, or restore a dump from before the upgrade"
+        );
+    }
+    Ok(version)
+}
+
+/// The number of the version table, which tells installations in one database apart.
+pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
+    // A number of an object has no sign; a lock takes one that has.
+    let row = client
+        .query_one("SELECT 'portico_version'::regclass::oid", &[])
+        .await?;
+    Ok(row.try_get::<_, u32>(0)?.cast_signed())
+}
+
+async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {
+    let row = client
+        .query_one("SELECT to_regclass($1) IS NOT NULL", &[&table])
+        .await?;
+    Ok(row.try_get(0)?)
+}
+
+async fn check_server(client: &Client) -> anyhow::Result<()> {
+    let sql = "SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')";
+    let row = client.query_one(sql, &[]).await?;
+    let (version, encoding): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+    ensure!(
+        version >= OLDEST_SERVER,
+        "its server is PostgreSQL {}: Portico needs 13 or later",
+        version / 10_000
+    );
+    ensure!(
+        encoding == "UTF8",
+        "its encoding is {encoding}: create a database with ENCODING 'UTF8' TEMPLATE template0"
+    );
+    Ok(())
+}
+
+/// Refuses a role that may not create tables, with what an administrator can run about it.
+async fn check_rights(client: &Client) -> anyhow::Result<()> {
+    let sql = "
+        SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident(current_schema()),
+            has_schema_privilege(current_schema(), 'CREATE')";
+    let row = client.query_one(sql, &[]).await?;
+    let (role, database): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+    let (schema, may): (Option<String>, Option<bool>) = (row.try_get(2)?, row.try_get(3)?);
+    match (schema, may) {
+        (Some(_), Some(true)) => Ok(()),
+        (Some(schema), _) => bail!(
+            "the role {role} may not create tables in the schema {schema}. As an administrator of the database, \
+             run: GRANT USAGE, CREATE ON SCHEMA {schema} TO {role};"
+        ),
+        (None, _) => bail!(
+            "the role {role} has no schema to create tables in. As an administrator of the database, run: CREATE \
+             SCHEMA portico AUTHORIZATION {role}; ALTER ROLE {role} IN DATABASE {database} SET search_path = portico;"
+        ),
+    }
+}
+
+fn explain(error: &Error) -> anyhow::Error {
+    let message = error
+        .as_db_error()
+        .map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned());
+    if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
+        return anyhow::anyhow!(
+            "{message}: the tables belong to another role. Connect as that role, or have it grant this one \
+             SELECT, INSERT, UPDATE and DELETE on all of them"
+        );
+    }
+    anyhow::anyhow!(message)
+}

@@ -1,0 +1,107 @@
+//! How a statement is run. Each is prepared once on a connection.
+
+use std::pin::pin;
+
+use futures_util::TryStreamExt;
+use portico_storage::Error;
+use portico_storage::driver::LARGEST_ANSWER;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Row, RowStream};
+
+use super::connection::Connection;
+
+/// Why a statement has no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Postgres(tokio_postgres::Error),
+    /// The records of an answer have more text than the contract allows.
+    TooLarge,
+    /// An insert found no record that it refers to.
+    MissingReference,
+    Storage(Error),
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Postgres(error)
+    }
+}
+
+/// What a statement answers.
+pub(super) type Result<T> = std::result::Result<T, Failure>;
+
+/// A parameter.
+pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
+
+/// Runs a statement; answers how many rows it changed.
+pub(super) async fn run(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+    let statement = db.prepared(sql).await?;
+    Ok(db.client().execute(&statement, values).await?)
+}
+
+/// Whether there is a row. The statement is a SELECT.
+pub(super) async fn exists(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<bool> {
+    let sql = format!("{sql} LIMIT 1");
+    Ok(first(db, &sql, values, |_| Ok(())).await?.is_some())
+}
+
+/// The first row, if there is one.
+pub(super) async fn first<T>(
+    db: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+    read: impl FnOnce(&Row) -> Result<T> + Send,
+) -> Result<Option<T>> {
+    let statement = db.prepared(sql).await?;
+    let rows = db.client().query(&statement, values).await?;
+    rows.first().map(read).transpose()
+}
+
+/// All rows.
+pub(super) async fn all<T: Send>(
+    db: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+    read: impl FnMut(&Row) -> Result<T> + Send,
+) -> Result<Vec<T>> {
+    let statement = db.prepared(sql).await?;
+    let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
+    collect(rows, read).await
+}
+
+/// All rows of a statement whose best plan depends on the parameters: it is planned each time.
+pub(super) async fn all_planned<T: Send>(
+    db: &Connection,
+    sql: &str,
+    values: &[(Value<'_>, Type)],
+    read: impl FnMut(&Row) -> Result<T> + Send,
+) -> Result<Vec<T>> {
+    let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
+    let rows = db.client().query_typed_raw(sql, values).await?;
+    collect(rows, read).await
+}
+
+/// Reads the rows one by one, so that an answer that is too large is not held as a whole.
+async fn collect<T: Send>(rows: RowStream, mut read: impl FnMut(&Row) -> Result<T> + Send) -> Result<Vec<T>> {
+    let mut rows = pin!(rows);
+    let mut records = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        records.push(read(&row)?);
+    }
+    Ok(records)
+}
+
+/// Counts the text of an answer.
+#[derive(Default)]
+pub(super) struct AnswerSize(usize);
+
+impl AnswerSize {
+    /// Adds a record. Fails if the answer becomes too large.
+    pub fn add<T>(&mut self, record: T, texts: impl IntoIterator<Item = usize>) -> Result<T> {
+        self.0 += texts.into_iter().sum::<usize>();
+        if self.0 > LARGEST_ANSWER {
+            return Err(Failure::TooLarge);
+        }
+        Ok(record)
+    }
+}

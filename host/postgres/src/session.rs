@@ -1,0 +1,159 @@
+//! The connection of a transaction, and what is under way on it.
+//!
+//! Invariants:
+//! - A statement's future may be dropped at any time. The statement is then cancelled, and the connection
+//!   goes back into the pool only after a ROLLBACK was answered; or else it is closed.
+//! - A COMMIT is never cancelled.
+//! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
+
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::connection::{Connection, Sent};
+use super::health::is_of_no_use;
+use super::pool::Pooled;
+use super::query::{Failure, Result};
+
+/// How long a connection may take to become clean.
+const CLEANING: Duration = Duration::from_secs(5);
+
+/// A connection, taken from the pool for one transaction.
+pub(super) struct Session {
+    /// None only while it is dropped.
+    connection: Option<Pooled>,
+    /// Whether a transaction was begun.
+    is_open: bool,
+    /// What was sent before the statement that is under way.
+    before: Vec<Sent>,
+    work: Work,
+    is_of_no_use: bool,
+}
+
+/// What may be under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Nothing,
+    Statement,
+    Commit,
+}
+
+impl Session {
+    pub fn new(connection: Pooled) -> Self {
+        Self {
+            connection: Some(connection),
+            is_open: false,
+            before: Vec::new(),
+            work: Work::Nothing,
+            is_of_no_use: false,
+        }
+    }
+
+    /// Whether a transaction was begun.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Begins a transaction with these statements, without waiting for the answer.
+    pub fn begin(&mut self, statements: impl Into<String>) {
+        self.is_open = true;
+        self.send(statements);
+    }
+
+    /// Sends statements before the next one, without waiting for the answer.
+    pub fn send(&mut self, statements: impl Into<String>) {
+        self.work = Work::Statement;
+        if let Some(connection) = &self.connection {
+            self.before.push(connection.send(statements));
+        }
+    }
+
+    /// The connection, for a statement. It counts as under way until [`Session::ended`].
+    pub fn connection(&mut self) -> Result<&Connection> {
+        self.work = Work::Statement;
+        self.connection.as_deref().ok_or_else(gone)
+    }
+
+    /// The connection, for a COMMIT.
+    pub fn committing(&mut self) -> Result<&Connection> {
+        self.work = Work::Commit;
+        self.connection.as_deref().ok_or_else(gone)
+    }
+
+    /// Notes how a statement ended. If what was sent before it failed, that is the reason.
+    pub async fn ended<T>(&mut self, mut result: Result<T>) -> Result<T> {
+        for sent in std::mem::take(&mut self.before) {
+            if let Err(error) = sent.answer().await
+                && !matches!(&result, Err(Failure::Postgres(first)) if !is_consequence(first))
+            {
+                result = Err(error.into());
+            }
+        }
+        if let Err(Failure::Postgres(error)) = &result {
+            self.is_of_no_use |= is_of_no_use(error);
+        }
+        // The rest of an answer that is too large is still under way.
+        if !matches!(result, Err(Failure::TooLarge)) {
+            self.work = Work::Nothing;
+        }
+        result
+    }
+
+    /// The transaction has ended.
+    pub fn closed(&mut self) {
+        self.is_open = false;
+    }
+}
+
+/// Whether a statement failed only because one before it did.
+fn is_consequence(error: &tokio_postgres::Error) -> bool {
+    use tokio_postgres::error::SqlState;
+    error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION)
+}
+
+fn gone() -> Failure {
+    Failure::Storage(portico_storage::driver::failed_before())
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else {
+            return;
+        };
+        if self.is_of_no_use {
+            return connection.discard();
+        }
+        match self.work {
+            Work::Nothing => {
+                if self.is_open {
+                    // What the next caller sends is answered after it.
+                    drop(connection.send("ROLLBACK"));
+                }
+            }
+            work => match Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn(clean(connection, work))),
+                Err(_) => connection.discard(),
+            },
+        }
+    }
+}
+
+/// Ends what is under way, and puts the connection back once it is clean.
+async fn clean(connection: Pooled, work: Work) {
+    let cleaned = async {
+        if work == Work::Statement {
+            // Returns once the server has sent the signal, which so reaches no later statement.
+            let cancelled = connection.client().cancel_token();
+            cancelled
+                .cancel_query(connection.pool().target.tls.clone())
+                .await?;
+        }
+        // Without a transaction it does nothing.
+        connection.send("ROLLBACK").answer().await
+    };
+    let is_clean = matches!(timeout(CLEANING, cleaned).await, Ok(Ok(())));
+    if !is_clean {
+        connection.discard();
+    }
+}

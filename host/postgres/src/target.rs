@@ -1,0 +1,179 @@
+//! Which database is meant, and how it is reached: what `postgres://…` says.
+//!
+//! Invariants:
+//! - What is shown of it (in the log, in errors) has no password.
+//! - With `sslmode=verify-full`, no connection is made to a server without a valid certificate for its
+//!   name.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+use super::tls::{Check, Tls};
+
+/// How long it may take to reach one of the hosts, unless the URL says something else.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// After this time without an answer of the other machine's kernel, a connection is lost.
+const LOST_AFTER: Duration = Duration::from_secs(15);
+/// How long a connection is silent before the kernel asks whether the other machine is there.
+const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// A database, and how it is reached.
+pub(super) struct Target {
+    pub config: Config,
+    pub tls: Tls,
+    /// How long connecting may take, all hosts and the handshakes included.
+    pub patience: Duration,
+    shown: String,
+}
+
+impl Target {
+    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`.
+    pub fn parse(url: &str) -> anyhow::Result<Self> {
+        ensure!(
+            is_url(url),
+            "the database is not given as postgres://USER:PASSWORD@HOST/DATABASE"
+        );
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut mode, mut root_file, mut rest) = (None, None, Vec::new());
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = || {
+                let value = percent_decode_str(value).decode_utf8();
+                value.with_context(|| format!("{name} in the URL of the database is not UTF-8"))
+            };
+            match name {
+                "sslmode" => mode = Some(value()?.into_owned()),
+                "sslrootcert" => root_file = Some(PathBuf::from(value()?.into_owned())),
+                "sslcert" | "sslkey" => bail!("{name} in the URL of the database is not supported"),
+                _ => rest.push(parameter),
+            }
+        }
+        let url = format!("{base}?{}", rest.join("&"));
+        // The error names a parameter, and never its value.
+        let mut config: Config = url.parse().context("the URL of the database is not right")?;
+        ensure!(
+            !config.get_hosts().is_empty(),
+            "the URL of the database names no host: postgres://USER:PASSWORD@HOST/DATABASE"
+        );
+        let (mode, check) = tls_of(mode.as_deref(), root_file.is_some())?;
+        config.ssl_mode(mode);
+        let timeout = *config.get_connect_timeout().unwrap_or(&CONNECT_TIMEOUT);
+        config.connect_timeout(timeout);
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(LOST_AFTER);
+        }
+        config
+            .keepalives_idle(KEEPALIVE)
+            .keepalives_interval(KEEPALIVE / 3);
+        if config.get_application_name().is_none() {
+            config.application_name("portico");
+        }
+        let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(1);
+        Ok(Self {
+            tls: Tls::new(check, root_file.as_deref())?,
+            patience: timeout * hosts,
+            shown: shown(&config),
+            config,
+        })
+    }
+
+    /// The database, for the log and for errors: without a password.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+/// Whether this is the URL of a database of PostgreSQL.
+pub(super) fn is_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+/// Whether a connection is encrypted, and which certificates count. As in libpq, `require` checks the
+/// certificate if there is a file of roots.
+fn tls_of(mode: Option<&str>, has_roots: bool) -> anyhow::Result<(SslMode, Check)> {
+    Ok(match mode.unwrap_or("prefer") {
+        "disable" => (SslMode::Disable, Check::Nothing),
+        "prefer" => (SslMode::Prefer, Check::Nothing),
+        "require" if has_roots => (SslMode::Require, Check::Chain),
+        "require" => (SslMode::Require, Check::Nothing),
+        "verify-ca" => (SslMode::Require, Check::Chain),
+        "verify-full" => (SslMode::Require, Check::ChainAndName),
+        other => bail!("sslmode={other} is not one of disable, prefer, require, verify-ca and verify-full"),
+    })
+}
+
+fn shown(config: &Config) -> String {
+    let ports = config.get_ports();
+    let hosts = config.get_hosts().iter().enumerate().map(|(index, host)| {
+        let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+        match host {
+            Host::Tcp(name) if name.contains(':') => format!("[{name}]:{port}"),
+            Host::Tcp(name) => format!("{name}:{port}"),
+            Host::Unix(folder) => format!("{}:{port}", folder.display()),
+        }
+    });
+    let hosts: Vec<_> = hosts.collect();
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    format!("postgres://{}/{database}", hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        format!("{:#}", Target::parse(url).err().expect("a refusal"))
+    }
+
+    #[test]
+    fn what_is_shown_has_no_password() {
+        let target = Target::parse("postgres://ann:s3cret@one,two:6543/home?sslmode=disable").unwrap();
+        assert_eq!(target.shown(), "postgres://one:5432,two:6543/home");
+        let socket = Target::parse("postgresql://ann:s3cret@%2Frun%2Fpg/home").unwrap();
+        assert_eq!(socket.shown(), "postgres:///run/pg:5432/home");
+        let by_parameter = Target::parse("postgres:///home?host=/run/pg&user=ann&password=s3cret").unwrap();
+        assert_eq!(by_parameter.shown(), "postgres:///run/pg:5432/home");
+    }
+
+    #[test]
+    fn no_error_shows_a_password() {
+        for url in [
+            "postgres://ann:s3cret@one:port/home",
+            "postgres://ann:s3cret@one/home?sslmode=never",
+            "postgres://ann:s3cret@one/home?sslrootcert=/is/nowhere",
+            "postgres://ann:s3cret@one/home?target_session_attrs=some",
+            "postgres://ann:s3cret@one/home?unknown=1",
+            "postgres://ann:s3cret@/home",
+            "ann:s3cret@one",
+        ] {
+            let refusal = refusal(url);
+            assert!(!refusal.contains("s3cret"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn the_mode_of_tls_decides_which_certificates_count() {
+        let none = Check::Nothing;
+        for (mode, has_roots, ssl_mode, check) in [
+            (None, false, SslMode::Prefer, none),
+            (Some("disable"), true, SslMode::Disable, none),
+            (Some("require"), false, SslMode::Require, none),
+            (Some("require"), true, SslMode::Require, Check::Chain),
+            (Some("verify-ca"), false, SslMode::Require, Check::Chain),
+            (Some("verify-full"), false, SslMode::Require, Check::ChainAndName),
+        ] {
+            assert_eq!(tls_of(mode, has_roots).unwrap(), (ssl_mode, check), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn several_hosts_are_tried_for_as_long_as_each_may_take() {
+        let url = "postgres://one,two,three/home?connect_timeout=2&target_session_attrs=read-write";
+        assert_eq!(Target::parse(url).unwrap().patience, Duration::from_secs(6));
+    }
+}

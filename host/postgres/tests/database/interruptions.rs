@@ -1,0 +1,208 @@
+//! Calls that end early, statements that take too long, and a server that goes away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use portico_postgres::PostgresStorage;
+use portico_storage::{Access, DashboardStorage, Error, Result};
+use tokio::time::{sleep, timeout};
+
+use crate::postgresql::Postgresql;
+use crate::records::{count_apps, dashboard, insert, write};
+
+/// Far more than any of these waits takes.
+const SOON: Duration = Duration::from_secs(5);
+
+async fn open(server: &Postgresql) -> Arc<PostgresStorage> {
+    let storage = PostgresStorage::open(&server.create_database("home")).await;
+    Arc::new(storage.unwrap())
+}
+
+/// From now on a list of invites takes a minute. Stands for everything that takes longer the more there is.
+fn make_lists_of_invites_slow(server: &Postgresql) {
+    let view = "
+        DROP TABLE invite;
+        CREATE VIEW invite AS
+            SELECT ''::text AS id, ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id
+            FROM pg_sleep(60)";
+    server.run("home", view);
+}
+
+/// How many sessions of the storage are in this state.
+fn sessions(server: &Postgresql, condition: &str) -> usize {
+    let sql = format!(
+        "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = 'home' AND application_name = 'portico' AND {condition}"
+    );
+    server.run("postgres", &sql).parse().unwrap()
+}
+
+async fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(SOON, waiting).await.expect("it does not come to that");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_statement_ends_when_its_call_is_dropped() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    make_lists_of_invites_slow(&server);
+    for access in [Access::Lookup, Access::Read, Access::Write] {
+        for _ in 0..4 {
+            let call = {
+                let storage = storage.clone();
+                tokio::spawn(async move { dashboard(&storage, access).await.list_invites().await })
+            };
+            wait_until(|| sessions(&server, "query LIKE '%FROM invite%' AND state = 'active'") == 1).await;
+            call.abort();
+            // The connection is clean, and used again.
+            wait_until(|| sessions(&server, "state <> 'idle'") == 0).await;
+            assert_eq!(count_apps(&storage).await, Ok(0));
+            assert!(sessions(&server, "true") <= 4, "connections were thrown away");
+        }
+    }
+    insert(&storage, "a").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_call_that_is_dropped_while_it_waits_for_the_lock_leaves_nothing() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    let mut holder = write(&storage).await;
+    assert_eq!(holder.has_users().await, Ok(false));
+    for _ in 0..20 {
+        let waiting = timeout(Duration::from_millis(30), insert(&storage, "never")).await;
+        assert!(waiting.is_err(), "it did not wait: {waiting:?}");
+    }
+    drop(holder);
+    wait_until(|| sessions(&server, "state <> 'idle'") == 0).await;
+    insert(&storage, "a").await.unwrap();
+    // A call that was dropped after its COMMIT was sent may still have been done; twice it was not.
+    let apps = server.run("home", "SELECT id FROM app ORDER BY id");
+    assert!(["a", "a\nnever"].contains(&&apps[..]), "{apps}");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_statement_of_a_write_transaction_ends_after_five_seconds() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    make_lists_of_invites_slow(&server);
+    let began = Instant::now();
+    let mut writer = dashboard(&storage, Access::Write).await;
+    let ended = writer.list_invites().await;
+    assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
+    let took = began.elapsed();
+    assert!(
+        (Duration::from_secs(4)..Duration::from_secs(8)).contains(&took),
+        "{took:?}"
+    );
+    writer.commit().await.unwrap_err();
+    insert(&storage, "a").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn while_the_server_is_away_calls_fail_at_once_and_then_they_are_served_again() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    insert(&storage, "a").await.unwrap();
+    let (stop, served) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let (storage, stop, served) = (storage.clone(), stop.clone(), served.clone());
+            tokio::spawn(async move {
+                let mut longest = Duration::ZERO;
+                while !stop.load(Ordering::Relaxed) {
+                    let began = Instant::now();
+                    match count_apps(&storage).await {
+                        Ok(1) => _ = served.fetch_add(1, Ordering::Relaxed),
+                        Err(Error::Unavailable(_)) => sleep(Duration::from_millis(5)).await,
+                        other => panic!("{other:?}"),
+                    }
+                    longest = longest.max(began.elapsed());
+                }
+                longest
+            })
+        })
+        .collect();
+    for _ in 0..2 {
+        let before = served.load(Ordering::Relaxed);
+        wait_until(|| served.load(Ordering::Relaxed) > before + 100).await;
+        assert_eq!(storage.check().await, Ok(()));
+        server.crash();
+        let failed: Result<u32> = count_apps(&storage).await;
+        assert!(matches!(failed, Err(Error::Unavailable(_))), "{failed:?}");
+        storage.check().await.unwrap_err();
+        server.start_again();
+        wait_until_ready(&storage).await;
+    }
+    let before = served.load(Ordering::Relaxed);
+    wait_until(|| served.load(Ordering::Relaxed) > before + 100).await;
+    stop.store(true, Ordering::Relaxed);
+    for reader in readers {
+        let longest = reader.await.unwrap();
+        assert!(longest < SOON, "a call took {longest:?}");
+    }
+    insert(&storage, "b").await.unwrap();
+}
+
+async fn wait_until_ready(storage: &PostgresStorage) {
+    let ready = async {
+        while storage.check().await.is_err() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(SOON, ready).await.expect("it is not ready again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn of_a_commit_whose_answer_is_lost_it_is_said_that_it_is_not_known() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    // A commit that takes a minute.
+    let slow = "
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON app DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION slow()";
+    server.run("home", slow);
+    let call = {
+        let storage = storage.clone();
+        tokio::spawn(async move { insert(&storage, "a").await })
+    };
+    wait_until(|| sessions(&server, "query = 'COMMIT' AND state = 'active'") == 1).await;
+    let end =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'";
+    server.run("home", end);
+    let Err(Error::Unavailable(text)) = call.await.unwrap() else {
+        panic!("the commit was not ended");
+    };
+    assert!(
+        text.contains("not known whether the transaction was committed"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_server_that_takes_no_writes_is_not_ready() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    assert_eq!(storage.check().await, Ok(()));
+    server.run(
+        "postgres",
+        "ALTER DATABASE home SET default_transaction_read_only = on",
+    );
+    let other = PostgresStorage::open(&server.url("home")).await.unwrap();
+    let refused = other.check().await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+}

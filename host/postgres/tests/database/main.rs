@@ -1,0 +1,9 @@
+//! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
+
+mod concurrency;
+mod interruptions;
+#[path = "../../../../tests/support/postgresql.rs"]
+mod postgresql;
+mod records;
+mod starting;
+mod tls;

@@ -1,0 +1,266 @@
+//! Opening a database: migrations, refusals, the index of trigrams.
+
+use std::time::{Duration, Instant};
+
+use portico_postgres::PostgresStorage;
+use portico_storage::{Access, AppFilter, Constraint, Error, Slice, Viewer};
+use tokio::time::sleep;
+
+use crate::postgresql::Postgresql;
+use crate::records::{app, count_apps, dashboard, insert, user, write};
+
+async fn refusal(url: &str) -> String {
+    let opened = PostgresStorage::open(url).await;
+    format!("{:#}", opened.err().expect("a refusal"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn three_that_open_an_empty_database_at_once_migrate_it_once() {
+    let server = Postgresql::start();
+    for round in 0..5 {
+        let name = format!("round_{round}");
+        let url = server.create_database(&name);
+        let open = || PostgresStorage::open(&url);
+        let (first, second, third) = tokio::join!(open(), open(), open());
+        for storage in [first, second, third] {
+            insert(&storage.unwrap(), &format!("{:?}", Instant::now()))
+                .await
+                .unwrap();
+        }
+        assert_eq!(server.run(&name, "SELECT version FROM portico_version"), "1");
+        assert_eq!(server.run(&name, "SELECT count(*) FROM app"), "3");
+        let index = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'app_by_trigram'::regclass";
+        assert_eq!(server.run(&name, index), "t");
+    }
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {
+    let server = Postgresql::start();
+    let url = server.create_database("home");
+    drop(PostgresStorage::open(&url).await.unwrap());
+    server.run("home", "UPDATE portico_version SET version = 7");
+    let refusal = refusal(&url).await;
+    assert!(refusal.contains("version 7"), "{refusal}");
+    assert!(refusal.contains("versions up to 1"), "{refusal}");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_role_that_may_not_create_tables_is_told_what_to_run() {
+    let server = Postgresql::start();
+    server.create_database("home");
+    server.run("home", "CREATE ROLE \"a guest\" LOGIN");
+    let url = server.url_of("a%20guest", "home");
+    let refusal = refusal(&url).await;
+    let (_, advice) = refusal.split_once("run: ").expect(&refusal);
+    assert_eq!(advice, "GRANT USAGE, CREATE ON SCHEMA public TO \"a guest\";");
+    server.run("home", advice);
+    insert(&PostgresStorage::open(&url).await.unwrap(), "a")
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_role_without_a_schema_is_told_what_to_run() {
+    let server = Postgresql::start();
+    server.create_database("home");
+    server.run("home", "DROP SCHEMA public; CREATE ROLE guest LOGIN");
+    let url = server.url_of("guest", "home");
+    let refusal = refusal(&url).await;
+    let (_, advice) = refusal.split_once("run: ").expect(&refusal);
+    server.run("home", advice);
+    let storage = PostgresStorage::open(&url).await.unwrap();
+    insert(&storage, "a").await.unwrap();
+    assert_eq!(server.run("home", "SELECT count(*) FROM portico.app"), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn tables_of_another_program_are_left_alone() {
+    let server = Postgresql::start();
+    let url = server.create_database("home");
+    server.run("home", "CREATE TABLE session (id integer)");
+    let refusal = refusal(&url).await;
+    assert!(
+        refusal.contains("a table session that is not Portico's"),
+        "{refusal}"
+    );
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(server.run("home", tables), "1");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_database_of_another_encoding_is_refused() {
+    let server = Postgresql::start();
+    let create = "CREATE DATABASE old ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0";
+    server.run("postgres", create);
+    let refusal = refusal(&server.url("old")).await;
+    assert!(refusal.contains("encoding is LATIN1"), "{refusal}");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn without_the_extension_searches_find_the_same() {
+    let server = Postgresql::start();
+    let with = PostgresStorage::open(&server.create_database("with"))
+        .await
+        .unwrap();
+    server.create_database("without");
+    // Only the owner of a database may add an extension.
+    server.run(
+        "without",
+        "CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO guest",
+    );
+    let without = PostgresStorage::open(&server.url_of("guest", "without"))
+        .await
+        .unwrap();
+    let index = "SELECT to_regclass('app_by_trigram') IS NULL";
+    assert_eq!(
+        (server.run("with", index), server.run("without", index)),
+        ("f".into(), "t".into())
+    );
+
+    let names = [
+        "100%",
+        "100_000",
+        "back\\slash",
+        "i\u{307}stanbul",
+        "οδοσ",
+        "🦊🦊🦊",
+        "aaa",
+        "AAA",
+    ];
+    for storage in [&with, &without] {
+        let mut writer = write(storage).await;
+        let apps: Vec<_> = names.iter().map(|name| app(name, name)).collect();
+        writer.insert_apps(&apps).await.unwrap();
+        writer.commit().await.unwrap();
+    }
+    let searches = [
+        "100",
+        "00%",
+        "0_0",
+        "k\\s",
+        "\\\\s",
+        "\u{307}st",
+        "δοσ",
+        "🦊🦊🦊",
+        "aaa",
+        "a",
+        "%",
+        "\\",
+    ];
+    for contains in searches {
+        let mut found = Vec::new();
+        for storage in [&with, &without] {
+            let filter = AppFilter {
+                viewer: Viewer::Everything,
+                name_contains: Some(contains.into()),
+            };
+            let mut reader = dashboard(storage, Access::Read).await;
+            let apps = reader.list_apps(&filter, Slice::ALL).await.unwrap();
+            assert_eq!(reader.count_apps(&filter).await, Ok(apps.len() as u32));
+            found.push(apps);
+        }
+        let expected = names
+            .iter()
+            .filter(|name| name.to_lowercase().contains(contains))
+            .count();
+        assert_eq!(found[0], found[1], "{contains}");
+        assert_eq!(found[0].len(), expected, "{contains}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_rare_text_is_found_through_the_index() {
+    let server = Postgresql::start();
+    let storage = PostgresStorage::open(&server.create_database("home"))
+        .await
+        .unwrap();
+    let mut writer = write(&storage).await;
+    let apps: Vec<_> = (0..20_000)
+        .map(|number| app(&format!("{number}"), &format!("app {number:05}")))
+        .collect();
+    writer.insert_apps(&apps).await.unwrap();
+    writer.commit().await.unwrap();
+    // New names wait in a list beside the index until it is vacuumed, which PostgreSQL does by itself.
+    server.run("home", "VACUUM ANALYZE app");
+    let scans =
+        "SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname = 'app_by_trigram'";
+    assert_eq!(server.run("home", scans), "0");
+    let filter = AppFilter {
+        viewer: Viewer::Everything,
+        name_contains: Some("12345".into()),
+    };
+    let mut reader = dashboard(&storage, Access::Lookup).await;
+    assert_eq!(
+        reader.list_apps(&filter, Slice::first(10)).await.unwrap().len(),
+        1
+    );
+    drop((reader, storage));
+    // A session reports what it counted when it ends.
+    let began = Instant::now();
+    while server.run("home", scans) == "0" {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "the index was not used"
+        );
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_an_error_that_shows_no_password() {
+    let refusal = refusal("postgres://ann:s3cret@127.0.0.1:1/home").await;
+    assert!(
+        refusal.starts_with("cannot use the database postgres://127.0.0.1:1/home: "),
+        "{refusal}"
+    );
+    assert!(
+        refusal.contains("Connection refused") && !refusal.contains("s3cret"),
+        "{refusal}"
+    );
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn what_cannot_be_held_is_refused_and_does_no_more() {
+    let server = Postgresql::start();
+    let storage = PostgresStorage::open(&server.create_database("home"))
+        .await
+        .unwrap();
+    let mut writer = write(&storage).await;
+    writer.insert_user(&user("ann")).await.unwrap();
+    writer.commit().await.unwrap();
+    // Texts that no page of an index takes, and one that no column takes.
+    for id in ["x".repeat(10_000), "😀".repeat(70_000), "a\0b".into()] {
+        assert_eq!(
+            insert(&storage, &id).await,
+            Err(Error::Constraint(Constraint::Id))
+        );
+        let mut writer = write(&storage).await;
+        let refused = writer.insert_user(&user(&id)).await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Id)));
+        drop(writer);
+        if id.contains('\0') {
+            continue;
+        }
+        let mut reader = dashboard(&storage, Access::Lookup).await;
+        assert_eq!(reader.get_app(&id, &Viewer::Everything).await, Ok(None));
+        let mut writer = dashboard(&storage, Access::Write).await;
+        assert_eq!(writer.insert_group("group", "group", "group").await, Ok(true));
+        assert_eq!(writer.add_to_group("ann", &id).await, Ok(false));
+        let refused = writer.add_to_group(&id, "group").await;
+        assert_eq!(refused, Err(Error::Constraint(Constraint::Reference)));
+    }
+    let mut reader = dashboard(&storage, Access::Lookup).await;
+    reader.get_app("a\0b", &Viewer::Everything).await.unwrap_err();
+    insert(&storage, "a").await.unwrap();
+    assert_eq!(count_apps(&storage).await, Ok(1));
+}

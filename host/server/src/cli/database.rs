@@ -1,0 +1,90 @@
+//! The database of a service: SQLite in the data directory, or PostgreSQL.
+
+use std::sync::Arc;
+
+use anyhow::{bail, ensure};
+use portico_postgres::PostgresStorage;
+use portico_server::data_dir::DataDir;
+use portico_sqlite::SqliteStorage;
+use portico_storage::DashboardStorage;
+use tracing::warn;
+
+use super::settings::Settings;
+
+/// An open database.
+pub enum Database {
+    Sqlite(Arc<SqliteStorage>),
+    Postgres(Arc<PostgresStorage>),
+}
+
+impl Database {
+    /// Refuses settings that name no database, before anything is created for them.
+    pub fn check(settings: &Settings) -> anyhow::Result<()> {
+        let url = settings.database.as_deref();
+        // The error does not repeat the text, which may hold a password.
+        ensure!(
+            url.is_none_or(PostgresStorage::is_url),
+            "the database (--database, PORTICO_DATABASE) is not given as postgres://USER:PASSWORD@HOST/DATABASE; \
+             leave it out to use SQLite in the data directory"
+        );
+        Ok(())
+    }
+
+    /// Opens the database that the settings name, or else the file in the data directory.
+    pub async fn open(settings: &Settings, data: &DataDir) -> anyhow::Result<Self> {
+        let by_board = settings.apps.by_board();
+        let Some(url) = &settings.database else {
+            let storage = SqliteStorage::open(&data.database())?;
+            return Ok(Self::Sqlite(Arc::new(storage.with_apps_by_board(by_board))));
+        };
+        let storage = PostgresStorage::open(url).await?;
+        if data.database().exists() {
+            warn!(
+                "{} is not used: the database is {}",
+                data.database().display(),
+                storage.shown()
+            );
+        }
+        Ok(Self::Postgres(Arc::new(storage.with_apps_by_board(by_board))))
+    }
+
+    /// The storage in it.
+    pub fn storage(&self) -> Arc<dyn DashboardStorage> {
+        match self {
+            Self::Sqlite(storage) => storage.clone(),
+            Self::Postgres(storage) => storage.clone(),
+        }
+    }
+
+    /// Where it is, without a password.
+    pub fn shown(&self, data: &DataDir) -> String {
+        match self {
+            Self::Sqlite(_) => data.path().display().to_string(),
+            Self::Postgres(storage) => storage.shown().to_owned(),
+        }
+    }
+
+    /// Looks whether it is damaged. A server of PostgreSQL does that by itself.
+    pub async fn verify(&self) -> anyhow::Result<()> {
+        match self {
+            Self::Sqlite(storage) => storage.verify().await,
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Ends what still runs for calls that were given up. Those on PostgreSQL have ended their statements.
+    pub fn close(&self) {
+        if let Self::Sqlite(storage) = self {
+            storage.close();
+        }
+    }
+}
+
+/// Refuses a command that works on the file of SQLite, if the database is PostgreSQL's; `instead` says what
+/// to do.
+pub fn require_file(url: Option<&str>, instead: &str) -> anyhow::Result<()> {
+    match url {
+        None => Ok(()),
+        Some(_) => bail!("the database is PostgreSQL's (--database, PORTICO_DATABASE): {instead}"),
+    }
+}
