@@ -15,8 +15,10 @@ const STATEMENT_CACHE: usize = 200;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The file is not mapped into memory: every reader would have to map it again after each commit, which
-/// takes longer than reading the few pages that it needs.
+/// takes longer than reading the few pages that it needs. Each connection may keep 8 MiB of pages: with SQLite's
+/// 2 MiB, a page of 100 of 100,000 apps, each with its boards, pushed out what the next page needed.
 const PRAGMAS: &str = "
+    PRAGMA cache_size = -8192;
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
     PRAGMA trusted_schema = OFF;

@@ -46,34 +46,46 @@ pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
     tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
 }
 
-/// Adds boards to a data directory that is not in use, with these apps in equal parts, and a user who may view every
-/// second board through a group. Answers a key of that user.
-pub fn add_boards(path: &Path, apps: &[String], boards: usize) -> anyhow::Result<String> {
+/// The keys of two users who are in one group each, with which boards are shared.
+pub struct Viewers {
+    /// Of the one who may view all boards.
+    pub of_all: String,
+    /// Of the one who may view every second board, the first among them.
+    pub of_half: String,
+}
+
+/// Adds boards to a data directory that is not in use, with these apps in equal parts.
+pub fn add_boards(path: &Path, apps: &[String], boards: usize) -> anyhow::Result<Viewers> {
     let data = DataDir::open(path)?;
     let storage = SqliteStorage::open(&data.database())?;
     tokio::runtime::Runtime::new()?.block_on(fill_boards(&storage, apps, boards))
 }
 
-async fn fill_boards(storage: &SqliteStorage, apps: &[String], boards: usize) -> anyhow::Result<String> {
+async fn fill_boards(storage: &SqliteStorage, apps: &[String], boards: usize) -> anyhow::Result<Viewers> {
     let context = Identity::operator().context("seed");
     let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
     let id = || secrets.id(clock.now());
     let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
     let begin = storage.begin_dashboard(Access::Write, &context);
     let mut transaction = begin.await.map_err(refused)?;
-    let group = id();
-    let added = transaction.insert_group(&group, "viewers", "viewers").await;
-    ensure!(added.map_err(refused)?, "the group exists");
-    let viewer = user(id(), "viewer".into(), hash(PASSWORD)?);
-    transaction.insert_user(&viewer).await.map_err(refused)?;
-    let viewer = viewer.user.id;
-    transaction.add_to_group(&viewer, &group).await.map_err(refused)?;
-    let issued = secrets.api_key();
-    let key = new_key(issued.id, viewer, clock.now());
-    transaction
-        .insert_key(&key, &issued.hash)
-        .await
-        .map_err(refused)?;
+    let (mut groups, mut keys) = (Vec::new(), Vec::new());
+    for name in ["all", "half"] {
+        let group = id();
+        let added = transaction.insert_group(&group, name, name).await;
+        ensure!(added.map_err(refused)?, "the group exists");
+        let viewer = user(id(), format!("viewer of {name}"), hash(PASSWORD)?);
+        transaction.insert_user(&viewer).await.map_err(refused)?;
+        let viewer = viewer.user.id;
+        transaction.add_to_group(&viewer, &group).await.map_err(refused)?;
+        let issued = secrets.api_key();
+        let key = new_key(issued.id, viewer, clock.now());
+        transaction
+            .insert_key(&key, &issued.hash)
+            .await
+            .map_err(refused)?;
+        groups.push(group);
+        keys.push(issued.text);
+    }
     for (number, apps) in apps.chunks(apps.len().div_ceil(boards)).enumerate() {
         let name = format!("board {number}");
         let items = apps.iter().map(|app| BoardItem::App { app_id: app.clone() });
@@ -88,14 +100,13 @@ async fn fill_boards(storage: &SqliteStorage, apps: &[String], boards: usize) ->
         };
         let added = transaction.insert_board(&board, &name).await;
         ensure!(added.map_err(refused)?, "the board exists");
-        if number % 2 == 0 {
-            let groups = [group.clone()];
-            let shared = transaction.share_board(&board.board.id, &[], &groups).await;
-            ensure!(shared.map_err(refused)?, "no board to share");
-        }
+        let viewers = &groups[..2 - number % 2];
+        let shared = transaction.share_board(&board.board.id, &[], viewers).await;
+        ensure!(shared.map_err(refused)?, "no board to share");
     }
     transaction.commit().await.map_err(refused)?;
-    Ok(issued.text)
+    let [of_all, of_half] = <[_; 2]>::try_from(keys).map_err(|_| anyhow::anyhow!("two keys"))?;
+    Ok(Viewers { of_all, of_half })
 }
 
 fn new_key(id: String, user_id: String, created_at: Timestamp) -> ApiKey {
