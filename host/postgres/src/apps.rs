@@ -9,11 +9,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::connection::Connection;
-use super::query::{AnswerSize, Result, Value, all, all_planned, first, run};
+use super::query::{Result, Value, all, all_planned, first, run, sized};
 use super::users::LOCKED;
 use super::values::{check_new_id, count as count_of, is_storable, limit};
-use super::views::{SEEN, View};
+use super::views::SEEN;
 use portico_model::App;
+use portico_storage::driver::{AnswerSize, View};
 use portico_storage::{Slice, StoredApp};
 
 const COLUMNS: &str = "id, name, description, icon_url, href, ping_url";
@@ -165,13 +166,6 @@ impl Search {
             Self::Contains(text) | Self::Like(text) => text,
         }
     }
-}
-
-fn sized(size: &mut AnswerSize, app: App) -> Result<App> {
-    let optional = [&app.description, &app.href, &app.ping_url];
-    let texts = app.id.len() + app.name.len() + app.icon_url.len();
-    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
-    size.add(app, [texts, optional])
 }
 
 /// One statement for any number of apps.

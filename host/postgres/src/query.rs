@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use futures_util::TryStreamExt;
 use portico_storage::Error;
-use portico_storage::driver::LARGEST_ANSWER;
+use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, RowStream};
 
@@ -91,17 +91,8 @@ async fn collect<T: Send>(rows: RowStream, mut read: impl FnMut(&Row) -> Result<
     Ok(records)
 }
 
-/// Counts the text of an answer.
-#[derive(Default)]
-pub(super) struct AnswerSize(usize);
-
-impl AnswerSize {
-    /// Adds a record. Fails if the answer becomes too large.
-    pub fn add<T>(&mut self, record: T, texts: impl IntoIterator<Item = usize>) -> Result<T> {
-        self.0 += texts.into_iter().sum::<usize>();
-        if self.0 > LARGEST_ANSWER {
-            return Err(Failure::TooLarge);
-        }
-        Ok(record)
-    }
+/// Adds a record to an answer. Fails if the answer becomes too large.
+pub(super) fn sized<T: TextSize>(size: &mut AnswerSize, record: T) -> Result<T> {
+    size.add(&record).map_err(|TooLarge| Failure::TooLarge)?;
+    Ok(record)
 }

@@ -14,9 +14,8 @@ use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::pool::Pool;
 use super::query::{self, Failure};
 use super::session::Session;
-use super::views::View;
 use super::{apps, audit};
-use portico_storage::driver::{PasswordSetter, Trail, failed_before, only_reads};
+use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
 use portico_storage::{Access, AuditEntry, CallContext, Error, Ids, Result, StoredApp, Viewer};
 
 pub(super) struct PostgresTransaction {

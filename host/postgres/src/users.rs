@@ -4,12 +4,13 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::connection::Connection;
-use super::query::{AnswerSize, Result, Value, all_planned, exists, first, run};
+use super::query::{Result, Value, all_planned, exists, first, run, sized};
 use super::values::{
     check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
     optional_timestamp, provider, provider_text, unexpected,
 };
 use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_storage::driver::AnswerSize;
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter, hash_secret,
 };
@@ -119,10 +120,7 @@ pub(super) async fn list(
             disabled: row.try_get(5)?,
             image: row.try_get(6)?,
         };
-        let optional = [&user.email, &user.image];
-        let texts = [user.id.len(), user.name.len()].into_iter();
-        let texts = texts.chain(optional.into_iter().flatten().map(String::len)).sum();
-        size.add(user, [texts])
+        sized(&mut size, user)
     })
     .await
 }

@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
+use portico_storage::ADMIN;
 use portico_storage::driver::BOARD_PERMISSIONS;
-use portico_storage::{ADMIN, Viewer};
 
 /// Whether the user may view a row of `board`. PostgreSQL evaluates the last part once for a statement,
 /// because it depends on the user alone.
@@ -39,23 +39,3 @@ pub(super) static SEEN: LazyLock<String> = LazyLock::new(|| {
         )"
     )
 });
-
-/// A view that does not show all apps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct View {
-    /// None for an anonymous caller.
-    pub user_id: Option<String>,
-}
-
-impl View {
-    /// The view of this viewer; none if it shows all apps.
-    pub fn of(viewer: &Viewer) -> Option<Self> {
-        match viewer {
-            Viewer::Everything => None,
-            Viewer::Anonymous => Some(Self { user_id: None }),
-            Viewer::User(id) => Some(Self {
-                user_id: Some(id.clone()),
-            }),
-        }
-    }
-}

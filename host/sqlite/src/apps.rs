@@ -9,10 +9,11 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
-use super::query::{AnswerSize, all, exists, first, run};
+use super::query::{all, exists, first, run, sized};
 use super::values::{NO_LIMIT, limit};
-use super::views::{SEEN, View};
+use super::views::SEEN;
 use portico_model::App;
+use portico_storage::driver::{AnswerSize, View};
 use portico_storage::{Slice, StoredApp};
 
 pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Option<App>> {
@@ -99,13 +100,6 @@ fn seen_among(db: &Connection, view: &View, numbers: Vec<i64>) -> Result<Vec<i64
 fn all_sized(db: &Connection, sql: &str, values: impl Params) -> Result<Vec<App>> {
     let mut size = AnswerSize::default();
     all(db, sql, values, |row| sized(&mut size, app(row)?))
-}
-
-fn sized(size: &mut AnswerSize, app: App) -> Result<App> {
-    let optional = [&app.description, &app.href, &app.ping_url];
-    let texts = app.id.len() + app.name.len() + app.icon_url.len();
-    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
-    size.add(app, [texts, optional])
 }
 
 /// The numbers of the apps whose name contains a text, in order. Looks only at the names with this

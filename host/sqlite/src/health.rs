@@ -10,7 +10,7 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::disk;
 use super::files::with_suffix;
-use super::query::TooLarge;
+use portico_storage::driver::TooLarge;
 use portico_storage::{Constraint, Error, Result};
 
 /// A message that tells the operator to restore a backup.

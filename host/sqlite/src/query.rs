@@ -1,9 +1,6 @@
 //! How a statement is run. Each is prepared once on a connection.
 
-use std::error::Error;
-use std::fmt;
-
-use portico_storage::driver::LARGEST_ANSWER;
+use portico_storage::driver::{AnswerSize, TextSize};
 use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
 
 /// Runs a statement; answers how many rows it changed.
@@ -36,32 +33,9 @@ pub(super) fn all<T>(
     connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 
-/// The records of an answer have more text than the contract allows.
-#[derive(Debug)]
-pub(super) struct TooLarge;
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "the records have more than {LARGEST_ANSWER} bytes of text"
-        )
-    }
-}
-
-impl Error for TooLarge {}
-
-/// Counts the text of an answer.
-#[derive(Default)]
-pub(super) struct AnswerSize(usize);
-
-impl AnswerSize {
-    /// Adds a record. Fails if the answer becomes too large.
-    pub fn add<T>(&mut self, record: T, texts: impl IntoIterator<Item = usize>) -> Result<T> {
-        self.0 += texts.into_iter().sum::<usize>();
-        if self.0 > LARGEST_ANSWER {
-            return Err(rusqlite::Error::ToSqlConversionFailure(TooLarge.into()));
-        }
-        Ok(record)
-    }
+/// Adds a record to an answer. Fails if the answer becomes too large.
+pub(super) fn sized<T: TextSize>(size: &mut AnswerSize, record: T) -> Result<T> {
+    let added = size.add(&record);
+    added.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    Ok(record)
 }

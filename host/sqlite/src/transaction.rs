@@ -11,9 +11,8 @@ use super::batch::BlindWrite;
 use super::interrupts::StatementLimits;
 use super::pool::Pool;
 use super::readers::Reader;
-use super::views::View;
 use super::writer::{WritePermit, Writer};
-use portico_storage::driver::{PasswordSetter, Trail, failed_before, only_reads};
+use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
 use portico_storage::{CallContext, Error, Ids, Result, Viewer};
 
 /// How many records a transaction may write without the permit. The writes run while another transaction

@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::query::{AnswerSize, all, exists, first, run};
+use super::query::{all, exists, first, run, sized};
 use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
 use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_storage::driver::AnswerSize;
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter,
 };
@@ -91,10 +92,7 @@ pub(super) fn list(
             disabled: row.get(5)?,
             image: row.get(6)?,
         };
-        let optional = [&user.email, &user.image];
-        let texts = [user.id.len(), user.name.len()].into_iter();
-        let texts = texts.chain(optional.into_iter().flatten().map(String::len)).sum();
-        size.add(user, [texts])
+        sized(&mut size, user)
     })
 }
 

@@ -15,6 +15,8 @@ use crate::context::CallContext;
 use crate::dashboard_records::SecretHash;
 use crate::new_password::NewToken;
 use crate::records::Error;
+pub use crate::text_size::{AnswerSize, TextSize, TooLarge};
+pub use crate::view::View;
 
 /// A permission with this prefix lets its holder view every board.
 pub const BOARD_PERMISSIONS: &str = "board-";

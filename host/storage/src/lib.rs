@@ -30,6 +30,8 @@ mod records;
 pub mod secrets;
 mod snapshot;
 mod storage;
+mod text_size;
+mod view;
 mod without_dashboard;
 
 pub use audit::*;

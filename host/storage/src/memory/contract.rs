@@ -68,7 +68,7 @@ impl Transaction for MemoryTransaction {
                 image: row.user.image.clone().filter(|_| with_images),
             })
             .collect();
-        self.check_size(users.iter().map(user_size))?;
+        self.check_size(&users)?;
         Ok(users)
     }
 
@@ -297,13 +297,13 @@ impl Transaction for MemoryTransaction {
             .map(|row| row.app.clone())
             .filter(|app| self.sees(viewer, app))
             .collect();
-        self.check_size(apps.iter().map(app_size))?;
+        self.check_size(&apps)?;
         Ok(apps)
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let apps: Vec<_> = cut(self.matching_apps(filter), slice).cloned().collect();
-        self.check_size(apps.iter().map(app_size))?;
+        self.check_size(&apps)?;
         Ok(apps)
     }
 
@@ -330,16 +330,6 @@ impl Transaction for MemoryTransaction {
     async fn delete_app(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_app(id)))
     }
-}
-
-fn user_size(user: &ListedUser) -> usize {
-    let optional = [&user.email, &user.image].into_iter().flatten();
-    user.id.len() + user.name.len() + optional.map(String::len).sum::<usize>()
-}
-
-fn app_size(app: &App) -> usize {
-    let optional = [&app.description, &app.href, &app.ping_url].into_iter().flatten();
-    app.id.len() + app.name.len() + app.icon_url.len() + optional.map(String::len).sum::<usize>()
 }
 
 fn cut<T>(records: Vec<T>, slice: Slice) -> impl Iterator<Item = T> {

@@ -6,7 +6,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::state::State;
 use crate::context::CallContext;
-use crate::driver::{LARGEST_ANSWER, PasswordSetter, Trail, failed_before, only_reads};
+use crate::driver::{AnswerSize, PasswordSetter, TextSize, Trail, failed_before, only_reads};
 use crate::ids::Ids;
 use crate::records::{AppFilter, Error, NewUser, Result, Viewer};
 use portico_model::App;
@@ -62,8 +62,9 @@ impl MemoryTransaction {
     }
 
     /// Refuses an answer whose records have more text than `wit/storage.wit` allows.
-    pub fn check_size(&mut self, sizes: impl Iterator<Item = usize>) -> Result<()> {
-        if sizes.sum::<usize>() > LARGEST_ANSWER {
+    pub fn check_size(&mut self, records: &[impl TextSize]) -> Result<()> {
+        let mut size = AnswerSize::default();
+        if records.iter().any(|record| size.add(record).is_err()) {
             self.failed = true;
             return Err(Error::TooLarge);
         }

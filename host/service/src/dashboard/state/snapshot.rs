@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
     self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares,
-    Slice, UserFilter, driver::LARGEST_ANSWER,
+    Slice, UserFilter,
+    driver::{LARGEST_ANSWER, TextSize},
 };
 
 use crate::procedures::call::Call;
@@ -95,10 +96,7 @@ impl Snapshot {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let users = self.users.iter();
         let users = users.map(|user| user.name.len() + length(&user.email) + length(&user.image));
-        let apps = self.apps.iter().map(|app| {
-            let optional = length(&app.description) + length(&app.href) + length(&app.ping_url);
-            app.name.len() + app.icon_url.len() + optional
-        });
+        let apps = self.apps.iter().map(TextSize::text_size);
         // Room for ids, and for what a document adds.
         match users.chain(apps).sum::<usize>() < LARGEST_ANSWER / 2 {
             true => AtOnce::MANY,

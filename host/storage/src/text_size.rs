@@ -1,0 +1,61 @@
+//! The bound on the text of one answer, which `wit/storage.wit` states.
+
+use std::fmt;
+
+use portico_model::App;
+
+use crate::driver::LARGEST_ANSWER;
+use crate::records::ListedUser;
+
+/// A record of which one answer may hold many.
+pub trait TextSize {
+    /// The bytes of its texts.
+    fn text_size(&self) -> usize;
+}
+
+impl TextSize for App {
+    fn text_size(&self) -> usize {
+        let optional = [&self.description, &self.href, &self.ping_url];
+        self.id.len() + self.name.len() + self.icon_url.len() + length(optional)
+    }
+}
+
+impl TextSize for ListedUser {
+    fn text_size(&self) -> usize {
+        self.id.len() + self.name.len() + length([&self.email, &self.image])
+    }
+}
+
+fn length<const N: usize>(optional: [&Option<String>; N]) -> usize {
+    optional.into_iter().flatten().map(String::len).sum()
+}
+
+/// Counts the text of an answer while its records are read.
+#[derive(Default)]
+pub struct AnswerSize(usize);
+
+impl AnswerSize {
+    /// Adds a record. Fails if the answer becomes too large.
+    pub fn add(&mut self, record: &impl TextSize) -> Result<(), TooLarge> {
+        self.0 += record.text_size();
+        if self.0 > LARGEST_ANSWER {
+            return Err(TooLarge);
+        }
+        Ok(())
+    }
+}
+
+/// The records of an answer have more text than the contract allows.
+#[derive(Debug)]
+pub struct TooLarge;
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "the records have more than {LARGEST_ANSWER} bytes of text"
+        )
+    }
+}
+
+impl std::error::Error for TooLarge {}
