@@ -24,6 +24,15 @@ pub struct Postgresql {
 }
 
 impl Postgresql {
+    /// Whether the programs of the server are on this machine.
+    pub fn is_installed() -> bool {
+        let folders = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+        let folders = folders.flatten().map(|version| version.path().join("bin"));
+        let on_path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = folders.chain(std::env::split_paths(&on_path));
+        folders.any(|folder| folder.join("initdb").exists())
+    }
+
     /// Starts an empty server and waits until it takes connections.
     #[track_caller]
     pub fn start() -> Self {

@@ -8,6 +8,7 @@ use portico_model::{
     App, ColorScheme, Provider, Timestamp, User,
     time::{Clock, SystemClock},
 };
+use portico_postgres::PostgresStorage;
 use portico_server::data_dir::DataDir;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
@@ -44,6 +45,14 @@ pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
     let data = DataDir::open(path)?;
     let storage = SqliteStorage::open(&data.database())?;
     tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
+}
+
+/// Fills an empty database of PostgreSQL.
+pub fn seed_postgresql(url: &str, apps: usize, users: usize) -> anyhow::Result<Data> {
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let storage = PostgresStorage::open(url).await?;
+        fill(&storage, apps, users).await
+    })
 }
 
 /// The keys of two users who are in one group each, with which boards are shared.
@@ -132,7 +141,7 @@ pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn fill(storage: &SqliteStorage, apps: usize, users: usize) -> anyhow::Result<Data> {
+async fn fill(storage: &dyn DashboardStorage, apps: usize, users: usize) -> anyhow::Result<Data> {
     let context = Identity::operator().context("seed");
     let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
     let id = || secrets.id(clock.now());

@@ -9,6 +9,8 @@ mod data;
 mod disk;
 mod load;
 mod native;
+#[path = "../../support/postgresql.rs"]
+mod postgresql;
 mod process;
 mod report;
 mod rows;
@@ -61,6 +63,9 @@ enum Command {
     Native {
         /// The data directory
         data: PathBuf,
+        /// A database of PostgreSQL instead of the file in the data directory
+        #[arg(long, value_name = "URL")]
+        database: Option<String>,
     },
 }
 
@@ -86,7 +91,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             println!("{}", disk::time_of_a_page(&folder)?.as_micros());
             return Ok(ExitCode::SUCCESS);
         }
-        Some(Command::Native { data }) => return native::run(&data).map(|()| ExitCode::SUCCESS),
+        Some(Command::Native { data, database }) => {
+            return native::run(&data, database.as_deref()).map(|()| ExitCode::SUCCESS);
+        }
     }
     let this = std::env::current_exe()?;
     let portico = cli.portico.unwrap_or_else(|| this.with_file_name("portico"));

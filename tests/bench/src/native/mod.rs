@@ -14,11 +14,12 @@ use axum::{
     routing::{get, post},
 };
 use portico_http::{self as http, HttpLimits};
+use portico_postgres::PostgresStorage;
 use portico_server::data_dir::DataDir;
 use portico_service::identity::Identity;
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, DashboardStorage, Storage as _,
+    Access, DashboardStorage,
     secrets::{Secrets, SystemRandom},
 };
 use tokio::{net::TcpListener, sync::Semaphore};
@@ -42,8 +43,8 @@ struct Native {
     one_by_one: OneByOne,
 }
 
-/// Serves on a data directory until the process is ended.
-pub fn run(data: &Path) -> anyhow::Result<()> {
+/// Serves on a data directory, or on this database of PostgreSQL, until the process is ended.
+pub fn run(data: &Path, database: Option<&str>) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new("warn"))
         .with_writer(std::io::stderr)
@@ -51,12 +52,15 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
-        .block_on(serve(data))
+        .block_on(serve(data, database))
 }
 
-async fn serve(data: &Path) -> anyhow::Result<()> {
+async fn serve(data: &Path, database: Option<&str>) -> anyhow::Result<()> {
     let data = DataDir::open(data)?;
-    let storage = Arc::new(SqliteStorage::open(&data.database())?);
+    let storage: Arc<dyn DashboardStorage> = match database {
+        None => Arc::new(SqliteStorage::open(&data.database())?),
+        Some(url) => Arc::new(PostgresStorage::open(url).await?),
+    };
     let context = Identity::anonymous().context("start");
     let mut look = storage
         .begin(Access::Read, &context)

@@ -3,6 +3,7 @@
 mod families;
 mod footprint;
 mod passwords;
+mod postgresql;
 mod reads;
 mod search;
 mod visibility;
@@ -31,7 +32,7 @@ type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 /// A group of rows, by the word that their names begin with.
 pub type Group = (&'static str, Measure);
 
-const GROUPS: [Group; 11] = [
+const GROUPS: [Group; 12] = [
     ("by-id", reads::by_id),
     ("list", reads::list),
     ("batch", reads::batch),
@@ -39,6 +40,7 @@ const GROUPS: [Group; 11] = [
     ("worst", families::worst),
     ("visibility", visibility::visibility),
     ("create", writes::create),
+    ("postgresql", postgresql::postgresql),
     ("argon2id", passwords::hashing),
     ("sign-ins", passwords::reads_beside_sign_ins),
     ("start", footprint::start),

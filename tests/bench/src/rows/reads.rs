@@ -140,7 +140,7 @@ pub fn batch(bench: &Bench) -> anyhow::Result<Vec<Row>> {
 }
 
 /// Fails unless both servers answer the same bytes.
-fn same_answer(portico: &Server, native: &Server, request: &Request) -> anyhow::Result<()> {
+pub fn same_answer(portico: &Server, native: &Server, request: &Request) -> anyhow::Result<()> {
     let ask = |server: &Server| Connection::new(server.address)?.ask(&request.text());
     let (portico, native) = (ask(portico)?, ask(native)?);
     ensure!(

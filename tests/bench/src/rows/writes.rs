@@ -34,13 +34,7 @@ fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> 
     let bench = bench.on_disk(slow);
     let (data, portico, native) = bench.twins("written", 1_000, 1)?;
     let (portico, native) = (bench.portico(&portico)?, bench.native(&native)?);
-    let app = json!({
-        "name": " Jellyfin ",
-        "iconUrl": "https://icons.example/svg/jellyfin.svg",
-        "description": "Films and series",
-        "href": "https://jellyfin.home.example/",
-    });
-    let post = |path: &str| [Request::post(path, &app).with_key(&data.keys[0])];
+    let post = |path: &str| [Request::post(path, &new_app()).with_key(&data.keys[0])];
     let (shared, one_by_one) = (post("/api/apps"), post("/api/apps/one-by-one"));
     let expected = created(&portico, &shared[0])?;
     for request in [&shared[0], &one_by_one[0]] {
@@ -85,6 +79,16 @@ fn create_on(bench: &Bench, slow: Option<disk::SlowDisk>, has_targets: bool) -> 
     Ok(rows)
 }
 
+/// What is sent to create an app.
+pub fn new_app() -> Value {
+    json!({
+        "name": " Jellyfin ",
+        "iconUrl": "https://icons.example/svg/jellyfin.svg",
+        "description": "Films and series",
+        "href": "https://jellyfin.home.example/",
+    })
+}
+
 /// The target, relative to a transaction for each call. On one connection, the component and its
 /// surroundings add to the time of the disk. On many connections, the processor is the limit: if even native
 /// handlers with shared commits do not reach four times as much with a quarter to spare, the target is three
@@ -108,7 +112,7 @@ fn spread(work: String, samples: &[Sample]) -> Row {
 }
 
 /// The fields of a created app, without its id.
-fn created(server: &Server, request: &Request) -> anyhow::Result<Value> {
+pub fn created(server: &Server, request: &Request) -> anyhow::Result<Value> {
     let answer = Connection::new(server.address)?.ask(&request.text())?;
     let mut app: Value = serde_json::from_str(&answer)?;
     ensure!(
