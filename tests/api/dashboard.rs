@@ -254,3 +254,141 @@ fn search_engines_are_listed_in_full_and_named_once() {
         Value::Null
     );
 }
+
+#[test]
+fn a_group_has_another_name_unless_another_group_has_it() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let (editors, readers) = (
+        admin.group("Editors", &["app-create"]),
+        admin.group("Readers", &[]),
+    );
+    let member = json!({"groupId": editors, "userId": alice.id});
+    admin.mutate("group.addMember", &member).assert_done();
+    let rename =
+        |group: &str, name: &str| admin.mutate("group.rename", &json!({"groupId": group, "name": name}));
+    rename(&editors, " Writers ").assert_done();
+    let groups = admin.query("group.getAll", &NO_INPUT).data();
+    let groups = groups.as_array().expect("a list").iter();
+    let writers: Vec<_> = groups.filter(|group| group["id"] == editors.as_str()).collect();
+    assert_eq!(
+        *writers[0],
+        json!({
+            "id": editors, "name": "Writers", "permissions": ["app-create"],
+            "members": [{"id": alice.id, "name": "alice"}],
+        })
+    );
+    rename(&readers, "WRITERS").assert_refused(409, "CONFLICT");
+    // Another way to write its own name, and the name that has become free.
+    rename(&editors, "writers").assert_done();
+    rename(&readers, "Editors").assert_done();
+    rename(MISSING, "Others").assert_refused(404, "NOT_FOUND");
+    for bad in ["", " ", "a\u{0}b", &"x".repeat(65)] {
+        rename(&editors, bad).assert_bad_field("name");
+    }
+}
+
+#[test]
+fn a_board_is_replaced_and_keeps_its_creator_and_its_shares() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let (first, second) = (admin.app("First"), admin.app("Second"));
+    let items = json!([{"kind": "app", "appId": first}, {"kind": "bookmarks", "appIds": [first, second]}]);
+    let board = admin.board_of("Home", false, &items);
+    admin.board("Other", false);
+    let share = json!({"boardId": board, "users": [alice.id], "groups": []});
+    admin.mutate("board.share", &share).assert_done();
+
+    let items = json!([{"kind": "bookmarks", "appIds": [second]}, {"kind": "app", "appId": first}]);
+    let update = json!({"id": board, "name": " Start ", "isPublic": true, "items": items});
+    admin.mutate("board.update", &update).assert_done();
+    let found = alice.query("board.byId", &json!({"id": board})).data();
+    let expected =
+        json!({"id": board, "name": "Start", "isPublic": true, "creatorId": admin.user_id, "items": items});
+    assert_eq!(found, expected);
+
+    let with = |field: &str, value: Value| {
+        let mut input = update.clone();
+        input[field] = value;
+        admin.mutate("board.update", &input)
+    };
+    with("id", json!(MISSING)).assert_refused(404, "NOT_FOUND");
+    with("name", json!("OTHER")).assert_refused(409, "CONFLICT");
+    with("items", json!([{"kind": "app", "appId": MISSING}])).assert_refused(404, "NOT_FOUND");
+    with("name", json!("")).assert_bad_field("name");
+    let too_many = vec![json!({"kind": "app", "appId": first}); 1001];
+    with("items", json!(too_many)).assert_bad_field("items");
+    // A refused change leaves the board as it was.
+    let same = alice.query("board.byId", &json!({"id": board})).data();
+    assert_eq!(same, expected);
+    // Private again, it is still shared.
+    with("isPublic", json!(false)).assert_done();
+    alice
+        .query("board.byId", &json!({"id": board}))
+        .assert_status(200);
+    server
+        .anonymous()
+        .query("board.byId", &json!({"id": board}))
+        .assert_refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn callers_list_the_boards_that_they_may_view() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let friends = admin.group("friends", &[]);
+    let (alice, bob) = (admin.user("alice"), admin.user_in("bobby", &[&friends]));
+    let viewer = admin.user_with("viewer", "board-view-all");
+    admin.board("Public", true);
+    let (shared, private) = (admin.board("Shared", false), admin.board("Private", false));
+    let of_group = json!({"boardId": shared, "users": [], "groups": [friends]});
+    admin.mutate("board.share", &of_group).assert_done();
+    let of_alice = json!({"boardId": private, "users": [alice.id], "groups": []});
+    admin.mutate("board.share", &of_alice).assert_done();
+    let names = |client: &dyn Client| {
+        let boards = client.query("board.getVisible", &NO_INPUT).data();
+        let boards = boards.as_array().expect("a list").iter();
+        let names = boards.map(|board| board["name"].as_str().expect("a name").to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&server.anonymous()), ["Public"]);
+    assert_eq!(names(&alice), ["Private", "Public"]);
+    assert_eq!(names(&bob), ["Public", "Shared"]);
+    assert_eq!(names(&viewer), ["Private", "Public", "Shared"]);
+    assert_eq!(names(&admin), ["Private", "Public", "Shared"]);
+    assert_eq!(names(&admin.user("carol")), ["Public"]);
+}
+
+#[test]
+fn a_search_engine_is_replaced_and_offered_to_every_user() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let id = admin.search_engine("Wiki", "w");
+    admin.search_engine("Maps", "m");
+    let update = json!({
+        "id": id, "name": "Lexicon", "short": "l", "urlTemplate": "https://lexicon.example/%s",
+        "iconUrl": "/lexicon.svg", "description": "Words",
+    });
+    admin.mutate("searchEngine.update", &update).assert_done();
+    let offered = alice.query("searchEngine.getSelectable", &NO_INPUT).data();
+    assert_eq!(offered[0], update);
+    assert_eq!(offered, admin.query("searchEngine.getAll", &NO_INPUT).data());
+
+    let with = |field: &str, value: Value| {
+        let mut input = update.clone();
+        input[field] = value;
+        admin.mutate("searchEngine.update", &input)
+    };
+    with("id", json!(MISSING)).assert_refused(404, "NOT_FOUND");
+    with("name", json!("maps")).assert_refused(409, "CONFLICT");
+    with("short", json!("M")).assert_refused(409, "CONFLICT");
+    with("urlTemplate", json!("https://lexicon.example/")).assert_bad_field("urlTemplate");
+    with("iconUrl", json!("javascript:alert(1)")).assert_bad_field("iconUrl");
+    // Its own name and short are free for it; a description that is absent goes.
+    with("description", Value::Null).assert_done();
+    let offered = alice.query("searchEngine.getSelectable", &NO_INPUT).data();
+    assert_eq!(offered[0]["description"], Value::Null);
+}

@@ -15,6 +15,7 @@ mod icons;
 mod keys_and_invites;
 mod lost_access;
 mod openapi;
+mod own;
 mod profiles;
 mod races;
 mod rest;

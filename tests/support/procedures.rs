@@ -63,6 +63,10 @@ pub trait Records {
     fn spare_search_engine(&mut self) -> String;
     /// An API key that the call may delete.
     fn spare_key(&mut self) -> String;
+    /// An API key, of the user whom the call is about, that the call may delete.
+    fn spare_own_key(&mut self) -> String {
+        self.spare_key()
+    }
     /// An invite that the call may delete.
     fn spare_invite(&mut self) -> String;
     /// A session, of the user whom the call is about, that the call may delete.
@@ -363,10 +367,18 @@ pub static TABLE: &[Row] = &[
         .rest("DELETE", "/api/apps/{appId}").weight(35),
     // The dashboard side: admin only unless said.
     query("apiKeys.getAll", ADMIN, none).weight(10),
+    query("apiKeys.getOwn", SignedIn, none).rest("GET", "/api/apiKeys/own").weight(10),
     mutation("apiKeys.create", ADMIN, |it| json!({"userId": it.user()})).weight(25),
+    mutation("apiKeys.createOwn", SignedIn, |_| json!({"name": "My laptop"})).rest("POST", "/api/apiKeys/own"),
+    mutation("apiKeys.deleteOwn", OwnOnly, |it| json!({"apiKeyId": it.spare_own_key()}))
+        .rest("DELETE", "/api/apiKeys/own/{apiKeyId}").weight(8),
     mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
     query("session.getAll", SignedIn, none).weight(25),
     mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(25),
+    mutation("session.deleteOthers", SignedIn, |it| {
+        it.spare_session();
+        NO_INPUT
+    }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(4),
     query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
     mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
         .rest("POST", "/api/invites").weight(25),
@@ -374,6 +386,8 @@ pub static TABLE: &[Row] = &[
         .rest("DELETE", "/api/invites/{id}").weight(8),
     query("group.getAll", ADMIN, none),
     mutation("group.createGroup", ADMIN, |it| json!({"name": it.name()})),
+    mutation("group.rename", ADMIN, |it| json!({"groupId": it.spare_group(), "name": it.name()}))
+        .rest("PATCH", "/api/groups/{groupId}"),
     mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})).weight(10),
     mutation("group.savePermissions", ADMIN,
         |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})).weight(25),
@@ -384,15 +398,25 @@ pub static TABLE: &[Row] = &[
         json!({"groupId": group, "userId": user})
     }),
     query("board.getAll", ADMIN, none).weight(10),
+    query("board.getVisible", Everyone, none).rest("GET", "/api/boards"),
     query("board.byId", Everyone, |it| json!({"id": it.board()})).weight(30),
     mutation("board.create", ADMIN, |it|
         json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
         .weight(22),
+    mutation("board.update", ADMIN, |it|
+        json!({"id": it.spare_board(), "name": it.name(), "isPublic": it.flag(),
+            "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
     mutation("board.share", ADMIN, |it|
         json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})).weight(40),
     mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).weight(9),
     query("searchEngine.getAll", ADMIN, none).weight(10),
+    query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),
+    mutation("searchEngine.update", ADMIN, |it| {
+        let mut input = search_engine(&it.name());
+        input["id"] = it.spare_search_engine().into();
+        input
+    }).rest("PUT", "/api/searchEngines/{id}"),
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
     query("onboard.currentStep", Everyone, none).weight(5),
     mutation("state.apply", ADMIN, document).about(About::Report).weight(12),

@@ -104,10 +104,14 @@ pub(super) async fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHas
     run_for_user(db, &sql, &values).await
 }
 
-pub(super) async fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
-    let sql = "
-        SELECT id, name, user_id, created_at, expires_at, last_used_at FROM api_key ORDER BY id";
-    all(db, sql, &[], |row| {
+/// The keys of this user, or all.
+pub(super) async fn list_keys(db: &Connection, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
+    let whose = user_id.map_or("", |_| "WHERE user_id = $1");
+    let sql = format!(
+        "SELECT id, name, user_id, created_at, expires_at, last_used_at FROM api_key {whose} ORDER BY id"
+    );
+    let values: Vec<Value<'_>> = user_id.iter().map(|id| id as Value<'_>).collect();
+    all(db, &sql, &values, |row| {
         Ok(ApiKey {
             id: row.try_get(0)?,
             name: row.try_get(1)?,
@@ -179,11 +183,11 @@ pub(super) async fn delete_session(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM session WHERE id = $1", &[&id]).await? > 0)
 }
 
-/// Ends a user's sessions except this one.
-pub(super) async fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option<&str>) -> Result<()> {
+/// Ends a user's sessions except this one; answers how many.
+pub(super) async fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option<&str>) -> Result<u64> {
     // There may be none to keep.
     let sql = "DELETE FROM session WHERE user_id = $1 AND id IS DISTINCT FROM $2";
-    run(db, sql, &[&user_id, &kept]).await.map(drop)
+    run(db, sql, &[&user_id, &kept]).await
 }
 
 /// Gives a session of this user another token; false if there is no such session.

@@ -29,8 +29,8 @@ impl DashboardTransaction for PostgresTransaction {
         self.created(&key.id, inserted.map(|()| true)).await.map(drop)
     }
 
-    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
-        let found = credentials::list_keys(self.read_once().await?).await;
+    async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
+        let found = credentials::list_keys(self.read_once().await?, user_id).await;
         self.ended(found).await
     }
 
@@ -62,6 +62,13 @@ impl DashboardTransaction for PostgresTransaction {
     async fn delete_session(&mut self, id: &str) -> Result<bool> {
         let deleted = credentials::delete_session(self.write_beside().await?, id).await;
         self.ended(deleted).await
+    }
+
+    async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64> {
+        let deleted = credentials::delete_other_sessions(self.write().await?, user_id, kept).await;
+        let deleted = self.ended(deleted).await?;
+        self.trail.changed(user_id);
+        Ok(deleted)
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
@@ -136,6 +143,11 @@ impl DashboardTransaction for PostgresTransaction {
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
         let found = boards::list(self.read_once().await?).await;
+        self.ended(found).await
+    }
+
+    async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
+        let found = boards::list_visible(self.read_once().await?, user_id).await;
         self.ended(found).await
     }
 

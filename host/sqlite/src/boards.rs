@@ -78,6 +78,14 @@ pub(super) fn list(db: &Connection) -> Result<Vec<BoardSummary>> {
     all(db, sql, [], summary)
 }
 
+/// The boards that this user may view; none: an anonymous caller.
+pub(super) fn list_visible(db: &Connection, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
+    let may_view = &*MAY_VIEW;
+    let sql =
+        format!("SELECT id, name, is_public, creator_id FROM board WHERE {may_view} ORDER BY name_key, id");
+    all(db, &sql, [user_id], summary)
+}
+
 pub(super) fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
     let sql = "SELECT id, name, is_public, creator_id FROM board WHERE id = ?1";
     let Some(board) = first(db, sql, [id], summary)? else {

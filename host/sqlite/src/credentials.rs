@@ -1,6 +1,6 @@
 //! Statements on API keys and sessions.
 
-use rusqlite::{Connection, Params, Result, ToSql, params};
+use rusqlite::{Connection, Params, Result, ToSql, params, params_from_iter};
 
 use super::groups::permissions;
 use super::query::{all, first, run};
@@ -98,10 +98,13 @@ pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> 
     run_for_user(db, sql, values)
 }
 
-pub(super) fn list_keys(db: &Connection) -> Result<Vec<ApiKey>> {
-    let sql = "
-        SELECT id, name, user_id, created_at, expires_at, last_used_at FROM api_key ORDER BY id";
-    all(db, sql, [], |row| {
+/// The keys of this user, or all.
+pub(super) fn list_keys(db: &Connection, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
+    let whose = user_id.map_or("", |_| "WHERE user_id = ?1");
+    let sql = format!(
+        "SELECT id, name, user_id, created_at, expires_at, last_used_at FROM api_key {whose} ORDER BY id"
+    );
+    all(db, &sql, params_from_iter(user_id), |row| {
         Ok(ApiKey {
             id: row.get(0)?,
             name: row.get(1)?,
@@ -172,15 +175,11 @@ pub(super) fn delete_session(db: &Connection, id: &str) -> Result<bool> {
     Ok(run(db, "DELETE FROM session WHERE id = ?1", [id])? > 0)
 }
 
-/// Ends a user's sessions except this one.
-pub(super) fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option<&str>) -> Result<()> {
+/// Ends a user's sessions except this one; answers how many.
+pub(super) fn delete_other_sessions(db: &Connection, user_id: &str, kept: Option<&str>) -> Result<u64> {
     // IS NOT, because there may be none to keep.
-    run(
-        db,
-        "DELETE FROM session WHERE user_id = ?1 AND id IS NOT ?2",
-        params![user_id, kept],
-    )
-    .map(drop)
+    let sql = "DELETE FROM session WHERE user_id = ?1 AND id IS NOT ?2";
+    Ok(run(db, sql, params![user_id, kept])? as u64)
 }
 
 /// Gives a session of this user another token; false if there is no such session.

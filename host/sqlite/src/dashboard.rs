@@ -28,8 +28,10 @@ impl DashboardTransaction for SqliteTransaction {
             .await
     }
 
-    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
-        self.scan(credentials::list_keys).await
+    async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
+        let user_id = user_id.map(str::to_owned);
+        self.scan(move |db| credentials::list_keys(db, user_id.as_deref()))
+            .await
     }
 
     async fn delete_key(&mut self, id: &str) -> Result<bool> {
@@ -58,6 +60,14 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn delete_session(&mut self, id: &str) -> Result<bool> {
         self.write(|db| credentials::delete_session(db, id)).await
+    }
+
+    async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64> {
+        let (owner, kept) = (user_id.to_owned(), kept.map(str::to_owned));
+        let delete = move |db: &Connection| credentials::delete_other_sessions(db, &owner, kept.as_deref());
+        let deleted = self.write_alone(delete).await?;
+        self.trail.changed(user_id);
+        Ok(deleted)
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
@@ -132,6 +142,12 @@ impl DashboardTransaction for SqliteTransaction {
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
         self.scan(boards::list).await
+    }
+
+    async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
+        let user_id = user_id.map(str::to_owned);
+        self.scan(move |db| boards::list_visible(db, user_id.as_deref()))
+            .await
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {

@@ -43,8 +43,8 @@ pub trait DashboardTransaction: Transaction {
 
     /// Stores a new key. `reference`: its user does not exist, or is disabled.
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()>;
-    /// All keys, by id.
-    async fn list_keys(&mut self) -> Result<Vec<ApiKey>>;
+    /// The keys of this user, or all, by id.
+    async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>>;
     /// Removes a key; false if there is no such key.
     async fn delete_key(&mut self, id: &str) -> Result<bool>;
     /// Stores when a key was last used.
@@ -58,6 +58,9 @@ pub trait DashboardTransaction: Transaction {
     async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()>;
     /// Removes a session; false if there is no such session.
     async fn delete_session(&mut self, id: &str) -> Result<bool>;
+    /// Removes the sessions of a user except this one. Answers how many it removed. The user is the record that
+    /// it changes.
+    async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64>;
     /// Removes the sessions that have expired.
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()>;
 
@@ -91,6 +94,8 @@ pub trait DashboardTransaction: Transaction {
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
     /// All boards by name, without their items.
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
+    /// The boards that this user may view, by name, without their items; none: those that everyone may view.
+    async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
     /// A board with its items.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
     /// Whom a board is shared with.

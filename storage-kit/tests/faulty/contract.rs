@@ -471,10 +471,8 @@ async fn keys_of(
     transaction: &mut dyn DashboardTransaction,
     user_id: &str,
 ) -> Result<Vec<(ApiKey, SecretHash)>> {
-    let mut keys = transaction.list_keys().await?;
-    keys.retain(|key| key.user_id == user_id);
     let mut found = Vec::new();
-    for key in keys {
+    for key in transaction.list_keys(Some(user_id)).await? {
         let by_id = CredentialKey::Key(key.id.clone());
         if let Some(credential) = transaction.find_credential(&by_id).await? {
             found.push((key, credential.secret));

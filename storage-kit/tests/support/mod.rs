@@ -290,8 +290,8 @@ async fn answer(dashboard: &mut dyn DashboardTransaction, call: BridgeCall) -> R
             inserted.map(Value::from).map_err(refused)
         }
         BridgeCall::GetKeys { user } => {
-            let keys = dashboard.list_keys().await.map_err(refused)?.into_iter();
-            Ok(keys.filter(|key| key.user_id == user).map(|key| key.id).collect())
+            let keys = dashboard.list_keys(Some(&user)).await.map_err(refused)?;
+            Ok(keys.into_iter().map(|key| key.id).collect())
         }
         BridgeCall::GetColorScheme { user } => {
             let user = dashboard.get_session_user(&user).await.map_err(refused)?;

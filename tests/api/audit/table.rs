@@ -183,7 +183,8 @@ fn every_mutation_that_refuses_its_input_has_one_row() {
         id: Some(&bench.admin.id),
         authentication: "key",
     };
-    for row in mutations() {
+    // Where none is expected, an input is ignored.
+    for row in mutations().filter(|row| bench.input(row) != NO_INPUT) {
         for body in ["{\"a", "[[7]]", "7"] {
             let path = format!("/api/trpc/{}", row.name);
             let (answer, rows) = bench.rows_of(|| actor.client.send_text("POST", &path, body));

@@ -29,7 +29,13 @@ fn every_documented_refusal_can_be_produced() {
     let user = admin.user("alice").id;
     let group = admin.group("group", &[]);
     let board = admin.board("board", true);
+    let other_board = admin.board("another board", true);
     admin.search_engine("engine", "e");
+    let other_engine = admin.search_engine("another engine", "a");
+    // As many keys as a user may make for themselves.
+    for _ in 0..100 {
+        admin.mutate("apiKeys.createOwn", &json!({})).assert_status(200);
+    }
     let admins = admin.query("group.getAll", &Value::Null).data();
     let admins = admins.as_array().expect("groups").iter();
     let admins = admins
@@ -41,6 +47,7 @@ fn every_documented_refusal_can_be_produced() {
     let account =
         |name: &str, groups: Value| json!({"username": name, "password": PASSWORD, "groupIds": groups});
     let by_id = json!({"id": MISSING});
+    let engine = |id: &str, name: &str, short: &str| json!({"id": id, "name": name, "short": short, "urlTemplate": "https://x.example/%s", "iconUrl": "x"});
     let table: Vec<(&str, u16, Value)> = vec![
         ("user.getById", 404, json!({"userId": MISSING})),
         ("user.create", 404, account("carol", json!([MISSING]))),
@@ -89,9 +96,13 @@ fn every_documented_refusal_can_be_produced() {
         ("app.update", 404, by_id.clone()),
         ("apiKeys.create", 404, json!({"userId": MISSING})),
         ("apiKeys.delete", 404, json!({"apiKeyId": MISSING})),
+        ("apiKeys.deleteOwn", 404, json!({"apiKeyId": MISSING})),
+        ("apiKeys.createOwn", 409, json!({})),
         ("session.delete", 404, by_id.clone()),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("group.createGroup", 409, json!({"name": "group"})),
+        ("group.rename", 404, json!({"groupId": MISSING, "name": "new"})),
+        ("group.rename", 409, json!({"groupId": group, "name": "admins"})),
         ("group.deleteGroup", 404, by_id.clone()),
         ("group.deleteGroup", 409, json!({"id": admins})),
         (
@@ -131,6 +142,16 @@ fn every_documented_refusal_can_be_produced() {
             json!({"name": "board", "isPublic": true, "items": []}),
         ),
         (
+            "board.update",
+            404,
+            json!({"id": MISSING, "name": "new", "isPublic": true, "items": []}),
+        ),
+        (
+            "board.update",
+            409,
+            json!({"id": other_board, "name": "board", "isPublic": true, "items": []}),
+        ),
+        (
             "board.share",
             404,
             json!({"boardId": board, "users": [MISSING], "groups": []}),
@@ -141,6 +162,8 @@ fn every_documented_refusal_can_be_produced() {
             409,
             json!({"name": "engine", "short": "x", "urlTemplate": "https://x.example/%s", "iconUrl": "x"}),
         ),
+        ("searchEngine.update", 404, engine(MISSING, "new", "n")),
+        ("searchEngine.update", 409, engine(&other_engine, "engine", "n")),
         ("searchEngine.delete", 404, by_id),
         (
             "state.apply",

@@ -179,13 +179,14 @@ ask_first! {
     find_credential(key: &CredentialKey) -> Option<Credential>;
     get_session_user(user_id: &str) -> Option<SessionUser>;
     insert_key(key: &ApiKey, secret: &SecretHash) -> ();
-    list_keys() -> Vec<ApiKey>;
+    list_keys(user_id: Option<&str>) -> Vec<ApiKey>;
     delete_key(id: &str) -> bool;
     touch_key(id: &str, now: Timestamp) -> ();
     insert_session(session: &Session, token: &SecretHash) -> ();
     list_sessions(user_id: &str) -> Vec<Session>;
     touch_session(id: &str, now: Timestamp, expires_at: Timestamp) -> ();
     delete_session(id: &str) -> bool;
+    delete_other_sessions(user_id: &str, kept: Option<&str>) -> u64;
     delete_expired_sessions(now: Timestamp) -> ();
     insert_invite(invite: &NewInvite, token: &SecretHash) -> ();
     list_invites() -> Vec<Invite>;
@@ -200,6 +201,7 @@ ask_first! {
     remove_from_group(user_id: &str, group_id: &str) -> bool;
     insert_board(board: &Board, name_key: &str) -> bool;
     list_boards() -> Vec<BoardSummary>;
+    list_visible_boards(user_id: Option<&str>) -> Vec<BoardSummary>;
     get_board(id: &str) -> Option<Board>;
     update_board(board: &Board, name_key: &str) -> bool;
     get_shares(id: &str) -> Option<Shares>;

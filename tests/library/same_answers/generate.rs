@@ -121,7 +121,7 @@ impl Generator {
                         let expires_at = time::parse(input["expirationDate"].as_str()?)?;
                         (expires_at, Caller::Anonymous, register)
                     }
-                    "apiKeys.create" => {
+                    "apiKeys.create" | "apiKeys.createOwn" => {
                         let shows = Caller::Shows(text(&output["apiKey"]));
                         let look = Action::Call {
                             procedure: "app.selectable".into(),
@@ -233,7 +233,7 @@ impl Generator {
         // Only users with sessions can list some, and only those who have listed some can end one.
         if procedure.starts_with("session.") && !is_any {
             let sessions = match procedure {
-                "session.getAll" => &self.world.sessions,
+                "session.getAll" | "session.deleteOthers" => &self.world.sessions,
                 _ => &self.world.listed_sessions,
             };
             let owners = sessions.there.iter().map(|session| session.user_id.clone());

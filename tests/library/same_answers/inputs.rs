@@ -108,9 +108,9 @@ impl Inputs<'_> {
                 json!(apps)
             }
             "app.update" => self.app_change(),
-            "apiKeys.create" => {
+            "apiKeys.create" | "apiKeys.createOwn" => {
                 let mut input = json!({});
-                if self.rng.u8(..5) != 0 {
+                if procedure == "apiKeys.create" && self.rng.u8(..5) != 0 {
                     input["userId"] = json!(self.user());
                 }
                 if self.rng.bool() {
@@ -130,10 +130,14 @@ impl Inputs<'_> {
                 }
                 json!({"groupId": self.world.groups.id(self.rng), "permissions": permissions})
             }
-            "board.create" => {
+            "board.create" | "board.update" => {
                 let count = self.count(4);
                 let items: Vec<_> = (0..count).map(|_| self.item()).collect();
-                json!({"name": self.label(64), "isPublic": self.rng.bool(), "items": items})
+                let mut input = json!({"name": self.label(64), "isPublic": self.rng.bool(), "items": items});
+                if procedure == "board.update" {
+                    input["id"] = json!(self.world.boards.id(self.rng));
+                }
+                input
             }
             "board.share" => {
                 let (users, groups) = (self.count(3), self.count(3));
@@ -143,7 +147,7 @@ impl Inputs<'_> {
                     "groups": self.good_ids(&self.world.groups, groups),
                 })
             }
-            "searchEngine.create" => {
+            "searchEngine.create" | "searchEngine.update" => {
                 let template = match self.rng.u8(..10) {
                     0 => "https://search.example/",
                     1 => "ftp://search.example/%s",
@@ -154,6 +158,9 @@ impl Inputs<'_> {
                     "urlTemplate": template, "iconUrl": "/icon.svg",
                 });
                 self.maybe(&mut input, "description", texts::name);
+                if procedure == "searchEngine.update" {
+                    input["id"] = json!(self.world.engines.id(self.rng));
+                }
                 input
             }
             "state.apply" => self.document(),

@@ -262,6 +262,11 @@ impl World {
                     });
                 }
             }
+            "session.deleteOthers" => {
+                let user_id = self.user_of(caller).cloned().unwrap_or_default();
+                self.listed_sessions
+                    .remove_where(|session| session.user_id == user_id);
+            }
             "session.delete" => self.listed_sessions.remove(&text(&input["id"])),
             "invite.createInvite" => self.invites.add(Secret {
                 id: text(&output["id"]),
@@ -269,11 +274,8 @@ impl World {
                 user_id: String::new(),
             }),
             "invite.deleteInvite" => self.invites.remove(&text(&input["id"])),
-            "apiKeys.create" => {
-                let of_caller = match caller {
-                    Caller::Vouched { id, .. } => id.clone(),
-                    _ => String::new(),
-                };
+            "apiKeys.create" | "apiKeys.createOwn" => {
+                let of_caller = self.user_of(caller).cloned().unwrap_or_default();
                 let user_id = input["userId"].as_str().map_or(of_caller, str::to_owned);
                 self.keys.add(Secret {
                     id: text(&output["id"]),
@@ -281,7 +283,7 @@ impl World {
                     user_id,
                 });
             }
-            "apiKeys.delete" => self.keys.remove(&text(&input["apiKeyId"])),
+            "apiKeys.delete" | "apiKeys.deleteOwn" => self.keys.remove(&text(&input["apiKeyId"])),
             "state.export" => self.exported = Some(output.clone()),
             "state.apply" if output["dryRun"] == false => self.learn_report(input, output),
             _ if row.creates() => {

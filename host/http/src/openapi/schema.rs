@@ -28,6 +28,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("BoardSummary", "A board in a list."),
     ("ChangedEntry", "A record that existed and was changed."),
     ("CreatedApiKey", "A new API key."),
+    ("EndedSessions", "The sessions that a call ended."),
     ("CreatedApp", "A new app."),
     ("CreatedInvite", "A new invite."),
     ("CurrentSession", "Who is signed in, and until when."),

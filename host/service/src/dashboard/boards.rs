@@ -54,6 +54,15 @@ struct Create {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+struct Update {
+    id: String,
+    name: String,
+    is_public: bool,
+    items: Vec<BoardItem>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Share {
     board_id: String,
     users: Vec<String>,
@@ -71,30 +80,48 @@ const BOARD: Shape = Named(
     ]),
 );
 
+const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
+
+const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
+const IS_PUBLIC: Field =
+    required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
+const NEW_ITEMS: Field = required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
+    .about("Its items, in this order; bookmarks of at most as many apps.");
+
 pub(super) static ROWS: &[Row] = &[
-    query(
-        "board.getAll",
-        Nothing,
-        List(&Named("BoardSummary", &Record(&SUMMARY))),
-        |call| Box::pin(get_all(call)),
-    )
-    .about("All boards without their items, by name."),
+    query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
+        .about("All boards without their items, by name."),
+    query("board.getVisible", Nothing, SUMMARIES, |call| {
+        Box::pin(get_visible(call))
+    })
+    .public()
+    .about("The boards that the caller may view, without their items, by name.")
+    .at("GET", "/api/boards"),
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
         .refuses(&[Code::NotFound]),
     mutation(
         "board.create",
-        Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
-            required("isPublic", Boolean).about("Whether everyone may view it, signed in or not."),
-            required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
-                .about("Its items, in this order; bookmarks of at most as many apps."),
-        ]),
+        Record(&[NAME, IS_PUBLIC, NEW_ITEMS]),
         ID,
         |call| Box::pin(create(call)),
     )
     .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .refuses(&[Code::NotFound, Code::Conflict]),
+    mutation(
+        "board.update",
+        Record(&[
+            required("id", Text).about("Which board: its id."),
+            NAME,
+            IS_PUBLIC,
+            NEW_ITEMS,
+        ]),
+        Nothing,
+        |call| Box::pin(update(call)),
+    )
+    .about("Replaces a board with its items. Its creator and its shares stay. `NOT_FOUND`: no such board or app.")
+    .at("PUT", "/api/boards/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "board.share",
@@ -126,6 +153,14 @@ pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T)
     }
 }
 
+/// The number of apps in an item.
+fn apps_of(item: &BoardItem) -> usize {
+    match item {
+        BoardItem::App { .. } => 1,
+        BoardItem::Bookmarks { app_ids } => app_ids.len(),
+    }
+}
+
 /// Bounds the number of users and groups that a board is shared with.
 pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
     fields.count("users", users, MOST_ITEMS);
@@ -135,6 +170,15 @@ pub(super) fn check_shares(fields: &mut Fields, users: usize, groups: usize) {
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_boards().await?)
+}
+
+async fn get_visible(call: Call) -> Result<Output, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    let boards = match call.identity.authentication {
+        Authentication::Operator => transaction.list_boards().await?,
+        _ => transaction.list_visible_boards(call.identity.user_id()).await?,
+    };
+    json(&boards)
 }
 
 async fn by_id(mut call: Call) -> Result<Output, Error> {
@@ -157,10 +201,7 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
     let mut fields = Fields::default();
     let name = check_name(&mut fields, &input.name);
-    check_items(&mut fields, &input.items, |item| match item {
-        BoardItem::App { .. } => 1,
-        BoardItem::Bookmarks { app_ids } => app_ids.len(),
-    });
+    check_items(&mut fields, &input.items, apps_of);
     fields.check()?;
 
     let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
@@ -181,6 +222,34 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     )?;
     transaction.commit().await?;
     json(&Created { id: board.board.id })
+}
+
+async fn update(mut call: Call) -> Result<Output, Error> {
+    let input: Update = call.input()?;
+    let mut fields = Fields::default();
+    let name = check_name(&mut fields, &input.name);
+    check_items(&mut fields, &input.items, apps_of);
+    fields.check()?;
+
+    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let mut transaction = call.begin(Access::Write).await?;
+    let present = transaction.get_board(&input.id).await?;
+    let present = present.ok_or_else(|| Error::not_found("Board"))?.board;
+    let board = Board {
+        board: BoardSummary {
+            name,
+            is_public: input.is_public,
+            ..present
+        },
+        items: input.items,
+    };
+    let updated = transaction.update_board(&board, &name_key).await;
+    free(
+        updated.map_err(|error| referred(error, "App"))?,
+        "The board's name",
+    )?;
+    transaction.commit().await?;
+    json(&())
 }
 
 async fn share(mut call: Call) -> Result<Output, Error> {

@@ -49,6 +49,13 @@ struct Create {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+struct Rename {
+    group_id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct SavePermissions {
     group_id: String,
     permissions: Vec<String>,
@@ -85,6 +92,18 @@ pub(super) static ROWS: &[Row] = &[
     )
     .about("Makes a group without permissions and members, and answers its id.")
     .refuses(&[Code::Conflict]),
+    mutation(
+        "group.rename",
+        Record(&[
+            required("groupId", Text).about("Which group: its id."),
+            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
+        ]),
+        Nothing,
+        |call| Box::pin(rename(call)),
+    )
+    .about("Gives a group another name. Its permissions and members stay.")
+    .at("PATCH", "/api/groups/{groupId}")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     mutation("group.deleteGroup", ID, Nothing, |call| Box::pin(delete(call)))
         .about(
             "Deletes a group: its members lose what it permitted. `CONFLICT`: no administrator would remain.",
@@ -145,6 +164,26 @@ async fn create(mut call: Call) -> Result<Output, Error> {
     )?;
     transaction.commit().await?;
     json(&Created { id })
+}
+
+async fn rename(mut call: Call) -> Result<Output, Error> {
+    let input: Rename = call.input()?;
+    let mut fields = Fields::default();
+    let name = check_name(&mut fields, &input.name);
+    fields.check()?;
+
+    let name_key = call.resources.sandbox.name_key(call.context(), &name).await?;
+    let mut transaction = call.begin(Access::Write).await?;
+    let holder = transaction.find_group(&name_key).await?;
+    let is_free = holder.is_none_or(|holder| holder == input.group_id);
+    let renamed = is_free
+        && transaction
+            .update_group(&input.group_id, &name, &name_key)
+            .await?;
+    free(is_free, "The group's name")?;
+    found(renamed, "Group")?;
+    transaction.commit().await?;
+    json(&())
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {

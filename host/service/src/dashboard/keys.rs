@@ -5,7 +5,7 @@ use portico_model::{
     error::{Code, Error},
     time,
 };
-use portico_storage::{Access, ApiKey};
+use portico_storage::{Access, ApiKey, Authentication, CredentialKey, DashboardTransaction};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -18,8 +18,8 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        NULLABLE_DATE, NULLABLE_TEXT,
-        Shape::{Date, List, Named, Nothing, Optional, Record, Text},
+        Field, NULLABLE_DATE, NULLABLE_TEXT,
+        Shape::{self, Date, List, Named, Nothing, Optional, Record, Text},
         optional, required,
     },
 };
@@ -46,78 +46,152 @@ struct Delete {
     api_key_id: String,
 }
 
+/// The most keys that a user may make for themselves.
+const MOST_OWN_KEYS: usize = 100;
+
+const KEYS: Shape = List(&Named(
+    "ApiKey",
+    &Record(&[
+        required("id", Text).about("The key's id: the part of the key before the dot."),
+        required("name", NULLABLE_TEXT).about("The key's name; null if it has none."),
+        required("userId", Text).about("The id of the key's user. The key has this user's permissions."),
+        required("createdAt", Date).about("When it was made."),
+        required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
+        required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
+    ]),
+));
+
+const CREATED: Shape = Named(
+    "CreatedApiKey",
+    &Record(&[
+        required("id", Text).about("The key's id."),
+        required("apiKey", Text).about("The key, shown only here."),
+    ]),
+);
+
+const NAME: Field = optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed.");
+const EXPIRES_AT: Field = optional("expiresAt", Date).about("When it ends; never if absent.");
+const WHICH: Shape = Record(&[required("apiKeyId", Text).about("Which key: its id.")]);
+
 pub(super) static ROWS: &[Row] = &[
-    query(
-        "apiKeys.getAll",
-        Nothing,
-        List(&Named(
-            "ApiKey",
-            &Record(&[
-                required("id", Text).about("The key's id: the part of the key before the dot."),
-                required("name", NULLABLE_TEXT).about("The key's name; null if it has none."),
-                required("userId", Text)
-                    .about("The id of the key's user. The key has this user's permissions."),
-                required("createdAt", Date).about("When it was made."),
-                required("expiresAt", NULLABLE_DATE).about("When it ends; null = never."),
-                required("lastUsedAt", NULLABLE_DATE).about("When it was last used, to the minute."),
-            ]),
-        )),
-        |call| Box::pin(get_all(call)),
-    )
-    .about("All API keys, without their secrets."),
+    query("apiKeys.getAll", Nothing, KEYS, |call| Box::pin(get_all(call)))
+        .about("All API keys, without their secrets."),
+    query("apiKeys.getOwn", Nothing, KEYS, |call| Box::pin(get_own(call)))
+        .protected()
+        .about("The caller's own API keys, without their secrets.")
+        .at("GET", "/api/apiKeys/own"),
     mutation(
         "apiKeys.create",
         Optional(&Record(&[
             optional("userId", Text).about("The id of the key's user; the caller if absent."),
-            optional("name", LABEL).about("What it is for: 1 to 64 characters on one line, trimmed."),
-            optional("expiresAt", Date).about("When it ends; never if absent."),
+            NAME,
+            EXPIRES_AT,
         ])),
-        Named(
-            "CreatedApiKey",
-            &Record(&[
-                required("id", Text).about("The key's id."),
-                required("apiKey", Text).about("The key, shown only here."),
-            ]),
-        ),
+        CREATED,
         |call| Box::pin(create(call)),
     )
     .about("Makes an API key. It always has its user's current permissions.")
     .refuses(&[Code::NotFound]),
     mutation(
-        "apiKeys.delete",
-        Record(&[required("apiKeyId", Text).about("Which key: its id.")]),
-        Nothing,
-        |call| Box::pin(delete(call)),
+        "apiKeys.createOwn",
+        Optional(&Record(&[NAME, EXPIRES_AT])),
+        CREATED,
+        |call| Box::pin(create_own(call)),
     )
-    .about("Deletes an API key: it stops working at once.")
+    .protected()
+    .about(
+        "Makes an API key of the caller. A key that makes another one does not outlive it: `expiresAt` is at most \
+         its own. `CONFLICT`: the caller has 100 keys.",
+    )
+    .at("POST", "/api/apiKeys/own")
+    .refuses(&[Code::Conflict]),
+    mutation("apiKeys.delete", WHICH, Nothing, |call| Box::pin(delete(call)))
+        .about("Deletes an API key: it stops working at once.")
+        .refuses(&[Code::NotFound]),
+    mutation("apiKeys.deleteOwn", WHICH, Nothing, |call| {
+        Box::pin(delete_own(call))
+    })
+    .protected()
+    .about("Deletes one of the caller's own API keys. Another's does not exist for them: `NOT_FOUND`.")
+    .at("DELETE", "/api/apiKeys/own/{apiKeyId}")
     .refuses(&[Code::NotFound]),
 ];
 
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
-    json(&transaction.list_keys().await?)
+    json(&transaction.list_keys(None).await?)
+}
+
+async fn get_own(call: Call) -> Result<Output, Error> {
+    // The operator is not a user, and has no keys.
+    let user_id = call.identity.user_id().unwrap_or_default();
+    let mut transaction = call.begin(Access::Read).await?;
+    json(&transaction.list_keys(Some(user_id)).await?)
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input = call.input::<Option<Create>>()?.unwrap_or_default();
-    let mut fields = Fields::default();
-    let name = input.name.map(|name| fields.label("name", &name, 64));
-    fields.check()?;
-    let user_id = input
-        .user_id
+    let name = checked_name(&input)?;
+    let user_id = input.user_id.clone();
+    let user_id = user_id
         .or_else(|| call.identity.user_id().map(Into::into))
         .ok_or_else(|| Error::invalid_field("userId", "is required: the operator is not a user"))?;
 
+    let transaction = call.begin(Access::Write).await?;
+    insert(&call, transaction, user_id, name, input.expires_at).await
+}
+
+async fn create_own(mut call: Call) -> Result<Output, Error> {
+    let input = call.input::<Option<Create>>()?.unwrap_or_default();
+    let name = checked_name(&input)?;
+    let user_id = call.identity.user_id();
+    let user_id = user_id.ok_or_else(|| Error::new(Code::BadRequest, "The operator is not a user"))?;
+
+    let mut transaction = call.begin(Access::Write).await?;
+    if let Authentication::Key(id) = &call.identity.authentication {
+        let calling = transaction
+            .find_credential(&CredentialKey::Key(id.clone()))
+            .await?;
+        let calling = calling.ok_or_else(Error::unauthorized)?;
+        if let Some(end) = calling.expires_at
+            && input.expires_at.is_none_or(|expires_at| expires_at > end)
+        {
+            let end = time::format(end).unwrap_or_default();
+            let message = format!("must be at most {end}, when the key that the call came with ends");
+            return Err(Error::invalid_field("expiresAt", message));
+        }
+    }
+    if transaction.list_keys(Some(user_id)).await?.len() >= MOST_OWN_KEYS {
+        let message = format!("You have {MOST_OWN_KEYS} API keys; delete one first");
+        return Err(Error::new(Code::Conflict, message));
+    }
+    insert(&call, transaction, user_id.into(), name, input.expires_at).await
+}
+
+fn checked_name(input: &Create) -> Result<Option<String>, Error> {
+    let mut fields = Fields::default();
+    let name = input.name.as_ref().map(|name| fields.label("name", name, 64));
+    fields.check()?;
+    Ok(name)
+}
+
+/// Stores a new key, commits, and answers the key.
+async fn insert(
+    call: &Call,
+    mut transaction: Box<dyn DashboardTransaction>,
+    user_id: String,
+    name: Option<String>,
+    expires_at: Option<Timestamp>,
+) -> Result<Output, Error> {
     let issued = call.resources.secrets.api_key();
     let key = ApiKey {
         id: issued.id.clone(),
         name,
         user_id,
         created_at: call.resources.clock.now(),
-        expires_at: input.expires_at,
+        expires_at,
         last_used_at: None,
     };
-    let mut transaction = call.begin(Access::Write).await?;
     transaction
         .insert_key(&key, &issued.hash)
         .await
@@ -133,6 +207,18 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     let input: Delete = call.input()?;
     let mut transaction = call.begin(Access::Write).await?;
     found(transaction.delete_key(&input.api_key_id).await?, "API key")?;
+    transaction.commit().await?;
+    json(&())
+}
+
+async fn delete_own(mut call: Call) -> Result<Output, Error> {
+    let input: Delete = call.input()?;
+    let user_id = call.identity.user_id().unwrap_or_default();
+    let mut transaction = call.begin(Access::Write).await?;
+    let keys = transaction.list_keys(Some(user_id)).await?;
+    // Another user's key counts as missing.
+    let own = keys.iter().any(|key| key.id == input.api_key_id);
+    found(own && transaction.delete_key(&input.api_key_id).await?, "API key")?;
     transaction.commit().await?;
     json(&())
 }

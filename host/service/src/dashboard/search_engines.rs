@@ -14,7 +14,7 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, ID, NULLABLE_TEXT,
+        Bound, Field, ID, NULLABLE_TEXT,
         Shape::{self, Bounded, List, Named, Nothing, Nullable, Record, Text},
         optional, required,
     },
@@ -41,39 +41,66 @@ struct Create {
     description: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct Update {
+    id: String,
+    #[serde(flatten)]
+    engine: Create,
+}
+
+const SEARCH_ENGINES: Shape = List(&Named(
+    "SearchEngine",
+    &Record(&[
+        required("id", Text).about("The search engine's id."),
+        required("name", Text).about("Its name, unique."),
+        required("short", Text).about("What people type to choose it, unique."),
+        required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
+        required("iconUrl", Text).about("Where its icon is."),
+        required("description", NULLABLE_TEXT).about("What it is."),
+    ]),
+));
+
+const FIELDS: [Field; 5] = [
+    required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
+    required("short", SHORT).about("1 to 8 characters on one line, trimmed; unique."),
+    required("urlTemplate", URL_TEMPLATE)
+        .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
+    required("iconUrl", URL).about(ICON_URL_ABOUT),
+    optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
+];
+
 pub(super) static ROWS: &[Row] = &[
-    query(
-        "searchEngine.getAll",
-        Nothing,
-        List(&Named(
-            "SearchEngine",
-            &Record(&[
-                required("id", Text).about("The search engine's id."),
-                required("name", Text).about("Its name, unique."),
-                required("short", Text).about("What people type to choose it, unique."),
-                required("urlTemplate", Text).about("Where it searches; `%s` stands for the query."),
-                required("iconUrl", Text).about("Where its icon is."),
-                required("description", NULLABLE_TEXT).about("What it is."),
-            ]),
-        )),
-        |call| Box::pin(get_all(call)),
-    )
+    query("searchEngine.getAll", Nothing, SEARCH_ENGINES, |call| {
+        Box::pin(get_all(call))
+    })
     .about("All search engines, by name."),
-    mutation(
-        "searchEngine.create",
-        Record(&[
-            required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
-            required("short", SHORT).about("1 to 8 characters on one line, trimmed; unique."),
-            required("urlTemplate", URL_TEMPLATE)
-                .about("A URL with `http://` or `https://` in which `%s` stands for the query."),
-            required("iconUrl", URL).about(ICON_URL_ABOUT),
-            optional("description", DESCRIPTION).about("At most 512 characters, trimmed."),
-        ]),
-        ID,
-        |call| Box::pin(create(call)),
-    )
+    query("searchEngine.getSelectable", Nothing, SEARCH_ENGINES, |call| {
+        Box::pin(get_all(call))
+    })
+    .protected()
+    .about("The search engines among which the caller may choose: all of them, by name.")
+    .at("GET", "/api/searchEngines"),
+    mutation("searchEngine.create", Record(&FIELDS), ID, |call| {
+        Box::pin(create(call))
+    })
     .about("Makes a search engine and answers its id.")
     .refuses(&[Code::Conflict]),
+    mutation(
+        "searchEngine.update",
+        Record(&[
+            required("id", Text).about("Which search engine: its id."),
+            FIELDS[0],
+            FIELDS[1],
+            FIELDS[2],
+            FIELDS[3],
+            FIELDS[4],
+        ]),
+        Nothing,
+        |call| Box::pin(update(call)),
+    )
+    .about("Replaces a search engine.")
+    .at("PUT", "/api/searchEngines/{id}")
+    .refuses(&[Code::NotFound, Code::Conflict]),
     mutation("searchEngine.delete", ID, Nothing, |call| Box::pin(delete(call)))
         .about("Deletes a search engine. Users whose default it was have none.")
         .refuses(&[Code::NotFound]),
@@ -109,38 +136,64 @@ async fn get_all(call: Call) -> Result<Output, Error> {
 
 async fn create(mut call: Call) -> Result<Output, Error> {
     let input: Create = call.input()?;
+    let engine = checked(call.resources.new_id(), input)?;
+    let [name_key, short_key] = keys(&call, &engine).await?;
+
+    let mut transaction = call.begin(Access::Write).await?;
+    let inserted = transaction
+        .insert_search_engine(&engine, &name_key, &short_key)
+        .await?;
+    free(inserted, NAMES)?;
+    transaction.commit().await?;
+    json(&Created { id: engine.id })
+}
+
+async fn update(mut call: Call) -> Result<Output, Error> {
+    let input: Update = call.input()?;
+    let engine = checked(input.id, input.engine)?;
+    let [name_key, short_key] = keys(&call, &engine).await?;
+
+    let mut transaction = call.begin(Access::Write).await?;
+    let present = transaction.list_search_engines().await?;
+    found(present.iter().any(|one| one.id == engine.id), "Search engine")?;
+    let updated = transaction
+        .update_search_engine(&engine, &name_key, &short_key)
+        .await?;
+    free(updated, NAMES)?;
+    transaction.commit().await?;
+    json(&())
+}
+
+/// What must be unique.
+const NAMES: &str = "The search engine's name or short";
+
+/// Checks a search engine and trims its texts.
+fn checked(id: String, input: Create) -> Result<SearchEngine, Error> {
     let mut fields = Fields::default();
-    let engine = check(
-        &mut fields,
-        SearchEngine {
-            id: call.resources.new_id(),
-            name: input.name,
-            short: input.short,
-            url_template: input.url_template,
-            icon_url: input.icon_url,
-            description: input.description,
-        },
-    );
+    let engine = SearchEngine {
+        id,
+        name: input.name,
+        short: input.short,
+        url_template: input.url_template,
+        icon_url: input.icon_url,
+        description: input.description,
+    };
+    let engine = check(&mut fields, engine);
     if let Some(problem) = icon_problem(&engine.icon_url) {
         fields.refuse("iconUrl", problem.into());
     }
     fields.check()?;
+    Ok(engine)
+}
 
+/// The name-keys of its name and its short.
+async fn keys(call: &Call, engine: &SearchEngine) -> Result<[String; 2], Error> {
     let names = [engine.name.clone(), engine.short.clone()];
     let keys = call.resources.sandbox.name_keys(call.context(), &names).await?;
-    let [name_key, short_key] = &keys[..] else {
-        return Err(Error::internal(anyhow::anyhow!(
-            "`names.keys` gave {} keys for 2 names",
-            keys.len()
-        )));
-    };
-    let mut transaction = call.begin(Access::Write).await?;
-    let inserted = transaction
-        .insert_search_engine(&engine, name_key, short_key)
-        .await?;
-    free(inserted, "The search engine's name or short")?;
-    transaction.commit().await?;
-    json(&Created { id: engine.id })
+    keys.try_into().map_err(|keys: Vec<String>| {
+        let count = keys.len();
+        Error::internal(anyhow::anyhow!("`names.keys` gave {count} keys for 2 names"))
+    })
 }
 
 async fn delete(mut call: Call) -> Result<Output, Error> {

@@ -16,7 +16,7 @@ use crate::{
     },
     shape::{
         ID,
-        Shape::{Boolean, Date, List, Named, Nothing, Record, Text},
+        Shape::{Boolean, Date, Integer, List, Named, Nothing, Record, Text},
         required,
     },
 };
@@ -33,6 +33,11 @@ struct SessionEntry {
     expires_at: Timestamp,
     /// Whether it authenticated this call.
     current: bool,
+}
+
+#[derive(Serialize)]
+struct Deleted {
+    deleted: u64,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -57,6 +62,18 @@ pub(super) static ROWS: &[Row] = &[
         .about("Ends one of the caller's own sessions. Another's does not exist for them: `NOT_FOUND`.")
         .refuses(&[Code::NotFound])
         .protected(),
+    mutation(
+        "session.deleteOthers",
+        Nothing,
+        Named(
+            "EndedSessions",
+            &Record(&[required("deleted", Integer).about("How many it ended.")]),
+        ),
+        |call| Box::pin(delete_others(call)),
+    )
+    .about("Ends all of the caller's sessions but the one that this call came in on.")
+    .at("DELETE", "/api/sessions/others")
+    .protected(),
 ];
 
 async fn get_all(call: Call) -> Result<Output, Error> {
@@ -94,4 +111,16 @@ async fn delete(mut call: Call) -> Result<Output, Error> {
     found(own && transaction.delete_session(&input.id).await?, "Session")?;
     transaction.commit().await?;
     json(&())
+}
+
+async fn delete_others(call: Call) -> Result<Output, Error> {
+    let user_id = call.identity.user_id().unwrap_or_default();
+    let current = match &call.identity.authentication {
+        Authentication::Session(id) => Some(&**id),
+        _ => None,
+    };
+    let mut transaction = call.begin(Access::Write).await?;
+    let deleted = transaction.delete_other_sessions(user_id, current).await?;
+    transaction.commit().await?;
+    json(&Deleted { deleted })
 }

@@ -80,7 +80,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
         writer.find_credential(&by_key).await.unwrap(),
         Some(credential.clone())
     );
-    let keys = writer.list_keys().await.unwrap();
+    let keys = writer.list_keys(None).await.unwrap();
     assert_eq!(
         keys[0],
         ApiKey {

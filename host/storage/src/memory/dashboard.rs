@@ -69,8 +69,10 @@ impl DashboardTransaction for MemoryTransaction {
         })
     }
 
-    async fn list_keys(&mut self) -> Result<Vec<ApiKey>> {
-        Ok(self.state.keys.values().map(|(key, _)| key.clone()).collect())
+    async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
+        let keys = self.state.keys.values().map(|(key, _)| key);
+        let keys = keys.filter(|key| user_id.is_none_or(|user_id| key.user_id == user_id));
+        Ok(keys.cloned().collect())
     }
 
     async fn delete_key(&mut self, id: &str) -> Result<bool> {
@@ -114,6 +116,17 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_session(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.sessions.remove(id).is_some()))
+    }
+
+    async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64> {
+        let removed = self.change(|state| {
+            let before = state.sessions.len();
+            let is_kept = |session: &Session| session.user_id != user_id || kept == Some(&session.id);
+            state.sessions.retain(|_, (session, _)| is_kept(session));
+            Ok((before - state.sessions.len()) as u64)
+        })?;
+        self.trail.changed(user_id);
+        Ok(removed)
     }
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
@@ -262,6 +275,15 @@ impl DashboardTransaction for MemoryTransaction {
         let mut rows: Vec<_> = self.state.boards.values().collect();
         rows.sort_by_key(|row| (&row.name_key, &row.board.board.id));
         Ok(rows.into_iter().map(|row| row.board.board.clone()).collect())
+    }
+
+    async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
+        let mut boards = self.list_boards().await?;
+        boards.retain(|board| match user_id {
+            Some(user_id) => self.state.can_view_board(user_id, &board.id),
+            None => board.is_public,
+        });
+        Ok(boards)
     }
 
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>> {

@@ -51,6 +51,17 @@ impl Records for Inputs<'_> {
         self.world.keys.id(self.rng)
     }
 
+    /// Mostly one of the caller's own.
+    fn spare_own_key(&mut self) -> String {
+        let user = self.world.user_of(self.caller);
+        let keys = self.world.keys.there.iter();
+        let own = keys.filter(|key| user == Some(&key.user_id));
+        match self.rng.choice(own.collect::<Vec<_>>()) {
+            Some(own) if self.rng.u8(..8) != 0 => own.id.clone(),
+            _ => self.spare_key(),
+        }
+    }
+
     fn spare_invite(&mut self) -> String {
         self.world.invites.id(self.rng)
     }

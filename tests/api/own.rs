@@ -1,0 +1,126 @@
+//! What users do with their own keys and sessions, and only with these.
+
+use portico_tests::{Client, Fixtures, NO_INPUT, PASSWORD, Portico, administrator};
+use serde_json::{Value, json};
+
+/// The ids in a list of records.
+fn ids(records: &Value) -> Vec<&str> {
+    let records = records.as_array().expect("a list").iter();
+    records
+        .map(|record| record["id"].as_str().expect("an id"))
+        .collect()
+}
+
+#[test]
+fn users_make_list_and_end_keys_of_their_own_and_see_no_others() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let (alice, bob) = (admin.user("alice"), admin.user("bob"));
+    let session = server.sign_in("alice", PASSWORD);
+    let created = session.output_of("apiKeys.createOwn", &json!({"name": "laptop"}));
+    let key = server.key(created["apiKey"].as_str().expect("a key"));
+    assert_eq!(key.profile(&alice.id)["name"], "alice");
+
+    let own = session.query("apiKeys.getOwn", &NO_INPUT).data();
+    // One came from the fixture.
+    assert_eq!(own.as_array().map(Vec::len), Some(2));
+    let laptop = own.as_array().expect("a list").iter();
+    let laptop: Vec<_> = laptop.filter(|key| key["id"] == created["id"]).collect();
+    assert_eq!(
+        (&laptop[0]["name"], &laptop[0]["userId"]),
+        (&json!("laptop"), &json!(alice.id))
+    );
+    let of_bob = bob.query("apiKeys.getOwn", &NO_INPUT).data();
+    assert!(!ids(&of_bob).contains(&created["id"].as_str().expect("an id")));
+
+    let which = json!({"apiKeyId": created["id"]});
+    bob.mutate("apiKeys.deleteOwn", &which)
+        .assert_refused(404, "NOT_FOUND");
+    // Not even an administrator, by this procedure.
+    admin
+        .mutate("apiKeys.deleteOwn", &which)
+        .assert_refused(404, "NOT_FOUND");
+    key.query("app.all", &NO_INPUT).assert_status(200);
+    session.mutate("apiKeys.deleteOwn", &which).assert_done();
+    key.query("app.all", &NO_INPUT)
+        .assert_refused(401, "UNAUTHORIZED");
+    session
+        .mutate("apiKeys.createOwn", &json!({"name": ""}))
+        .assert_bad_field("name");
+    // The user is never chosen.
+    let of_another = session.mutate("apiKeys.createOwn", &json!({"userId": bob.id, "name": "a"}));
+    let listed = bob.query("apiKeys.getOwn", &NO_INPUT).data();
+    assert_eq!(ids(&listed).len(), 1, "{of_another}");
+}
+
+#[test]
+fn a_key_makes_no_key_that_outlives_it() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let input = json!({"expiresAt": "2999-01-01T00:00:00.000Z"});
+    let ends = admin.output_of("apiKeys.createOwn", &input);
+    let key = server.key(ends["apiKey"].as_str().expect("a key"));
+    for later in [
+        json!({}),
+        json!({"expiresAt": "2999-01-01T00:00:00.001Z"}),
+        json!({"expiresAt": null}),
+    ] {
+        key.mutate("apiKeys.createOwn", &later)
+            .assert_refused(400, "BAD_REQUEST");
+    }
+    for earlier in ["2999-01-01T00:00:00.000Z", "2998-12-31T00:00:00.000Z"] {
+        key.mutate("apiKeys.createOwn", &json!({"expiresAt": earlier}))
+            .assert_status(200);
+    }
+    // A key without an end makes such keys.
+    let endless = admin.output_of("apiKeys.createOwn", &json!({}));
+    let endless = server.key(endless["apiKey"].as_str().expect("a key"));
+    endless.mutate("apiKeys.createOwn", &json!({})).assert_status(200);
+}
+
+#[test]
+fn a_user_has_at_most_a_hundred_keys() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let already = ids(&alice.query("apiKeys.getOwn", &NO_INPUT).data()).len();
+    for _ in already..100 {
+        alice.mutate("apiKeys.createOwn", &json!({})).assert_status(200);
+    }
+    alice
+        .mutate("apiKeys.createOwn", &json!({}))
+        .assert_refused(409, "CONFLICT");
+    let own = alice.query("apiKeys.getOwn", &NO_INPUT).data();
+    assert_eq!(ids(&own).len(), 100);
+    // The bound is for one's own keys.
+    admin
+        .mutate("apiKeys.create", &json!({"userId": alice.id}))
+        .assert_status(200);
+}
+
+#[test]
+fn ending_all_other_sessions_leaves_the_present_one_and_those_of_others() {
+    let server = Portico::start();
+    let admin = administrator(&server);
+    let alice = admin.user("alice");
+    let sessions: Vec<_> = (0..3).map(|_| server.sign_in("alice", PASSWORD)).collect();
+    let ended = sessions[1].mutate("session.deleteOthers", &NO_INPUT).data();
+    assert_eq!(ended, json!({"deleted": 2}));
+    for (number, session) in sessions.iter().enumerate() {
+        let answer = session.query("session.getAll", &NO_INPUT);
+        match number {
+            1 => assert_eq!(ids(&answer.data()).len(), 1),
+            _ => {
+                answer.assert_refused(401, "UNAUTHORIZED");
+            }
+        }
+    }
+    admin.query("app.all", &NO_INPUT).assert_status(200);
+    // A key has no session of its own: all of the user's end, and the key stays.
+    let ended = alice.mutate("session.deleteOthers", &NO_INPUT).data();
+    assert_eq!(ended, json!({"deleted": 1}));
+    sessions[1]
+        .query("session.getAll", &NO_INPUT)
+        .assert_refused(401, "UNAUTHORIZED");
+    alice.query("app.all", &NO_INPUT).assert_status(200);
+}
