@@ -81,6 +81,7 @@ pub(super) fn describe(error: &Unreached) -> String {
         Unreached::TimedOut(patience) => {
             format!("no connection within {} seconds", patience.as_secs())
         }
+        Unreached::Unfit(why) => why.clone(),
         Unreached::Refused(error) => {
             // The causes say more: the name that the certificate is for, the error of the system.
             let mut text = match error.as_db_error() {

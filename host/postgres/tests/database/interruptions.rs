@@ -33,7 +33,7 @@ fn make_lists_of_invites_slow(server: &Postgresql) {
 fn sessions(server: &Postgresql, condition: &str) -> usize {
     let sql = format!(
         "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = 'home' AND application_name = 'portico' AND {condition}"
+        WHERE datname = 'home' AND application_name LIKE 'portico/%' AND {condition}"
     );
     server.run("postgres", &sql).parse().unwrap()
 }
