@@ -5,9 +5,6 @@
 //! need not exist to be locked, and steps do not wait for each other in a circle. They have nothing to do
 //! with the lock of write transactions (`locks.rs`).
 //!
-//! COMMIT does not wait for the disk: when the server crashes, the last half second is lost, which is a count
-//! or a sign-in that was about to begin.
-//!
 //! Once a minute, or after many changes, a host removes what has ended and what is too much, unless another
 //! host does so at that moment.
 
@@ -131,8 +128,7 @@ impl State {
             .map(|lock| format!("SELECT pg_advisory_xact_lock({lock}); "))
             .collect();
         format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {locks}SET LOCAL statement_timeout = {}; \
-             SET LOCAL synchronous_commit = off",
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {locks}SET LOCAL statement_timeout = {}",
             WRITE_TIME.as_millis()
         )
     }

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use portico_model::Timestamp;
+use tokio::time::timeout;
 
+use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::records::{Error, Result};
 use crate::secrets::{Random, SystemRandom};
 
@@ -120,7 +122,7 @@ pub trait SharedRecords: Send + Sync + 'static {
 }
 
 impl dyn SharedRecords {
-    /// The same as [`step`](SharedRecords::step), with what the change answers.
+    /// The same as [`step`](SharedRecords::step), with what the change answers, within [`WAIT_TIMEOUT`].
     pub async fn change<T: Send>(
         &self,
         keys: &[RecordKey],
@@ -130,7 +132,8 @@ impl dyn SharedRecords {
         let mut once = |records: &mut [Option<SharedRecord>], now: Timestamp| {
             answer = change.take().map(|change| change(records, now));
         };
-        self.step(keys, &mut once).await?;
+        let step = timeout(WAIT_TIMEOUT, self.step(keys, &mut once)).await;
+        step.map_err(|_| waited_too_long())??;
         answer.ok_or_else(|| Error::Unavailable("the shared records were not changed".into()))
     }
 }

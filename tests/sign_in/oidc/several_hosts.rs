@@ -92,8 +92,6 @@ fn without_the_database_a_sign_in_neither_begins_nor_ends_and_then_it_does() {
     let (_issuer, postgresql, [one, two]) = start();
     let browser = Browser::new();
     let callback = browser.at_issuer(&start_url(&one), "1");
-    // What was committed a moment ago may be lost with the server's memory.
-    std::thread::sleep(std::time::Duration::from_secs(1));
     postgresql.crash();
     assert_eq!(Browser::new().get(&start_url(&one)).status, 503);
     assert_eq!(browser.get(&to(&callback, &two)).status, 503);

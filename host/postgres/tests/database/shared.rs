@@ -139,9 +139,9 @@ async fn what_has_ended_and_what_is_too_much_is_removed() {
     // As if many had been written, of which some have ended.
     let fill = format!(
         "INSERT INTO shared_record (kind, key, value, rank, ends_at)
-        SELECT 'sign-ins', int4send(n), '', n, {LATER} FROM generate_series(1, {most} + 1000) AS n
+        SELECT 'sign-ins', int4send(n), ''::bytea, n, {LATER} FROM generate_series(1, {most} + 1000) AS n
         UNION ALL
-        SELECT 'turn', int4send(n), '', n, 1 FROM generate_series(1, 3000) AS n"
+        SELECT 'turn', int4send(n), ''::bytea, n, 1 FROM generate_series(1, 3000) AS n"
     );
     server.run("home", &fill);
     // A removal begins after ten thousand changes, or a minute.

@@ -77,8 +77,9 @@ impl SharedPending {
     }
 
     pub async fn knows(&self, browser: &SecretHash) -> Result<bool> {
-        let (records, _) = self.0.read(&key(browser)).await?;
-        Ok(records[0].is_some())
+        let keys = key(browser);
+        let knows = self.0.change(&keys, |records, _| records[0].is_some());
+        knows.await
     }
 }
 
