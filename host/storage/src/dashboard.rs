@@ -32,8 +32,8 @@ pub trait DashboardStorage: Storage {
 
     /// Where the hosts on this storage keep what they must know of each other: guesses at passwords, sign-ins
     /// that began at another host, indexes of icons. None: one host works on this storage, and keeps that in
-    /// its memory. A dashboard whose several hosts share a storage of its own implements
-    /// [`SharedRecords`] for it, or limits guesses itself, before it calls Portico.
+    /// its memory. With several hosts on a storage that offers none, each of them counts guesses for itself, and
+    /// a sign-in by OpenID Connect has to end where it began.
     fn shared(&self) -> Option<Arc<dyn SharedRecords>> {
         None
     }
