@@ -10,10 +10,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
-use super::versions::{CHECK, Version, end_older};
-
-/// The version that this binary knows.
-pub(super) const NEWEST: usize = 2;
+use super::versions::{CHECK, NEWEST, Version, end_older};
 
 const MIGRATIONS: [Migration; NEWEST] = [
     Migration {

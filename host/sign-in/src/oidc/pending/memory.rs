@@ -8,7 +8,7 @@ use std::{
 use portico_model::Timestamp;
 use portico_storage::{SecretHash, secrets};
 
-use super::{Entry, TIME_LIMIT};
+use super::entry::{Entry, TIME_LIMIT};
 
 /// The most pending sign-ins: some megabytes.
 const MAX_PENDING: usize = 8192;

@@ -9,7 +9,7 @@ use portico_service::throttle::Source;
 use portico_storage::{RecordKey, RecordKind, Result, SecretHash, SharedRecord, SharedRecords};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NotTaken, TIME_LIMIT, hex};
+use super::entry::{Entry, NotTaken, TIME_LIMIT, hex};
 
 /// The most pending sign-ins of one browser.
 const MOST_OF_BROWSER: usize = 16;
