@@ -16,6 +16,19 @@ fn main() {
     let hash = Sha256::digest(fs::read(file).unwrap_or_default());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=PORTICO_COMPONENT_HASH={hash}");
+    let world = root.join("wit/world.wit");
+    println!("cargo:rerun-if-changed={}", world.display());
+    println!(
+        "cargo:rustc-env=PORTICO_CONTRACT_VERSION={}",
+        version(&fs::read_to_string(world).unwrap_or_default())
+    );
+}
+
+/// The version in `package portico:dashboard@1.0.0;`.
+fn version(world: &str) -> &str {
+    let package = world.lines().find_map(|line| line.strip_prefix("package "));
+    let version = package.and_then(|package| package.split_once('@'));
+    version.map_or("", |(_, version)| version.trim_end_matches(';'))
 }
 
 /// Builds the component while cargo compiles what the host needs besides. Returns whether it was built.

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, thread::sleep, time::Duration};
 
-use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, raw};
+use portico_tests::{Client, Fixtures, MISSING, PASSWORD, Portico, administrator, command, raw, run};
 use serde_json::{Value, json};
 
 /// The caller is authenticated before the body arrives; what the search reads must not be that old.
@@ -413,7 +413,16 @@ fn requests_have_limits() {
 #[test]
 fn anyone_can_read_liveness_and_readiness() {
     let server = Portico::start();
-    for path in ["/api/health/live", "/api/health/ready"] {
-        server.anonymous().get(path).assert_status(200);
-    }
+    let live = server.anonymous().get("/api/health/live");
+    assert_eq!(live.assert_status(200).json(), json!({"status": "ok"}));
+    let ready = server.anonymous().get("/api/health/ready");
+    let ready = ready.assert_status(200).json();
+    assert_eq!(ready["status"], "ok");
+    // The one inside the binary.
+    let inspected = run(command().args(["inspect", "--json"]), "").succeeded();
+    let inspected: Value = serde_json::from_str(&inspected).expect("JSON");
+    assert_eq!(ready["component"]["sha256"], inspected["sha256"]);
+    let contract = inspected["contract"].as_str().expect("a contract");
+    let version = ready["component"]["version"].as_str().expect("a version");
+    assert!(contract.ends_with(&format!("@{version}")), "{contract} {version}");
 }

@@ -1,6 +1,6 @@
 //! Icon sources against a real HTTP server on this machine.
 
-mod index_server;
+pub mod index_server;
 
 use std::{
     fs,
@@ -12,7 +12,8 @@ use std::{
 
 use portico_model::Timestamp;
 use portico_sandbox::icons::Icons;
-use portico_server::icons::{IconSettings, IconSource, IconSources};
+use portico_server::icons::{Copies, IconSettings, IconSource, IconSources};
+use portico_storage::memory::MemoryRecords;
 use portico_tests::clock::{DAY, MINUTE};
 use portico_tests::{PATIENCE, TestClock, until};
 use tempfile::TempDir;
@@ -42,7 +43,7 @@ fn icons(servers: &[&Server], cache: &Path, clock: &Arc<TestClock>) -> IconSourc
         sources,
         default_icon: DEFAULT.to_owned(),
     };
-    IconSources::new(settings, cache.to_owned(), clock.clone())
+    IconSources::new(settings, Copies::Folder(cache.to_owned()), clock.clone())
 }
 
 async fn find(icons: &IconSources, names: &[&str]) -> Vec<Option<String>> {
@@ -284,7 +285,11 @@ async fn a_source_that_cannot_be_reached_costs_no_time() {
             sources: vec![IconSource::new(&url, &url).unwrap()],
             default_icon: DEFAULT.to_owned(),
         };
-        let icons = IconSources::new(settings, cache.path().to_owned(), TestClock::at(TODAY));
+        let icons = IconSources::new(
+            settings,
+            Copies::Folder(cache.path().to_owned()),
+            TestClock::at(TODAY),
+        );
         assert_eq!(find_jellyfin(&icons).await, None);
     })
     .await;
@@ -383,4 +388,69 @@ async fn a_cache_folder_that_cannot_be_written_costs_only_the_copy() {
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
     assert_eq!(find_jellyfin(&icons).await, jellyfin());
     assert_eq!(server.hits(), 1);
+}
+
+/// Two hosts that share the copies of the indexes, by this clock.
+fn hosts(server: &Server, clock: &Arc<TestClock>) -> ([IconSources; 2], MemoryRecords) {
+    let records = MemoryRecords::new(clock.clone());
+    let host = || {
+        let settings = IconSettings {
+            sources: vec![IconSource::new(&server.url, "http://icons.example/0").unwrap()],
+            default_icon: DEFAULT.to_owned(),
+        };
+        IconSources::new(settings, Copies::Shared(Arc::new(records.clone())), clock.clone())
+    };
+    ([host(), host()], records)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_share_a_copy_fetch_it_once() {
+    let server = Server::start(Reply::Late(Duration::from_millis(300), TREE.into()));
+    let ([one, two], _) = hosts(&server, &TestClock::at(TODAY));
+    // Both wait for the one that fetches; on a busy machine not long enough.
+    let (first, second) = tokio::join!(find_jellyfin(&one), find_jellyfin(&two));
+    until("the same answer", async || {
+        find_jellyfin(&one).await == jellyfin() && find_jellyfin(&two).await == jellyfin()
+    })
+    .await;
+    assert!([jellyfin(), None].contains(&first) && [jellyfin(), None].contains(&second));
+    assert_eq!(server.hits(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_one_host_renews_is_used_by_the_other_at_its_next_lookup() {
+    let server = Server::start(Reply::Body(TREE.into()));
+    let clock = TestClock::at(TODAY);
+    let ([one, two], _) = hosts(&server, &clock);
+    until("icons", async || {
+        find_jellyfin(&one).await == jellyfin() && find_jellyfin(&two).await == jellyfin()
+    })
+    .await;
+    let other = r#"{"tree":[{"path":"png/jellyfin.png"}]}"#;
+    server.now_replies(Reply::Body(other.into()));
+    clock.set(TODAY + 8 * DAY);
+    let renewed = Some("http://icons.example/0/png/jellyfin.png".to_owned());
+    until("a new copy", async || find_jellyfin(&one).await == renewed).await;
+    server.now_replies(Reply::Status(500));
+    until("the same answer", async || find_jellyfin(&two).await == renewed).await;
+    assert_eq!(server.hits(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_cannot_fetch_uses_what_another_has_fetched() {
+    let server = Server::start(Reply::Status(500));
+    let clock = TestClock::at(TODAY);
+    let ([one, two], records) = hosts(&server, &clock);
+    assert_eq!(find_jellyfin(&one).await, None);
+    until("a failure", async || server.hits() == 1).await;
+    server.now_replies(Reply::Body(TREE.into()));
+    until("icons", async || find_jellyfin(&two).await == jellyfin()).await;
+    // Although this host does not try to fetch again for ten minutes.
+    until("the same answer", async || {
+        find_jellyfin(&one).await == jellyfin()
+    })
+    .await;
+    // A store that does not answer leaves what is loaded.
+    records.fail(true);
+    assert_eq!(find_jellyfin(&one).await, jellyfin());
 }

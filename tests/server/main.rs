@@ -15,4 +15,5 @@ mod inspect;
 mod postgresql;
 mod recorded;
 mod reload;
+mod several_hosts;
 mod stopping;

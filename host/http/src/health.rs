@@ -9,10 +9,11 @@ use portico_service::{
     identity::Identity,
     service::report,
     shape::{
-        Shape::{self, Choice, Named, Record},
+        Shape::{self, Choice, Named, Record, Text},
         required,
     },
 };
+use serde_json::json;
 
 use crate::{
     error::{self, json_response},
@@ -20,11 +21,26 @@ use crate::{
     state::Shared,
 };
 
-/// The shape of a positive answer.
+/// The shape of a positive answer of liveness.
 pub(crate) const HEALTH: Shape = Named(
     "Health",
     &Record(&[required("status", Choice(&["ok"])).about("Always `ok`.")]),
 );
+
+/// The shape of a positive answer of readiness.
+pub(crate) const READINESS: Shape = Named(
+    "Readiness",
+    &Record(&[
+        required("status", Choice(&["ok"])).about("Always `ok`."),
+        required("version", Text).about("The version of the host."),
+        required("component", COMPONENT).about("The component that answers new requests."),
+    ]),
+);
+
+const COMPONENT: Shape = Record(&[
+    required("version", Text).about("The version of the contract that it was built for."),
+    required("sha256", Text).about("The SHA-256 of its file, in hexadecimal digits."),
+]);
 
 const OK: &str = r#"{"status":"ok"}"#;
 
@@ -44,7 +60,15 @@ pub(crate) async fn ready(State(http): State<Shared>, Extension(id): Extension<R
             .await
     };
     match work.await {
-        Ok(_) => json_response(OK),
+        Ok(_) => {
+            let component = http.service.sandbox.version();
+            let answer = json!({
+                "status": "ok",
+                "version": env!("CARGO_PKG_VERSION"),
+                "component": { "version": component.contract, "sha256": component.sha256 },
+            });
+            json_response(answer.to_string())
+        }
         Err(cause) => {
             report(cause, "health.ready", &id.0);
             let message = format!("Not ready; the log says why (request {})", id.0);

@@ -13,7 +13,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_service::{
-    external::{Issuer, PATIENCE_SECONDS, Returned, SignIn, sign_in},
+    external::{Issuer, NotResumed, PATIENCE_SECONDS, Returned, SignIn, sign_in},
     identity::cookie_of,
     shape::{
         NULLABLE_TEXT, PROVIDER,
@@ -126,7 +126,7 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     let return_to = query.get("returnTo").map_or("/", String::as_str);
     check_path(return_to).map_err(|rule| Error::invalid_field("returnTo", rule))?;
     let identity = identify(http, parts, id).await?;
-    let attempt = service.throttle.begin(None, identity.address)?;
+    let attempt = service.throttle.begin(None, identity.address).await?;
     service.require_users(&id.0).await?;
     let browser = browser(http, &parts.headers);
     let (secrets, now) = (&service.secrets, service.clock.now());
@@ -158,15 +158,21 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         service.clock.now(),
     );
     let returned = Query::read(parts).map(|query| query.returned(&browser));
-    let returned = returned.map_err(|_| "the query of the callback cannot be read".to_owned());
-    let resumed = match returned.and_then(|returned| oidc.resume(returned, now)) {
+    let resumed = match returned {
+        Ok(returned) => oidc.resume(returned, &service.throttle, now).await,
+        Err(_) => Err(NotResumed::Refused(
+            "the query of the callback cannot be read".into(),
+        )),
+    };
+    let resumed = match resumed {
         Ok(resumed) => resumed,
-        Err(why) => {
+        Err(NotResumed::Failed(error)) => return Err(error),
+        Err(NotResumed::Refused(why)) => {
             check_not_framed(parts)?;
-            let attempt = service.throttle.begin(None, identity.address)?;
+            let attempt = service.throttle.begin(None, identity.address).await?;
             // Logged only once the throttle has counted it, so that the throttle bounds the log too.
             let refused = Err(oidc.refuse(&why, &id.0));
-            attempt.settle(&refused);
+            attempt.settle(&refused).await;
             return refused;
         }
     };
@@ -181,10 +187,11 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
         sign_in(&request, external).await
     };
     let signed_in = signed_in.await;
-    let return_to = resumed.settle(&signed_in);
+    let return_to = resumed.settle(&signed_in).await;
     let (_, issued) = signed_in?;
     let mut response = session::with_session(http, redirect(&return_to)?, &issued);
-    if !oidc.awaits(&browser, now) {
+    // If it is not known, the cookie stays until it expires.
+    if !oidc.awaits(&browser, now).await.unwrap_or(true) {
         response = with_browser(http, response, "", 0);
     }
     Ok(response)

@@ -150,7 +150,7 @@ impl SignIn {
         };
         let checked = async {
             let (user, attempt) = verify(self.0.resources(), claim, |_| async { Ok(()) }).await?;
-            attempt.settle(&Ok(()));
+            attempt.settle(&Ok(())).await;
             Ok(user)
         };
         self.0

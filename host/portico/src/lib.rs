@@ -148,7 +148,7 @@ pub mod storage {
     pub use portico_storage::memory::MemoryStorage;
     pub use portico_storage::{
         Access, Account, AccountKey, AppFilter, CallContext, Constraint, Error, ListedUser, NewUser, Profile,
-        ProviderName, ProviderSubject, Result, Slice, Storage, StoredApp, Transaction, UserFilter, Viewer,
-        driver::LARGEST_ANSWER,
+        ProviderName, ProviderSubject, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, Slice,
+        Storage, StoredApp, Transaction, UserFilter, Viewer, driver::LARGEST_ANSWER,
     };
 }

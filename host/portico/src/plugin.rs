@@ -157,8 +157,9 @@ impl PluginBuilder {
         self
     }
 
-    /// Limits attempts to sign in, by account and by address. Default: on; [`Throttle::off`] is for a dashboard
-    /// that limits them itself.
+    /// Limits attempts to sign in, by account and by address. Default: on, counted in memory.
+    /// [`Throttle::shared`] is for a dashboard that runs several hosts: it counts in what they share.
+    /// [`Throttle::off`] is for a dashboard that limits attempts itself.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = Some(throttle);
         self

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::target::Target;
+use super::versions::{CHECK, Version};
 
 /// How long one statement may take that only reads.
 pub(super) const READ_TIME: Duration = Duration::from_secs(30);
@@ -34,19 +35,30 @@ pub(super) struct Connection {
 pub(super) enum Unreached {
     Refused(Error),
     TimedOut(Duration),
+    /// The database is not for hosts of this version, in words.
+    Unfit(String),
 }
 
 impl Connection {
-    /// Connects. A task of the runtime moves its messages until the connection is dropped.
+    /// Connects to a database that hosts of this version may work on. A task of the runtime moves its messages
+    /// until the connection is dropped.
     pub async fn open(target: &Target) -> Result<Self, Unreached> {
-        let opening = Self::open_unbounded(target);
-        let opened = timeout(target.patience, opening).await;
-        opened
-            .map_err(|_| Unreached::TimedOut(target.patience))?
-            .map_err(Unreached::Refused)
+        let opening = async {
+            let connection = Self::connect(target).await?;
+            let version = connection.client.simple_query(CHECK).await?;
+            Ok((connection, Version::of(&version)))
+        };
+        let (connection, version) = in_time(target, opening).await?;
+        let refusal = version.map_or_else(|| Some("it has no version".into()), Version::refusal);
+        refusal.map_or(Ok(connection), |why| Err(Unreached::Unfit(why)))
     }
 
-    async fn open_unbounded(target: &Target) -> Result<Self, Error> {
+    /// The same, whatever the version of the database is.
+    pub async fn open_unchecked(target: &Target) -> Result<Self, Unreached> {
+        in_time(target, Self::connect(target)).await
+    }
+
+    async fn connect(target: &Target) -> Result<Self, Error> {
         let (client, messages) = target.config.connect(target.tls.clone()).await?;
         tokio::spawn(async move {
             if let Err(error) = messages.await {
@@ -92,6 +104,16 @@ impl Connection {
     fn statements(&self) -> MutexGuard<'_, HashMap<String, Statement>> {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn in_time<T>(
+    target: &Target,
+    opening: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Unreached> {
+    let opened = timeout(target.patience, opening).await;
+    opened
+        .map_err(|_| Unreached::TimedOut(target.patience))?
+        .map_err(Unreached::Refused)
 }
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;

@@ -5,7 +5,7 @@ use portico_storage::{Constraint, Error};
 use tokio_postgres::error::{DbError, SqlState};
 
 use super::connection::Unreached;
-use super::query::Failure;
+use super::query::{ANSWER_TIME, Failure};
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or its call has ended";
 
@@ -29,6 +29,7 @@ impl Health {
             Failure::TooLarge => return Error::TooLarge,
             Failure::MissingReference => return Error::Constraint(Constraint::Reference),
             Failure::Storage(error) => return error,
+            Failure::Silent => return self.unavailable(&silent()),
             Failure::Postgres(error) => error,
         };
         let Some(refusal) = error.as_db_error() else {
@@ -56,10 +57,10 @@ impl Health {
         }
     }
 
-    /// The connection was lost while a transaction was committed.
-    pub fn unknown(&self, error: &tokio_postgres::Error) -> Error {
+    /// The connection was lost for this reason while a transaction was committed.
+    pub fn unknown(&self, why: &str) -> Error {
         self.unavailable(&format!(
-            "it is not known whether the transaction was committed: {error}"
+            "it is not known whether the transaction was committed: {why}"
         ))
     }
 
@@ -81,6 +82,7 @@ pub(super) fn describe(error: &Unreached) -> String {
         Unreached::TimedOut(patience) => {
             format!("no connection within {} seconds", patience.as_secs())
         }
+        Unreached::Unfit(why) => why.clone(),
         Unreached::Refused(error) => {
             // The causes say more: the name that the certificate is for, the error of the system.
             let mut text = match error.as_db_error() {
@@ -111,9 +113,20 @@ pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
     })
 }
 
-/// Whether the connection ends with this error. What was under way may have been done.
-pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
-    error.as_db_error().is_none_or(is_fatal)
+/// Why the connection ends, if it does with this failure. What was under way may have been done.
+pub(super) fn why_lost(failure: &Failure) -> Option<String> {
+    match failure {
+        Failure::Silent => Some(silent()),
+        Failure::Postgres(error) if error.as_db_error().is_none_or(is_fatal) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+fn silent() -> String {
+    format!(
+        "the server has not answered for {} seconds",
+        ANSWER_TIME.as_secs()
+    )
 }
 
 fn is_fatal(refusal: &DbError) -> bool {

@@ -6,6 +6,7 @@
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
 //!   beside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
+//! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
 //!   PostgreSQL's errors into storage's.
@@ -26,12 +27,14 @@ mod pool;
 mod query;
 mod search_engines;
 mod session;
+mod shared;
 mod target;
 mod tls;
 mod transaction;
 mod trigrams;
 mod users;
 mod values;
+mod versions;
 mod views;
 
 use std::sync::Arc;
@@ -43,12 +46,14 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use portico_storage::{
-    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
+    Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
+    Transaction,
 };
 
 use connection::Connection;
 use locks::WriteLock;
 use pool::Pool;
+use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
 
@@ -58,6 +63,7 @@ const CHECKING: Duration = Duration::from_secs(3);
 /// Storage in a database of PostgreSQL.
 pub struct PostgresStorage {
     resources: Resources,
+    shared: PostgresShared,
     /// The connection for checks, which do not wait for a place in the pool.
     spare: Mutex<Option<Connection>>,
 }
@@ -79,14 +85,16 @@ impl PostgresStorage {
     }
 
     async fn open_target(target: Target) -> anyhow::Result<Self> {
-        let first = Connection::open(&target).await;
+        let first = Connection::open_unchecked(&target).await;
         let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
         migrations::run(first.client()).await?;
         let installation = migrations::installation(first.client()).await?;
         let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
+        let pool = Arc::new(Pool::new(target));
         Ok(Self {
+            shared: PostgresShared::new(pool.clone(), installation),
             resources: Resources {
-                pool: Arc::new(Pool::new(target)),
+                pool,
                 lock: WriteLock { installation },
                 has_trigrams,
                 ids: Ids::default(),
@@ -170,5 +178,9 @@ impl DashboardStorage for PostgresStorage {
     async fn check(&self) -> Result<()> {
         let late = |_| Error::Unavailable(format!("no answer within {} seconds", CHECKING.as_secs()));
         timeout(CHECKING, self.try_spare()).await.map_err(late)?
+    }
+
+    fn shared(&self) -> Option<Arc<dyn SharedRecords>> {
+        Some(Arc::new(self.shared.clone()))
     }
 }

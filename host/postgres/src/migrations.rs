@@ -2,18 +2,33 @@
 //!
 //! `portico_version` counts the migrations that a database has had. A released migration never changes: a
 //! later change is a new one at the end. One host at a time migrates, under an advisory lock; others that
-//! start meanwhile wait for it and find nothing to do.
+//! start meanwhile wait for it and find nothing to do. `versions.rs` says which hosts may work on what comes
+//! of it.
 
 use anyhow::{Context, bail, ensure};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
+use super::versions::{CHECK, NEWEST, Version, end_older};
 
-/// The version that this binary knows.
-pub(super) const NEWEST: usize = 1;
+const MIGRATIONS: [Migration; NEWEST] = [
+    Migration {
+        sql: include_str!("migrations/0001_initial.sql"),
+        oldest: 1,
+    },
+    Migration {
+        sql: include_str!("migrations/0002_several_hosts.sql"),
+        // Hosts of version 1 count guesses at passwords each for itself.
+        oldest: 2,
+    },
+];
 
-const MIGRATIONS: [&str; NEWEST] = [include_str!("migrations/0001_initial.sql")];
+struct Migration {
+    sql: &'static str,
+    /// The oldest version whose hosts may work on the database after it.
+    oldest: usize,
+}
 
 /// A table that every version has. If it is there without a version, it is another program's.
 const TABLES: [&str; 5] = ["app", "user_account", "board", "session", "audit"];
@@ -24,10 +39,18 @@ const OLDEST_SERVER: i32 = 130_000;
 /// How long a host waits while another one migrates.
 const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0";
 
-/// Runs the missing migrations. Refuses the database of another program, or of a newer binary.
+/// Runs the missing migrations. Refuses the database of another program, or one that hosts of this version may
+/// not work on.
 pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
     check_server(client).await?;
-    if version(client).await? == NEWEST {
+    let found = version(client).await?;
+    if found.version >= NEWEST {
+        if found.version > NEWEST {
+            tracing::warn!(
+                "the database is of version {found}, and this portico of version {NEWEST}: it works beside newer \
+                 hosts"
+            );
+        }
         return Ok(());
     }
     client.batch_execute(&format!("BEGIN; {PATIENCE}")).await?;
@@ -42,8 +65,11 @@ async fn migrate(client: &Client) -> anyhow::Result<()> {
     client
         .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
         .await?;
-    let done = version(client).await?;
-    if done == NEWEST {
+    let Version {
+        version: done,
+        oldest,
+    } = version(client).await?;
+    if done >= NEWEST {
         return Ok(());
     }
     check_rights(client).await?;
@@ -59,31 +85,39 @@ async fn migrate(client: &Client) -> anyhow::Result<()> {
             "CREATE TABLE portico_version (version integer NOT NULL); INSERT INTO portico_version VALUES (0)";
         client.batch_execute(version).await?;
     }
-    for migration in MIGRATIONS.iter().skip(done) {
-        client.batch_execute(migration).await?;
+    let missing = &MIGRATIONS[done..];
+    let new_oldest = missing.iter().map(|migration| migration.oldest).max();
+    let new_oldest = new_oldest.unwrap_or_default().max(oldest);
+    if done > 0 && new_oldest > oldest {
+        end_older(client, new_oldest).await?;
     }
-    let newest = i32::try_from(NEWEST)?;
+    for migration in missing {
+        client.batch_execute(migration.sql).await?;
+    }
     client
-        .execute("UPDATE portico_version SET version = $1", &[&newest])
+        .execute(
+            "UPDATE portico_version SET version = $1, oldest = $2",
+            &[&i32::try_from(NEWEST)?, &i32::try_from(new_oldest)?],
+        )
         .await?;
     Ok(())
 }
 
-/// How many migrations a database has had. Refuses the database of a newer binary.
-async fn version(client: &Client) -> anyhow::Result<usize> {
+/// The version of a database. Refuses one of a newer binary with which this one cannot work.
+async fn version(client: &Client) -> anyhow::Result<Version> {
     if !exists(client, "portico_version").await? {
-        return Ok(0);
+        return Ok(Version {
+            version: 0,
+            oldest: 0,
+        });
     }
-    let row = client.query_one("SELECT version FROM portico_version", &[]).await;
-    let version: i32 = row.map_err(|error| explain(&error))?.try_get(0)?;
-    let version = usize::try_from(version).context("its version is negative")?;
-    if version > NEWEST {
-        bail!(
-            "it is of version {version}, and this portico knows versions up to {NEWEST}: run the newer portico \
-             that wrote it, or restore a dump from before the upgrade"
-        );
+    let messages = client.simple_query(CHECK).await;
+    let messages = messages.map_err(|error| explain(&error))?;
+    let version = Version::of(&messages).context("its version cannot be read")?;
+    match version.refusal() {
+        Some(refusal) if version.version > NEWEST => bail!(refusal),
+        _ => Ok(version),
     }
-    Ok(version)
 }
 
 /// The number of the version table, which tells installations in one database apart.

@@ -1,14 +1,20 @@
-//! How a statement is run. Each is prepared once on a connection.
+//! How a statement is run. Each is prepared once on a connection, and has a limit here as well as at the server:
+//! a server may be there and never answer.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use portico_storage::Error;
 use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
+use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, RowStream};
 
 use super::connection::Connection;
+
+/// How long the server may take to answer: longer than all limits of its own.
+pub(super) const ANSWER_TIME: Duration = Duration::from_secs(35);
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -18,6 +24,8 @@ pub(super) enum Failure {
     TooLarge,
     /// An insert found no record that it refers to.
     MissingReference,
+    /// The server has not answered within [`ANSWER_TIME`]. The connection is of no further use.
+    Silent,
     Storage(Error),
 }
 
@@ -33,10 +41,18 @@ pub(super) type Result<T> = std::result::Result<T, Failure>;
 /// A parameter.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
 
+/// What these statements answer, unless the server is silent.
+pub(super) async fn in_time<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout(ANSWER_TIME, answer).await.unwrap_or(Err(Failure::Silent))
+}
+
 /// Runs a statement; answers how many rows it changed.
 pub(super) async fn run(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-    let statement = db.prepared(sql).await?;
-    Ok(db.client().execute(&statement, values).await?)
+    in_time(async {
+        let statement = db.prepared(sql).await?;
+        Ok(db.client().execute(&statement, values).await?)
+    })
+    .await
 }
 
 /// Whether there is a row. The statement is a SELECT.
@@ -52,9 +68,11 @@ pub(super) async fn first<T>(
     values: &[Value<'_>],
     read: impl FnOnce(&Row) -> Result<T> + Send,
 ) -> Result<Option<T>> {
-    let statement = db.prepared(sql).await?;
-    let rows = db.client().query(&statement, values).await?;
-    rows.first().map(read).transpose()
+    let rows = in_time(async {
+        let statement = db.prepared(sql).await?;
+        Ok(db.client().query(&statement, values).await?)
+    });
+    rows.await?.first().map(read).transpose()
 }
 
 /// All rows.
@@ -64,9 +82,12 @@ pub(super) async fn all<T: Send>(
     values: &[Value<'_>],
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
-    let statement = db.prepared(sql).await?;
-    let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
-    collect(rows, read).await
+    in_time(async {
+        let statement = db.prepared(sql).await?;
+        let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
+        collect(rows, read).await
+    })
+    .await
 }
 
 /// All rows of a statement whose best plan depends on the parameters: it is planned each time.
@@ -77,8 +98,11 @@ pub(super) async fn all_planned<T: Send>(
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
-    let rows = db.client().query_typed_raw(sql, values).await?;
-    collect(rows, read).await
+    in_time(async {
+        let rows = db.client().query_typed_raw(sql, values).await?;
+        collect(rows, read).await
+    })
+    .await
 }
 
 /// Reads the rows one by one, so that an answer that is too large is not held as a whole.

@@ -14,6 +14,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use super::tls::{Check, Tls};
+use super::versions::application_name;
 
 /// How long it may take to reach one of the hosts, unless the URL says something else.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -70,9 +71,8 @@ impl Target {
         config
             .keepalives_idle(KEEPALIVE)
             .keepalives_interval(KEEPALIVE / 3);
-        if config.get_application_name().is_none() {
-            config.application_name("portico");
-        }
+        let name = application_name(config.get_application_name());
+        config.application_name(name);
         let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(1);
         Ok(Self {
             tls: Tls::new(check, root_file.as_deref())?,

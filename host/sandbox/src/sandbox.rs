@@ -10,7 +10,7 @@ use tokio::{sync::Semaphore, time::timeout};
 use crate::{
     bindings::exports::portico::dashboard::procedures::Procedure as Described,
     compiled,
-    component::is_inside,
+    component::{ComponentVersion, is_inside},
     engine,
     hashing::Hashing,
     inspect,
@@ -25,6 +25,7 @@ use crate::{
 /// A component that is compiled and fits this host.
 pub struct Compiled {
     prepared: Prepared,
+    version: ComponentVersion,
     limits: Limits,
     cache: Option<PathBuf>,
 }
@@ -44,15 +45,21 @@ impl Compiled {
             );
         }
         // The component inside fits, as a test shows, and checking it takes milliseconds of every start.
-        if !is_inside(component) {
-            inspect::check(component)?;
-        }
+        let version = if is_inside(component) {
+            ComponentVersion::included()
+        } else {
+            ComponentVersion {
+                contract: inspect::check(component)?,
+                sha256: inspect::sha256(component),
+            }
+        };
         let engine = engine::new(&limits)?;
         let component = compiled::load(&engine, component, cache.as_deref())?;
         // Fails where the check above did not see a difference.
         let prepared = Prepared::new(engine, component)?;
         Ok(Self {
             prepared,
+            version,
             limits,
             cache,
         })
@@ -62,6 +69,7 @@ impl Compiled {
 /// A component, ready to be called.
 pub struct Sandbox {
     prepared: Arc<Prepared>,
+    version: ComponentVersion,
     hashing: Arc<Hashing>,
     imports: Arc<Imports>,
     limits: Arc<Limits>,
@@ -99,6 +107,7 @@ impl Sandbox {
     ) -> anyhow::Result<Self> {
         let Compiled {
             prepared,
+            version,
             limits,
             cache,
         } = component;
@@ -114,6 +123,7 @@ impl Sandbox {
         })?;
         Ok(Self {
             prepared,
+            version,
             hashing,
             imports,
             cache,
@@ -211,6 +221,11 @@ impl Sandbox {
         let (imports, limits) = (self.imports.clone(), self.limits.clone());
         let state = State::new(imports, storage, context, share, limits);
         Instance::new(prepared, permit, state).await
+    }
+
+    /// Which component it is.
+    pub fn version(&self) -> &ComponentVersion {
+        &self.version
     }
 
     /// The limits on its calls.

@@ -371,12 +371,13 @@ impl Service {
         // Boxed to keep the common future small.
         let counted = async {
             let address = call.identity.address;
-            let attempt = is_counted
-                .then(|| self.throttle.begin(None, address))
-                .transpose()?;
+            let attempt = match is_counted {
+                true => Some(self.throttle.begin(None, address).await?),
+                false => None,
+            };
             let answer = self.run_with_permit(procedure, call, run).await;
             if let Some(attempt) = attempt {
-                attempt.settle(&answer);
+                attempt.settle(&answer).await;
             }
             answer
         };

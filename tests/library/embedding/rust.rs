@@ -3,7 +3,6 @@
 use std::process::Command;
 
 use portico_tests::{Anonymous, Client as _, binary, cache, node};
-use serde_json::json;
 use tempfile::TempDir;
 
 use super::dashboard::{Dashboard, component, sha256};
@@ -53,7 +52,7 @@ fn in_rust_paths_that_are_not_porticos_stay_the_dashboards() {
     // Nor are the procedures there that the dashboard does by itself.
     let answer = send("/portico/api/trpc/board.getAll");
     assert_eq!((answer.status, &answer.code()[..]), (404, "NOT_FOUND"));
-    assert_eq!(send("/portico/api/health/ready").json(), json!({"status": "ok"}));
+    assert_eq!(send("/portico/api/health/ready").json()["status"], "ok");
     let answer = send("/portico/api/apps");
     assert_eq!((answer.status, &answer.code()[..]), (401, "UNAUTHORIZED"));
     assert!(answer.header("x-request-id").is_some());

@@ -235,6 +235,33 @@ fn is_left_alone_while_it_is_written(watched: bool) -> bool {
 }
 
 #[test]
+fn readiness_and_the_log_name_the_component_that_is_served() {
+    let served = Served::start(&[]);
+    let named = || {
+        let answer = served.server.anonymous().get("/api/health/ready").json();
+        let component = &answer["component"];
+        assert_eq!(component["version"], "1.0.0", "{answer}");
+        component["sha256"].as_str().expect("a hash").to_owned()
+    };
+    let before = named();
+    assert!(
+        before.starts_with(&hash(&served.file)) && before.len() == 64,
+        "{before}"
+    );
+    let line = served.server.wait_for_log(0, "serves the component of ");
+    assert!(line.contains(&before) && line.contains("1.0.0"), "{line}");
+    served.put(&another());
+    served.reload("was exchanged");
+    let after = named();
+    assert!(
+        after.starts_with(&hash(&served.file)) && after != before,
+        "{after}"
+    );
+    let line = served.server.wait_for_log(0, "was exchanged");
+    assert!(line.contains(&after) && line.contains("1.0.0"), "{line}");
+}
+
+#[test]
 fn without_a_file_there_is_nothing_to_load_again() {
     let mut server = Portico::start();
     server.hang_up();

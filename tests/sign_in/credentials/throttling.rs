@@ -241,12 +241,21 @@ fn a_try_counts_although_its_client_hangs_up() {
             stream
         })
         .collect();
-    let is_open = || match host.service.throttle.begin(None, Some([127, 0, 0, 1].into())) {
-        Ok(attempt) => {
-            attempt.settle(&Ok(()));
-            true
-        }
-        Err(_) => false,
+    let is_open = || {
+        host.runtime.block_on(async {
+            match host
+                .service
+                .throttle
+                .begin(None, Some([127, 0, 0, 1].into()))
+                .await
+            {
+                Ok(attempt) => {
+                    attempt.settle(&Ok(())).await;
+                    true
+                }
+                Err(_) => false,
+            }
+        })
     };
     wait_until("ten tries", || !is_open());
     // They wait for their permits, and hang up.

@@ -7,6 +7,7 @@ mod groups;
 mod harness;
 mod linking;
 mod settings;
+mod several_hosts;
 mod sign_in;
 mod tokens;
 mod trouble;

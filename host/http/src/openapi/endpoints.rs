@@ -179,13 +179,13 @@ pub(super) static ENDPOINTS: &[Endpoint<'_>] = &[
     },
     Endpoint {
         tag: "health",
-        output: health::HEALTH,
+        output: health::READINESS,
         refusals: &[PayloadTooLarge, InternalServerError, ServiceUnavailable],
         ..endpoint(
             "GET",
             "/api/health/ready",
             "getReadiness",
-            "Whether storage answers and the component runs.",
+            "Whether storage answers and the component runs, and which component it is.",
         )
     },
     Endpoint {

@@ -33,7 +33,7 @@ fn make_lists_of_invites_slow(server: &Postgresql) {
 fn sessions(server: &Postgresql, condition: &str) -> usize {
     let sql = format!(
         "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = 'home' AND application_name = 'portico' AND {condition}"
+        WHERE datname = 'home' AND application_name LIKE 'portico/%' AND {condition}"
     );
     server.run("postgres", &sql).parse().unwrap()
 }
@@ -205,4 +205,47 @@ async fn a_server_that_takes_no_writes_is_not_ready() {
     let other = PostgresStorage::open(&server.url("home")).await.unwrap();
     let refused = other.check().await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+}
+
+/// Sessions of the storage that are stopped, as if their machine had frozen. They go on when it is dropped.
+struct Stopped(Vec<String>);
+
+impl Stopped {
+    fn stop(server: &Postgresql) -> Self {
+        let pids = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'portico/%'";
+        let pids: Vec<_> = server.run("postgres", pids).lines().map(str::to_owned).collect();
+        let stopped = Self(pids);
+        stopped.signal("-STOP");
+        stopped
+    }
+
+    fn signal(&self, signal: &str) {
+        for pid in &self.0 {
+            let sent = std::process::Command::new("kill").args([signal, pid]).status();
+            assert!(sent.is_ok_and(|status| status.success()), "kill {signal} {pid}");
+        }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.signal("-CONT");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_server_that_never_answers_is_an_error_and_its_connections_are_not_used_again() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    insert(&storage, "a").await.unwrap();
+    let stopped = Stopped::stop(&server);
+    let silent = tokio::join!(count_apps(&storage), storage.check());
+    assert!(matches!(silent.0, Err(Error::Unavailable(_))), "{silent:?}");
+    assert!(matches!(silent.1, Err(Error::Unavailable(_))), "{silent:?}");
+    // New connections are answered.
+    insert(&storage, "b").await.unwrap();
+    assert_eq!(storage.check().await, Ok(()));
+    drop(stopped);
+    assert_eq!(count_apps(&storage).await, Ok(2));
 }

@@ -5,5 +5,7 @@ mod interruptions;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;
+mod shared;
 mod starting;
 mod tls;
+mod versions;

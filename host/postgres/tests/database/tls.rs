@@ -91,7 +91,7 @@ async fn a_certificate_is_checked_as_the_mode_says() {
                 let id = format!("{host} {parameters}");
                 insert(&storage, &id).await.unwrap();
                 let encrypted = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-                    WHERE application_name = 'portico'";
+                    WHERE application_name LIKE 'portico/%'";
                 let is_encrypted = server.run("home", encrypted) == "t";
                 assert_eq!(is_encrypted, !parameters.contains("disable"), "{url}");
             }

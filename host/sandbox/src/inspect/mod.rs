@@ -60,8 +60,8 @@ pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
     })
 }
 
-/// Refuses a file that is not a component for this host.
-pub(crate) fn check(file: &[u8]) -> anyhow::Result<()> {
+/// Refuses a file that is not a component for this host. Gives the version of the contract that it was built for.
+pub(crate) fn check(file: &[u8]) -> anyhow::Result<String> {
     let contract = contract()?;
     let (_, comparison) = read(file, &contract);
     if !comparison.problems.is_empty() {
@@ -72,7 +72,10 @@ pub(crate) fn check(file: &[u8]) -> anyhow::Result<()> {
             comparison.problems.join("; ")
         );
     }
-    Ok(())
+    let mut exports = comparison.exports.iter();
+    let export = exports.find(|export| matches!(export.standing, Compatibility::Fits));
+    let version = export.and_then(|export| export.name.split_once('@'));
+    Ok(version.map_or_else(String::new, |(_, version)| version.to_owned()))
 }
 
 /// Refuses a file that is no WebAssembly at all.
@@ -168,6 +171,8 @@ mod tests {
     /// So the host need not check it when it starts.
     #[test]
     fn the_component_inside_fits() {
-        super::check(crate::component::COMPONENT).unwrap();
+        use crate::component::{COMPONENT, ComponentVersion};
+        let contract = super::check(COMPONENT).unwrap();
+        assert_eq!(ComponentVersion::included().contract, contract);
     }
 }

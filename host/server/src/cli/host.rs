@@ -7,7 +7,7 @@ use portico_model::time::{MonotonicClock, SystemClock};
 use portico_sandbox::{COMPONENT, Compiled, Imports, Limits, Sandbox, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
-    icons::{IconSettings, IconSources},
+    icons::{Copies, IconSettings, IconSources},
 };
 use portico_service::{
     audit::AuditSettings,
@@ -64,7 +64,9 @@ impl Host {
             storage: storage.clone(),
             icons: Arc::new(IconSources::new(
                 settings.icons.clone(),
-                data.icons(),
+                storage
+                    .shared()
+                    .map_or_else(|| Copies::Folder(data.icons()), Copies::Shared),
                 clock.clone(),
             )),
             clock,
@@ -72,7 +74,10 @@ impl Host {
         };
         let throttle = match settings.http.sign_in_throttle {
             Some(Switch::Off) => Throttle::off(),
-            Some(Switch::On) | None => Throttle::new(Arc::new(MonotonicClock::default())),
+            Some(Switch::On) | None => match storage.shared() {
+                Some(records) => Throttle::shared(records),
+                None => Throttle::new(Arc::new(MonotonicClock::default())),
+            },
         };
         let service = async {
             let compiled = compiling.join();

@@ -1,6 +1,6 @@
 //! Settings of sign-in with OpenID Connect.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::bail;
 use clap::Args;
@@ -10,6 +10,7 @@ use portico_sign_in::{
     Secret,
     oidc::{ClientAuth, Oidc, OidcSettings},
 };
+use portico_storage::SharedRecords;
 use serde::Deserialize;
 
 use super::{
@@ -148,11 +149,15 @@ layered!(OidcArgs {
 
 impl OidcArgs {
     /// The issuer, or none if OpenID Connect is not set up.
-    pub fn provider(&self, public_url: Option<&PublicUrl>) -> anyhow::Result<Option<Oidc>> {
+    pub fn provider(
+        &self,
+        public_url: Option<&PublicUrl>,
+        records: Option<Arc<dyn SharedRecords>>,
+    ) -> anyhow::Result<Option<Oidc>> {
         if value(&self.issuer).is_none() && value(&self.client_id).is_none() {
             return Ok(None);
         }
-        Oidc::new(self.settings()?, public_url).map(Some)
+        Oidc::new(self.settings()?, public_url, records).map(Some)
     }
 
     fn settings(&self) -> anyhow::Result<OidcSettings> {

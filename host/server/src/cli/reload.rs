@@ -116,7 +116,15 @@ impl Reloader {
         let new = short(&hash);
         match self.hot_swap.exchange(bytes).await {
             Ok(()) => {
-                info!(old = served, new, "the component of {path} was exchanged");
+                let service = self.hot_swap.service();
+                let component = service.sandbox.version();
+                info!(
+                    old = served,
+                    new,
+                    version = component.contract,
+                    sha256 = component.sha256,
+                    "the component of {path} was exchanged"
+                );
                 self.file.served = hash;
             }
             Err(error) => warn!(

@@ -7,6 +7,7 @@ use clap::Args;
 use portico_http::{self as http, HttpLimits};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
+use portico_storage::SharedRecords;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -100,11 +101,21 @@ async fn serve(
         .map_err(|error| anyhow::anyhow!(error.message))?;
 
     let mut http = settings.http.http(limits);
-    http.providers = providers(&settings, address);
+    http.providers = providers(&settings, address, host.service.storage.shared());
     print(&format!(
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
     ))?;
+    let component = host.service.sandbox.version();
+    info!(
+        version = component.contract,
+        sha256 = component.sha256,
+        "portico {} serves the component{}",
+        env!("CARGO_PKG_VERSION"),
+        host.file
+            .as_ref()
+            .map_or_else(String::new, |file| format!(" of {}", file.path.display()))
+    );
     if is_open {
         info!(
             "no user exists yet; create the administrator: curl http://{address}/api/trpc/user.initUser -H \
@@ -168,7 +179,7 @@ async fn serve(
 }
 
 /// The providers that are on. One with wrong settings is reported and off; the others keep working.
-fn providers(settings: &Settings, address: SocketAddr) -> Providers {
+fn providers(settings: &Settings, address: SocketAddr, records: Option<Arc<dyn SharedRecords>>) -> Providers {
     let public_url = settings.http.public_url.clone().or_else(|| {
         let is_here = address.ip().is_loopback();
         is_here
@@ -177,7 +188,7 @@ fn providers(settings: &Settings, address: SocketAddr) -> Providers {
     });
     let oidc = settings
         .oidc
-        .provider(public_url.as_ref())
+        .provider(public_url.as_ref(), records)
         .unwrap_or_else(|problem| {
             error!("sign-in by OpenID Connect is off: {problem:#}");
             None

@@ -2,45 +2,100 @@
 //!
 //! Invariants:
 //! - A lookup takes at most 2 seconds and never fails. A source that cannot be reached has no icons.
-//! - As long as the sources stay the same, the same name gets the same answer.
+//! - As long as the sources stay the same, the same name gets the same answer, at every host of a storage.
 
+mod copies;
 mod listing;
 mod matching;
 mod network;
 mod settings;
 mod source;
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use portico_model::time::Clock;
 use portico_sandbox::icons::Icons;
-use tokio::time::Instant;
+use portico_storage::SharedRecords;
+use sha2::{Digest, Sha256};
+use tokio::{
+    runtime::Handle,
+    time::{Instant, timeout_at},
+};
+use tracing::warn;
 
+use self::copies::{Copy, FileCopy, Shared};
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
 
 /// How long a lookup waits for its sources. The contract allows 2 seconds; the rest is for the search.
 const WAIT: Duration = Duration::from_millis(1_900);
 
-/// Finds icons in the configured sources. Their indexes are fetched on first use and kept on disk.
+/// Finds icons in the configured sources. Their indexes are fetched on first use and kept.
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
+    records: Option<Arc<dyn SharedRecords>>,
+}
+
+/// Where the copies of the indexes are.
+pub enum Copies {
+    /// In this folder, which need not exist.
+    Folder(PathBuf),
+    /// Where hosts share them.
+    Shared(Arc<dyn SharedRecords>),
 }
 
 impl IconSources {
-    /// Reads and fetches nothing yet. The folder need not exist.
-    pub fn new(settings: IconSettings, cache_dir: PathBuf, clock: Arc<dyn Clock>) -> Self {
-        let source = |source| Arc::new(Source::new(source, Path::new(&cache_dir), Arc::clone(&clock)));
+    /// Reads and fetches nothing yet. Shared copies need a runtime.
+    pub fn new(settings: IconSettings, copies: Copies, clock: Arc<dyn Clock>) -> Self {
+        let copy = |source: &IconSource| {
+            let digest = Sha256::digest(format!("{} {}", source.index, source.base));
+            let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+            match &copies {
+                Copies::Folder(folder) => Copy::File(FileCopy {
+                    index: source.index.clone(),
+                    file: folder.join(format!("{name}.json")),
+                }),
+                Copies::Shared(records) => Copy::Shared(Shared {
+                    records: records.clone(),
+                    runtime: Handle::current(),
+                    name,
+                }),
+            }
+        };
+        let sources = settings.sources.into_iter();
+        let sources =
+            sources.map(|source| Arc::new(Source::new(source.clone(), copy(&source), clock.clone())));
         Self {
-            sources: settings.sources.into_iter().map(source).collect(),
+            sources: sources.collect(),
             default_icon: settings.default_icon,
+            records: match &copies {
+                Copies::Folder(_) => None,
+                Copies::Shared(records) => Some(records.clone()),
+            },
+        }
+    }
+
+    /// Starts what is due before a lookup.
+    async fn start(&self, deadline: Instant) {
+        let Some(records) = &self.records else {
+            return self.sources.iter().for_each(Source::start_if_due);
+        };
+        let keys: Vec<_> = self
+            .sources
+            .iter()
+            .filter_map(|source| source.version_key())
+            .collect();
+        match timeout_at(deadline, records.read(&keys)).await {
+            Ok(Ok((versions, now))) => {
+                for (source, version) in self.sources.iter().zip(&versions) {
+                    source.start_if_other(version, now);
+                }
+            }
+            // What is loaded is used.
+            Ok(Err(error)) => warn!(?error, "it is not known which icons there are"),
+            Err(_) => warn!("it is not known in time which icons there are"),
         }
     }
 }
@@ -54,9 +109,7 @@ impl Icons for IconSources {
         }
 
         let deadline = Instant::now() + WAIT;
-        for source in &self.sources {
-            source.start_if_due();
-        }
+        self.start(deadline).await;
         let mut tables = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
             // After the deadline this returns the tables that are already loaded.

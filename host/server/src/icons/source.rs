@@ -1,23 +1,17 @@
-//! One source of icons: its index in memory, on disk and on the network.
+//! One source of icons: its index in memory, its copy (`copies.rs`) and the network.
 //!
-//! Invariant: all blocking work of a source runs on one thread of its own. Lookups only read the state, and
-//! may wait for it to change.
+//! Invariants:
+//! - All blocking work of a source runs on one thread of its own. Lookups only read the state, and may wait for
+//!   it to change.
+//! - Where hosts share the copy, a lookup uses the version that was stored when it began; after its deadline,
+//!   the one that is loaded.
 
-use std::{
-    borrow::Cow,
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use portico_model::{Timestamp, time::Clock};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use portico_storage::{RecordKey, SharedRecord};
 use tokio::{
     sync::watch,
     time::{Instant, timeout_at},
@@ -25,7 +19,8 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    listing::{self, Bounded},
+    copies::{Copy, FileCopy, Index, MAX_BODY, Shared, Version},
+    listing,
     matching::Table,
     network,
     settings::IconSource,
@@ -35,8 +30,6 @@ use super::{
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 /// How long to wait after a failure before the next attempt.
 const RETRY_AFTER: Duration = Duration::from_mins(10);
-/// The largest index, in bytes.
-const MAX_BODY: u64 = 32 << 20;
 
 /// Characters that must be escaped in a path segment (URL standard), and `%`.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -58,7 +51,7 @@ const ESCAPED: &AsciiSet = &CONTROLS
 
 pub(super) struct Source {
     settings: IconSource,
-    cache_file: PathBuf,
+    copy: Copy,
     clock: Arc<dyn Clock>,
     state: watch::Sender<State>,
 }
@@ -72,33 +65,27 @@ struct State {
     /// Whether a lookup has waited for that thread until its deadline. Later lookups do not wait again.
     slow: bool,
     index: Option<Index>,
+    /// Which version hosts share, as far as a lookup has seen; none: none, or the copy is on disk.
+    stored: Option<Version>,
     /// When the thread last ended, whether or not it fetched an index.
     tried: Option<Timestamp>,
 }
 
-#[derive(Clone)]
-struct Index {
-    table: Arc<Table>,
-    fetched: Timestamp,
-}
-
-/// The file on disk.
-#[derive(Serialize, Deserialize)]
-struct CacheFile<'a, Paths> {
-    index: Cow<'a, str>,
-    fetched: Timestamp,
-    paths: Paths,
-}
-
 impl Source {
-    pub(super) fn new(settings: IconSource, cache_dir: &Path, clock: Arc<dyn Clock>) -> Self {
-        let digest = Sha256::digest(format!("{} {}", settings.index, settings.base));
-        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    pub(super) fn new(settings: IconSource, copy: Copy, clock: Arc<dyn Clock>) -> Self {
         Self {
             settings,
-            cache_file: cache_dir.join(format!("{name}.json")),
+            copy,
             clock,
             state: watch::Sender::default(),
+        }
+    }
+
+    /// The record that says which version hosts share; none if the copy is on disk.
+    pub(super) fn version_key(&self) -> Option<RecordKey> {
+        match &self.copy {
+            Copy::File(_) => None,
+            Copy::Shared(shared) => Some(shared.version_key()),
         }
     }
 
@@ -109,24 +96,39 @@ impl Source {
     }
 
     /// The icons. Waits until they are loaded, loading has failed, or the deadline has passed; in the last
-    /// two cases there are none.
+    /// two cases these are the ones that were loaded before, if there are any.
     pub(super) async fn table(&self, deadline: Instant) -> Option<Arc<Table>> {
         let mut state = self.state.subscribe();
-        let settled = state.wait_for(|state| state.index.is_some() || !state.working || state.slow);
-        match timeout_at(deadline, settled).await {
-            Ok(state) => state.ok()?.index.as_ref().map(|index| Arc::clone(&index.table)),
-            Err(_) => {
-                self.state.send_modify(|state| state.slow = state.working);
-                None
-            }
+        let settled = state.wait_for(|state| state.is_loaded() || !state.working || state.slow);
+        let is_late = timeout_at(deadline, settled).await.is_err();
+        if is_late {
+            self.state.send_modify(|state| state.slow = state.working);
         }
+        let state = self.state.borrow();
+        state.index.as_ref().map(|index| Arc::clone(&index.table))
     }
 
     /// Starts to update the index, unless it is fresh, an update is running, or one failed a short while ago.
     pub(super) fn start_if_due(self: &Arc<Self>) {
         let now = self.clock.now();
+        self.start_if(now, |state| !state.disk_read || state.must_fetch(now));
+    }
+
+    /// The same where hosts share the copy: this record says which version is stored. The time is the store's.
+    pub(super) fn start_if_other(self: &Arc<Self>, record: &Option<SharedRecord>, now: Timestamp) {
+        let stored = Version::of(record);
+        self.state.send_if_modified(|state| {
+            state.stored = stored;
+            false
+        });
+        self.start_if(now, |state| {
+            (state.stored.is_some() && !state.is_loaded()) || state.must_fetch(now)
+        });
+    }
+
+    fn start_if(self: &Arc<Self>, now: Timestamp, is_due: impl FnOnce(&State) -> bool) {
         let start = self.state.send_if_modified(|state| {
-            let start = !state.working && (!state.disk_read || state.must_fetch(now));
+            let start = !state.working && is_due(state);
             state.working |= start;
             state.slow &= !start;
             start
@@ -138,19 +140,22 @@ impl Source {
         // A thread of its own, because the runtime would wait for its blocking threads when the host stops.
         let thread = thread::Builder::new().name("icons".to_owned());
         let spawned = thread.spawn(move || {
-            let _working = Working(&source);
-            source.work(now);
+            let _working = Working(&source, now);
+            match &source.copy {
+                Copy::File(copy) => source.work(copy, now),
+                Copy::Shared(copy) => source.work_shared(copy, now),
+            }
         });
         if let Err(error) = spawned {
-            drop(Working(self));
+            drop(Working(self, now));
             warn!(index = %self.settings.index, "no thread to fetch icons: {error}");
         }
     }
 
-    fn work(&self, now: Timestamp) {
+    fn work(&self, copy: &FileCopy, now: Timestamp) {
         if !self.state.borrow().disk_read {
-            let index = self.read_copy().unwrap_or_else(|error| {
-                warn!(file = %self.cache_file.display(), "ignored a copy of an icon source: {error:#}");
+            let index = copy.read().unwrap_or_else(|error| {
+                warn!(file = %copy.file.display(), "ignored a copy of an icon source: {error:#}");
                 None
             });
             self.state.send_modify(|state| {
@@ -166,14 +171,45 @@ impl Source {
                 let index = Index {
                     table: Arc::new(table),
                     fetched: self.clock.now(),
+                    version: None,
                 };
-                if let Err(error) = self.write_copy(&index) {
-                    warn!(file = %self.cache_file.display(), "could not keep an icon source: {error:#}");
+                if let Err(error) = copy.write(&index) {
+                    warn!(file = %copy.file.display(), "could not keep an icon source: {error:#}");
                 }
                 self.state.send_modify(|state| state.index = Some(index));
             }
-            Err(error) => warn!(index = %self.settings.index, "an icon source failed: {error:#}"),
+            Err(error) => self.report(&error),
         }
+    }
+
+    fn work_shared(&self, copy: &Shared, now: Timestamp) {
+        if !self.state.borrow().is_loaded() {
+            match copy.read() {
+                Ok(Some(index)) => self.take(index),
+                Ok(None) => {}
+                Err(error) => return self.report(&error),
+            }
+        }
+        if !self.state.borrow().must_fetch(now) {
+            return;
+        }
+        let old = self.state.borrow().stored.clone();
+        match copy.renew(old.as_ref(), || self.fetch()) {
+            Ok(index) => index.into_iter().for_each(|index| self.take(index)),
+            Err(error) => self.report(&error),
+        }
+    }
+
+    /// Uses the index that hosts share.
+    fn take(&self, index: Index) {
+        self.state.send_modify(|state| {
+            state.stored.clone_from(&index.version);
+            state.index = Some(index);
+        });
+    }
+
+    fn report(&self, error: &anyhow::Error) {
+        warn!(index = %self.settings.index, "an icon source failed: {error:#}");
     }
 
     fn fetch(&self) -> anyhow::Result<Table> {
@@ -183,45 +219,17 @@ impl Source {
         ensure!(!table.is_empty(), "the index lists no icons");
         Ok(table)
     }
-
-    fn read_copy(&self) -> anyhow::Result<Option<Index>> {
-        let file = match File::open(&self.cache_file) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let mut text = Vec::new();
-        file.take(MAX_BODY + 1).read_to_end(&mut text)?;
-        ensure!(text.len() as u64 <= MAX_BODY, "it is too large");
-        let copy: CacheFile<Bounded<String>> = serde_json::from_slice(&text)?;
-        ensure!(copy.index == self.settings.index, "it is of {}", copy.index);
-        let table = Table::new(copy.paths.0);
-        ensure!(!table.is_empty(), "it lists no icons");
-        Ok(Some(Index {
-            table: Arc::new(table),
-            fetched: copy.fetched,
-        }))
-    }
-
-    fn write_copy(&self, index: &Index) -> anyhow::Result<()> {
-        let copy = CacheFile {
-            index: self.settings.index.as_str().into(),
-            fetched: index.fetched,
-            paths: index.table.paths().collect::<Vec<_>>(),
-        };
-        let text = serde_json::to_vec(&copy)?;
-        if let Some(folder) = self.cache_file.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-        }
-        // A fixed name, because a source has one writer. A file that a crash left is overwritten.
-        let new = self.cache_file.with_extension("json.new");
-        fs::write(&new, text)?;
-        fs::rename(&new, &self.cache_file)?;
-        Ok(())
-    }
 }
 
 impl State {
+    /// Whether the index is loaded that lookups shall use.
+    fn is_loaded(&self) -> bool {
+        let Some(index) = &self.index else {
+            return false;
+        };
+        self.stored.is_none() || index.version == self.stored
+    }
+
     fn must_fetch(&self, now: Timestamp) -> bool {
         let fresh = self
             .index
@@ -239,13 +247,18 @@ fn within(duration: Duration, then: Timestamp, now: Timestamp) -> bool {
         .is_some_and(|age| u128::from(age) < duration.as_millis())
 }
 
-/// Marks the work as ended when dropped, so a panic counts as a failure like any other.
-struct Working<'a>(&'a Source);
+/// Marks the work that began then as ended when dropped, so a panic counts as a failure like any other.
+struct Working<'a>(&'a Source, Timestamp);
 
 impl Drop for Working<'_> {
     fn drop(&mut self) {
-        let now = self.0.clock.now();
-        self.0.state.send_modify(|state| {
+        let Self(source, began) = self;
+        let now = match source.copy {
+            Copy::File(_) => source.clock.now(),
+            // By the store's clock.
+            Copy::Shared(_) => *began,
+        };
+        source.state.send_modify(|state| {
             state.working = false;
             state.disk_read = true;
             state.tried = Some(now);

@@ -8,7 +8,8 @@
 //!   bounded list (`pending.rs`) and are written in short transactions, every few seconds.
 //! - When [`Audit::flush`] returns, every refusal collected before it was called is written, or counted as not
 //!   recorded.
-//! - The log is bounded by age and by number of rows; refusals are removed before changes.
+//! - The log is bounded by age and by number of rows; refusals are removed before changes. Of several hosts on
+//!   one storage, one at a time removes them.
 
 mod pending;
 
@@ -28,7 +29,7 @@ use portico_model::{
 };
 use portico_sandbox::Kind;
 use portico_storage::{
-    self as storage, Access, AuditEntry, AuditFilter, AuditPrune, AuditedCall, DONE, DashboardStorage,
+    self as storage, Access, AuditEntry, AuditFilter, AuditPrune, AuditedCall, DONE, DashboardStorage, Turn,
     secrets,
 };
 use serde_json::Value;
@@ -96,6 +97,9 @@ const STEP: usize = 200;
 const ROWS_BETWEEN_PRUNES: u64 = 1000;
 const TIME_BETWEEN_PRUNES: Duration = Duration::from_secs(60 * 60);
 const TIME_BEFORE_FIRST_PRUNE: Duration = Duration::from_secs(60);
+
+/// After this time another host may prune, should this one have been killed.
+const LONGEST_PRUNE: Duration = Duration::from_secs(10 * 60);
 
 /// Keys of an input that name the record which a call is about; the first key present counts.
 const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", "userId"];
@@ -220,12 +224,24 @@ impl Audit {
         self.pending().lose(lost);
     }
 
-    /// Removes the rows that are too old or too many, step by step.
+    /// Removes the rows that are too old or too many, step by step, unless another host does so.
     pub async fn prune(&self) -> storage::Result<()> {
         let Some(retention) = self.settings.retention else {
             return Ok(());
         };
         self.written.store(0, Ordering::Relaxed);
+        let Some(records) = self.storage.shared() else {
+            return self.prune_alone(retention).await;
+        };
+        let Some(turn) = Turn::take(&records, "audit", LONGEST_PRUNE).await? else {
+            return Ok(());
+        };
+        let pruned = self.prune_alone(retention).await;
+        turn.end().await?;
+        pruned
+    }
+
+    async fn prune_alone(&self, retention: Duration) -> storage::Result<()> {
         let retention = retention.as_millis() as Timestamp;
         let before = self.clock.now().saturating_sub(retention);
         while self.remove(AuditPrune::Before(before), STEP as u64).await? == STEP as u64 {}

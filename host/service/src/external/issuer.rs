@@ -7,7 +7,7 @@ use portico_model::{Timestamp, error::Error};
 use portico_storage::secrets::Secrets;
 
 use super::vouched::External;
-use crate::throttle::LoginAttempt;
+use crate::throttle::{LoginAttempt, Throttle};
 
 /// How long a sign-in may take, in seconds.
 pub const PATIENCE_SECONDS: u64 = 600;
@@ -30,12 +30,16 @@ pub trait Issuer: fmt::Debug + Send + Sync {
         request_id: &str,
     ) -> Result<Started, Error>;
 
-    /// Takes the sign-in that a browser comes back from; each can be taken once. Fails with the reason, which is
-    /// for the log.
-    fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String>;
+    /// Takes the sign-in that a browser comes back from; each can be taken once, by any host of the storage.
+    async fn resume(
+        &self,
+        returned: Returned,
+        throttle: &Throttle,
+        now: Timestamp,
+    ) -> Result<Resumed, NotResumed>;
 
     /// Whether a sign-in of this browser is still under way.
-    fn awaits(&self, browser: &str, now: Timestamp) -> bool;
+    async fn awaits(&self, browser: &str, now: Timestamp) -> Result<bool, Error>;
 
     /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;
@@ -69,6 +73,15 @@ pub struct Returned {
     pub browser: String,
 }
 
+/// Why a browser that comes back does not resume a sign-in.
+#[derive(Debug)]
+pub enum NotResumed {
+    /// There is no such sign-in. The reason is for the log.
+    Refused(String),
+    /// It is not known.
+    Failed(Error),
+}
+
 /// A sign-in whose browser has come back from the issuer.
 pub struct Resumed {
     /// The code that the issuer exchanges for a token, or why there is none.
@@ -85,8 +98,11 @@ pub struct Resumed {
 
 impl Resumed {
     /// Ends the attempt with its result; gives the path that the browser goes to.
-    pub fn settle<T>(self, result: &Result<T, Error>) -> String {
-        self.attempt.settle(result);
-        self.return_to
+    pub fn settle<T>(self, result: &Result<T, Error>) -> impl Future<Output = String> + Send + use<T> {
+        let settling = self.attempt.settle(result);
+        async {
+            settling.await;
+            self.return_to
+        }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub use self::{
     directory::{Directory, Login},
-    issuer::{Issuer, PATIENCE_SECONDS, Resumed, Returned, Started},
+    issuer::{Issuer, NotResumed, PATIENCE_SECONDS, Resumed, Returned, Started},
     sign_in::{SignIn, sign_in},
     vouched::{External, Linking, Vouched, unusable_account},
 };

@@ -69,7 +69,7 @@ pub(super) async fn sign_in(
     if is_open.into_inner() {
         drop(attempt);
     } else {
-        attempt.settle(&result);
+        attempt.settle(&result).await;
     }
     result
 }

@@ -74,7 +74,7 @@ where
     match checked.await {
         Ok(user) => Ok((user, attempt)),
         Err(error) => {
-            attempt.refuse(&error);
+            attempt.refuse(&error).await;
             Err(error)
         }
     }
@@ -94,7 +94,7 @@ pub(super) async fn begin_attempt(
         .name_key(context, beginning(username.trim()))
         .await?;
     let account = ThrottledAccount::new(provider, &name_key);
-    let attempt = resources.throttle.begin(Some(account), address)?;
+    let attempt = resources.throttle.begin(Some(account), address).await?;
     Ok((attempt, name_key))
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn sign_in(
     let before = |name_key| note_user(resources.clone(), context.clone(), name_key, progress);
     let (user, attempt) = verify(resources, claim, before).await?;
     let result = begin_session(resources, times, &call.identity, context, user).await;
-    attempt.settle(&result);
+    attempt.settle(&result).await;
     result
 }
 

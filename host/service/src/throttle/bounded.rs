@@ -4,25 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portico_model::Timestamp;
 
+use super::count::Entry;
+
 /// How often a full map removes the entries that are over, in milliseconds.
 const SWEEP_INTERVAL: Timestamp = 60_000;
-
-/// An entry that may be forgotten.
-pub(super) trait Entry: Default {
-    /// A full map forgets the entry of the lowest rank first.
-    type Rank: Ord + Copy;
-
-    fn rank(&self) -> Self::Rank;
-
-    /// Whether it means the same as no entry.
-    fn is_over(&self, now: Timestamp) -> bool;
-}
 
 #[derive(Clone)]
 pub(super) struct Bounded<K, E: Entry> {
     most: usize,
     entries: BTreeMap<K, E>,
-    by_rank: BTreeSet<(E::Rank, K)>,
+    by_rank: BTreeSet<(i64, K)>,
     swept_at: Timestamp,
 }
 
@@ -40,11 +31,10 @@ impl<K: Ord + Copy, E: Entry> Bounded<K, E> {
         self.entries.get(&key).filter(|entry| !entry.is_over(now))
     }
 
-    /// Changes the entry of a key, or a new one.
-    pub fn change(&mut self, key: K, now: Timestamp, change: impl FnOnce(&mut E)) {
-        let mut entry = self.remove(key).filter(|entry| !entry.is_over(now));
-        change(entry.get_or_insert_default());
-        if let Some(entry) = entry.filter(|entry| !entry.is_over(now)) {
+    /// Replaces the entry of a key.
+    pub fn put(&mut self, key: K, entry: E, now: Timestamp) {
+        self.remove(key);
+        if !entry.is_over(now) {
             self.make_room(now);
             self.by_rank.insert((entry.rank(), key));
             self.entries.insert(key, entry);
@@ -57,10 +47,10 @@ impl<K: Ord + Copy, E: Entry> Bounded<K, E> {
         self.entries.len()
     }
 
-    fn remove(&mut self, key: K) -> Option<E> {
-        let entry = self.entries.remove(&key)?;
-        self.by_rank.remove(&(entry.rank(), key));
-        Some(entry)
+    fn remove(&mut self, key: K) {
+        if let Some(entry) = self.entries.remove(&key) {
+            self.by_rank.remove(&(entry.rank(), key));
+        }
     }
 
     fn make_room(&mut self, now: Timestamp) {

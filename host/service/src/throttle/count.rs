@@ -1,14 +1,30 @@
 //! The counts: failures of an account, attempts from an address, and the addresses that an account is known at.
 
 use portico_model::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::bounded::Entry;
+/// One count, which may be forgotten.
+pub(super) trait Entry: Default {
+    /// Where there are too many entries, those of the lowest rank are forgotten first.
+    fn rank(&self) -> i64;
+
+    /// From this moment on it means the same as no entry.
+    fn ends_at(&self) -> Timestamp;
+
+    /// Whether it means the same as no entry.
+    fn is_over(&self, now: Timestamp) -> bool {
+        now >= self.ends_at()
+    }
+}
 
 const SECOND: Timestamp = 1000;
 const DAY: Timestamp = 24 * 60 * 60 * SECOND;
 
 /// The most failures of one count within a day.
 pub(super) const MOST_FAILURES: u32 = 100;
+
+/// An attempt that has not ended after this time counts as failed: its host was killed.
+pub(super) const LONGEST_ATTEMPT: Timestamp = 120 * SECOND;
 
 /// How long the account is locked after this many failures.
 fn delay(failures: u32) -> Timestamp {
@@ -23,23 +39,39 @@ fn delay(failures: u32) -> Timestamp {
 }
 
 /// The failures at one account, until a day passes without one.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Failures {
     failures: u32,
-    running: u32,
+    /// When the attempts began that have not ended.
+    running: Vec<Timestamp>,
     /// When the last attempt failed, or began.
     last: Timestamp,
     open_at: Timestamp,
 }
 
 impl Failures {
-    /// How long the next attempt has to wait, if this many may run at once.
-    pub fn wait(&self, at_once: u32, now: Timestamp) -> Timestamp {
+    /// Counts what has happened by itself until now. Comes before all else.
+    pub fn catch_up(&mut self, now: Timestamp) {
         if self.is_over(now) {
-            0
-        } else if now < self.open_at {
+            *self = Self::default();
+        }
+        let has_ended = |began: &Timestamp| began.saturating_add(LONGEST_ATTEMPT) <= now;
+        let (ended, running) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition::<Vec<_>, _>(has_ended);
+        self.running = running;
+        for began in ended {
+            self.count_failure(began + LONGEST_ATTEMPT);
+        }
+    }
+
+    /// How long the next attempt has to wait, if this many may run at once.
+    pub fn wait(&self, at_once: usize, now: Timestamp) -> Timestamp {
+        let running = self.running.len();
+        if now < self.open_at {
             self.open_at - now
-        } else if self.running >= at_once || self.failures + self.running >= MOST_FAILURES {
+        } else if running >= at_once || self.failures as usize + running >= MOST_FAILURES as usize {
             SECOND
         } else {
             0
@@ -47,23 +79,21 @@ impl Failures {
     }
 
     pub fn begin(&mut self, now: Timestamp) {
-        if self.is_over(now) {
-            *self = Self::default();
+        self.running.push(now);
+        self.last = self.last.max(now);
+    }
+
+    /// The attempt that began then has failed.
+    pub fn fail(&mut self, began: Timestamp, now: Timestamp) {
+        self.stop(began);
+        self.count_failure(now);
+    }
+
+    /// It ended without a failure.
+    pub fn stop(&mut self, began: Timestamp) {
+        if let Some(index) = self.running.iter().position(|running| *running == began) {
+            self.running.swap_remove(index);
         }
-        self.running += 1;
-        self.last = now;
-    }
-
-    pub fn fail(&mut self, now: Timestamp) {
-        self.stop();
-        self.failures += 1;
-        self.last = now;
-        self.open_at = now + delay(self.failures);
-    }
-
-    /// An attempt ended without a failure.
-    pub fn stop(&mut self) {
-        self.running = self.running.saturating_sub(1);
     }
 
     /// Forgets the failures: the client has proved to be the owner.
@@ -71,24 +101,33 @@ impl Failures {
         self.failures = 0;
         self.open_at = 0;
     }
+
+    fn count_failure(&mut self, at: Timestamp) {
+        self.failures += 1;
+        self.last = self.last.max(at);
+        self.open_at = self.open_at.max(at + delay(self.failures));
+    }
 }
 
 impl Entry for Failures {
     /// Few failures are forgotten before many, and old ones before new ones: to have a count forgotten, an
     /// attacker has to cause as many failures at each of all the other entries.
-    type Rank = (u32, Timestamp);
-
-    fn rank(&self) -> Self::Rank {
-        (self.failures, self.last)
+    fn rank(&self) -> i64 {
+        // Milliseconds since 1970 need 41 bits.
+        (i64::from(self.failures.min(1 << 16)) << 45) + integer(self.last)
     }
 
-    fn is_over(&self, now: Timestamp) -> bool {
-        (self.failures == 0 && self.running == 0) || now >= self.last.saturating_add(DAY)
+    fn ends_at(&self) -> Timestamp {
+        if self.failures == 0 && self.running.is_empty() {
+            return 0;
+        }
+        self.last.saturating_add(DAY)
     }
 }
 
 /// An address from which an account signed in.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct KnownSource {
     /// When it last signed in there, and one millisecond; 0: never.
     since: Timestamp,
@@ -105,20 +144,22 @@ impl KnownSource {
 }
 
 impl Entry for KnownSource {
-    type Rank = Timestamp;
-
-    fn rank(&self) -> Self::Rank {
-        self.since
+    fn rank(&self) -> i64 {
+        integer(self.since)
     }
 
-    fn is_over(&self, now: Timestamp) -> bool {
-        self.since == 0 || now >= self.since.saturating_add(Self::LIFE)
+    fn ends_at(&self) -> Timestamp {
+        if self.since == 0 {
+            return 0;
+        }
+        self.since.saturating_add(Self::LIFE)
     }
 }
 
 /// The attempts from one address: a burst of [`BURST`](Self::BURST), and one more in each
 /// [`INTERVAL`](Self::INTERVAL).
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Attempts {
     /// When a full burst may be made again.
     full_at: Timestamp,
@@ -143,13 +184,15 @@ impl Attempts {
 }
 
 impl Entry for Attempts {
-    type Rank = Timestamp;
+    fn rank(&self) -> i64 {
+        integer(self.full_at)
+    }
 
-    fn rank(&self) -> Self::Rank {
+    fn ends_at(&self) -> Timestamp {
         self.full_at
     }
+}
 
-    fn is_over(&self, now: Timestamp) -> bool {
-        self.full_at <= now
-    }
+fn integer(moment: Timestamp) -> i64 {
+    i64::try_from(moment).unwrap_or(i64::MAX)
 }

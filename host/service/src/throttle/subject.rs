@@ -18,6 +18,11 @@ impl ThrottledAccount {
         account.copy_from_slice(&hash[..16]);
         Self(account)
     }
+
+    /// Its bytes, by which hosts find it.
+    pub(super) fn bytes(self) -> [u8; 16] {
+        self.0
+    }
 }
 
 /// A client, as far as addresses tell clients apart: an IPv4 address, or an IPv6 network (/64), which one client
@@ -34,5 +39,35 @@ impl From<IpAddr> for Source {
             }
             address => Self(address),
         }
+    }
+}
+
+impl Source {
+    /// An address of the client, by which hosts find it.
+    pub fn address(self) -> IpAddr {
+        self.0
+    }
+
+    pub(super) fn bytes(self) -> Vec<u8> {
+        match self.0 {
+            IpAddr::V4(address) => address.octets().to_vec(),
+            IpAddr::V6(address) => address.octets().to_vec(),
+        }
+    }
+}
+
+/// What an attempt counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Subject {
+    /// The account, unless the attempt names none.
+    pub account: Option<ThrottledAccount>,
+    /// The client, if it is known.
+    pub source: Option<Source>,
+}
+
+impl Subject {
+    /// The account at this client.
+    pub fn pair(self) -> Option<(ThrottledAccount, Source)> {
+        self.account.zip(self.source)
     }
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use portico_model::error::Code;
+use portico_model::error::{Code, Error};
 use portico_model::time::Clock;
 use portico_model::{Provider, Timestamp};
+use portico_storage::memory::MemoryRecords;
 
-use super::{Outcome, Rules, Source, Throttle, ThrottledAccount};
+use super::{LoginAttempt, MemoryCounts, Outcome, Source, Subject, Throttle, ThrottledAccount};
 
 const SECOND: Timestamp = 1000;
 const HOUR: Timestamp = 3600 * SECOND;
@@ -27,25 +29,29 @@ fn numbered(number: u32) -> Source {
     IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number)).into()
 }
 
+fn of(account: Option<ThrottledAccount>, source: Option<Source>) -> Subject {
+    Subject { account, source }
+}
+
 /// Makes an attempt that ends at once.
 fn attempt(
-    rules: &mut Rules,
+    counts: &mut MemoryCounts,
     name: &str,
     source: Source,
     outcome: Outcome,
     now: Timestamp,
 ) -> Result<(), Timestamp> {
-    let begun = rules.begin(Some(account(name)), Some(source), now)?;
-    rules.end(begun, outcome, now);
+    let begun = counts.begin(of(Some(account(name)), Some(source)), now)?;
+    counts.end(begun, outcome, now);
     Ok(())
 }
 
-fn fail(rules: &mut Rules, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
-    attempt(rules, name, source, Outcome::Failed, now)
+fn fail(counts: &mut MemoryCounts, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
+    attempt(counts, name, source, Outcome::Failed, now)
 }
 
-fn succeed(rules: &mut Rules, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
-    attempt(rules, name, source, Outcome::Succeeded, now)
+fn succeed(counts: &mut MemoryCounts, name: &str, source: Source, now: Timestamp) -> Result<(), Timestamp> {
+    attempt(counts, name, source, Outcome::Succeeded, now)
 }
 
 /// Random numbers from a seed.
@@ -82,12 +88,12 @@ fn a_name_at_another_provider_is_another_account() {
 
 #[test]
 fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let mut now = 5;
     for failures in 1..=100 {
         // From everywhere: this is about the account.
         assert_eq!(
-            fail(&mut rules, "ann", numbered(failures), now),
+            fail(&mut counts, "ann", numbered(failures), now),
             Ok(()),
             "{failures}"
         );
@@ -98,18 +104,18 @@ fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
             26..=99 => 10 * SECOND,
             _ => DAY,
         };
-        let refused = fail(&mut rules, "ann", numbered(999), now + wait - 1);
+        let refused = fail(&mut counts, "ann", numbered(999), now + wait - 1);
         assert_eq!(refused, Err(1), "after {failures} failures");
         now += wait;
     }
-    assert_eq!(fail(&mut rules, "ann", numbered(999), now), Ok(()));
+    assert_eq!(fail(&mut counts, "ann", numbered(999), now), Ok(()));
     assert_eq!(
-        fail(&mut rules, "ann", numbered(999), now),
+        fail(&mut counts, "ann", numbered(999), now),
         Err(SECOND),
         "from the beginning"
     );
     assert_eq!(
-        fail(&mut rules, "bob", numbered(999), now),
+        fail(&mut counts, "bob", numbered(999), now),
         Ok(()),
         "another account"
     );
@@ -117,51 +123,51 @@ fn the_more_failures_the_longer_the_wait_and_after_a_hundred_it_is_a_day() {
 
 #[test]
 fn an_address_has_ten_attempts_and_then_one_in_five_seconds() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let here = source("2001:db8::1");
     for number in 0..10 {
-        assert_eq!(fail(&mut rules, &format!("name {number}"), here, 7), Ok(()));
+        assert_eq!(fail(&mut counts, &format!("name {number}"), here, 7), Ok(()));
     }
     assert_eq!(
-        fail(&mut rules, "another", source("2001:db8::2"), 7),
+        fail(&mut counts, "another", source("2001:db8::2"), 7),
         Err(5 * SECOND)
     );
-    assert_eq!(fail(&mut rules, "another", source("2001:db9::2"), 7), Ok(()));
-    assert_eq!(fail(&mut rules, "one more", here, 7 + 5 * SECOND), Ok(()));
+    assert_eq!(fail(&mut counts, "another", source("2001:db9::2"), 7), Ok(()));
+    assert_eq!(fail(&mut counts, "one more", here, 7 + 5 * SECOND), Ok(()));
     assert_eq!(
-        fail(&mut rules, "one too many", here, 7 + 5 * SECOND),
+        fail(&mut counts, "one too many", here, 7 + 5 * SECOND),
         Err(5 * SECOND)
     );
     for number in 0..10 {
-        assert_eq!(fail(&mut rules, &format!("later {number}"), here, HOUR), Ok(()));
+        assert_eq!(fail(&mut counts, &format!("later {number}"), here, HOUR), Ok(()));
     }
 }
 
 #[test]
 fn an_attempt_counts_from_its_beginning() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let (ann, here) = (Some(account("ann")), Some(numbered(1)));
-    let begun = rules.begin(ann, here, 1).unwrap();
+    let begun = counts.begin(of(ann, here), 1).unwrap();
     assert_eq!(
-        rules.begin(ann, Some(numbered(2)), 1).unwrap_err(),
+        counts.begin(of(ann, Some(numbered(2))), 1).unwrap_err(),
         SECOND,
         "one at a time"
     );
-    rules.end(begun, Outcome::Void, 2);
-    let registers: Vec<_> = (0..256).map(|_| rules.begin(None, here, 3)).collect();
+    counts.end(begun, Outcome::Void, 2);
+    let registers: Vec<_> = (0..256).map(|_| counts.begin(of(None, here), 3)).collect();
     assert_eq!(registers.iter().filter(|begun| begun.is_ok()).count(), 10);
     for begun in registers.into_iter().flatten() {
-        rules.end(begun, Outcome::Void, 4);
+        counts.end(begun, Outcome::Void, 4);
     }
     assert_eq!(
-        fail(&mut rules, "ann", numbered(1), 5),
+        fail(&mut counts, "ann", numbered(1), 5),
         Ok(()),
         "attempts without a check cost nothing"
     );
 }
 
-#[test]
-fn a_dropped_attempt_has_failed() {
+#[tokio::test]
+async fn a_dropped_attempt_has_failed() {
     struct Still;
     impl Clock for Still {
         fn now(&self) -> Timestamp {
@@ -171,48 +177,48 @@ fn a_dropped_attempt_has_failed() {
     let throttle = Throttle::new(Arc::new(Still));
     let here = Some([192, 0, 2, 1].into());
     for _ in 0..10 {
-        drop(throttle.begin(None, here).expect("an attempt"));
+        drop(throttle.begin(None, here).await.expect("an attempt"));
     }
-    let refused = throttle.begin(None, here).err().expect("no more attempts");
+    let refused = throttle.begin(None, here).await.err().expect("no more attempts");
     assert_eq!(
         (refused.code, refused.retry_after),
         (Code::TooManyRequests, Some(5))
     );
     for _ in 0..100 {
-        assert!(Throttle::off().begin(Some(account("ann")), here).is_ok());
+        assert!(Throttle::off().begin(Some(account("ann")), here).await.is_ok());
     }
 }
 
 #[test]
 fn right_passwords_are_not_limited() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     for number in 0..1000 {
-        assert_eq!(succeed(&mut rules, "ann", numbered(1), 1), Ok(()));
-        assert_eq!(succeed(&mut rules, &format!("{number}"), numbered(2), 1), Ok(()));
+        assert_eq!(succeed(&mut counts, "ann", numbered(1), 1), Ok(()));
+        assert_eq!(succeed(&mut counts, &format!("{number}"), numbered(2), 1), Ok(()));
     }
     // From the known address eight clients may sign in at once.
-    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(numbered(1)), 2);
-    let begun: Vec<_> = (0..9).map(|_| begin(&mut rules)).collect();
+    let begin = |counts: &mut MemoryCounts| counts.begin(of(Some(account("ann")), Some(numbered(1))), 2);
+    let begun: Vec<_> = (0..9).map(|_| begin(&mut counts)).collect();
     assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 8);
 }
 
 #[test]
 fn strangers_do_not_lock_the_owner_out() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let home = numbered(0);
-    succeed(&mut rules, "ann", home, 1).unwrap();
+    succeed(&mut counts, "ann", home, 1).unwrap();
     let mut tries = 0;
     for now in (10 * SECOND..30 * DAY).step_by(10 * SECOND as usize) {
         let second = now / SECOND;
         // One attacker has every address; another shares the owner's address and tries other names.
         let stranger = numbered(1 + (second % 5000) as u32);
-        tries += u32::from(fail(&mut rules, "ann", stranger, now).is_ok());
-        let _ = fail(&mut rules, "bob", home, now);
+        tries += u32::from(fail(&mut counts, "ann", stranger, now).is_ok());
+        let _ = fail(&mut counts, "bob", home, now);
         if second.is_multiple_of(3600) {
-            let late = fail(&mut rules, "ann", home, now);
+            let late = fail(&mut counts, "ann", home, now);
             assert_eq!(late, Ok(()), "a mistake at home at {second}");
             assert_eq!(
-                succeed(&mut rules, "ann", home, now + SECOND),
+                succeed(&mut counts, "ann", home, now + SECOND),
                 Ok(()),
                 "at {second}"
             );
@@ -224,18 +230,18 @@ fn strangers_do_not_lock_the_owner_out() {
     );
     // A day after the attack ends, any address may sign in.
     let calm = 30 * DAY + DAY;
-    assert_eq!(succeed(&mut rules, "ann", numbered(77), calm), Ok(()));
+    assert_eq!(succeed(&mut counts, "ann", numbered(77), calm), Ok(()));
 }
 
 #[test]
 fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let home = numbered(0);
-    succeed(&mut rules, "ann", home, 1).unwrap();
+    succeed(&mut counts, "ann", home, 1).unwrap();
     let mut now = SECOND;
     let mut tries = 0;
     while now < DAY {
-        tries += u32::from(fail(&mut rules, "ann", home, now).is_ok());
+        tries += u32::from(fail(&mut counts, "ann", home, now).is_ok());
         now += SECOND;
     }
     assert_eq!(
@@ -243,46 +249,46 @@ fn an_address_is_known_for_thirty_days_and_its_own_failures_count() {
         "a thief at the owner's address has no more attempts than anyone"
     );
     assert_eq!(
-        fail(&mut rules, "ann", home, 2 * DAY),
+        fail(&mut counts, "ann", home, 2 * DAY),
         Ok(()),
         "and it opens again"
     );
     // Strangers have locked the account; the owner's address stays open until it is forgotten.
     for (at, known) in [(29 * DAY, true), (31 * DAY, false)] {
-        let mut rules = rules.clone();
+        let mut counts = counts.clone();
         let mut now = at - HOUR;
         for number in 0..100 {
-            assert_eq!(fail(&mut rules, "ann", numbered(1 + number), now), Ok(()));
+            assert_eq!(fail(&mut counts, "ann", numbered(1 + number), now), Ok(()));
             now += 10 * SECOND;
         }
-        assert_eq!(succeed(&mut rules, "ann", home, at).is_ok(), known, "at {at}");
+        assert_eq!(succeed(&mut counts, "ann", home, at).is_ok(), known, "at {at}");
     }
 }
 
 #[test]
 fn no_more_than_a_hundred_attempts_fail_even_in_parallel() {
-    let mut rules = Rules::default();
+    let mut counts = MemoryCounts::default();
     let home = numbered(0);
-    succeed(&mut rules, "ann", home, 1).unwrap();
+    succeed(&mut counts, "ann", home, 1).unwrap();
     let mut now = SECOND;
     for failures in 1..=97 {
-        assert_eq!(fail(&mut rules, "ann", home, now), Ok(()), "{failures}");
+        assert_eq!(fail(&mut counts, "ann", home, now), Ok(()), "{failures}");
         now += 10 * SECOND;
     }
-    let begin = |rules: &mut Rules| rules.begin(Some(account("ann")), Some(home), now);
-    let begun: Vec<_> = (0..8).filter_map(|_| begin(&mut rules).ok()).collect();
+    let begin = |counts: &mut MemoryCounts| counts.begin(of(Some(account("ann")), Some(home)), now);
+    let begun: Vec<_> = (0..8).filter_map(|_| begin(&mut counts).ok()).collect();
     assert_eq!(begun.len(), 3);
     for attempt in begun {
-        rules.end(attempt, Outcome::Failed, now);
+        counts.end(attempt, Outcome::Failed, now);
     }
-    assert_eq!(begin(&mut rules).unwrap_err(), DAY);
+    assert_eq!(begin(&mut counts).unwrap_err(), DAY);
 }
 
 #[test]
 fn the_limits_hold_and_every_wait_ends_under_random_attempts() {
     for seed in 1..=8 {
         let mut chance = Chance(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
-        let mut rules = Rules::default();
+        let mut counts = MemoryCounts::default();
         let mut now = chance.below(DAY);
         let mut by_account: BTreeMap<u64, Vec<Timestamp>> = BTreeMap::new();
         let mut by_source: BTreeMap<u64, Vec<Timestamp>> = BTreeMap::new();
@@ -296,16 +302,16 @@ fn the_limits_hold_and_every_wait_ends_under_random_attempts() {
             };
             let (name, place) = (chance.below(3), chance.below(40));
             let account = account(&format!("name {name}"));
-            match rules.begin(Some(account), Some(numbered(place as u32)), now) {
+            match counts.begin(of(Some(account), Some(numbered(place as u32))), now) {
                 Ok(begun) => running.push((begun, name, place)),
                 Err(wait) => {
                     assert!((1..=DAY).contains(&wait), "seed {seed}, step {step}: {wait}");
                     // Without other attempts, that wait is enough.
-                    let mut later = rules.clone();
+                    let mut later = counts.clone();
                     for (begun, ..) in &running {
                         later.end(*begun, Outcome::Void, now);
                     }
-                    let again = later.begin(Some(account), Some(numbered(place as u32)), now + wait);
+                    let again = later.begin(of(Some(account), Some(numbered(place as u32))), now + wait);
                     assert!(again.is_ok(), "seed {seed}, step {step}: {again:?} after {wait}");
                 }
             }
@@ -316,7 +322,7 @@ fn the_limits_hold_and_every_wait_ends_under_random_attempts() {
                     1 if place == 0 => Outcome::Succeeded,
                     _ => Outcome::Failed,
                 };
-                rules.end(begun, outcome, now);
+                counts.end(begun, outcome, now);
                 if outcome == Outcome::Failed && place != 0 {
                     by_account.entry(name).or_default().push(now);
                     by_source.entry(place).or_default().push(now);
@@ -350,35 +356,177 @@ fn assert_at_most(most: usize, span: Timestamp, times: &[Timestamp], seed: u64) 
 
 #[test]
 fn a_million_addresses_and_names_take_no_more_room_and_hide_no_attack() {
-    let mut rules = Rules::with_room_for(1000);
+    let mut counts = MemoryCounts::with_room_for(1000);
     let mut now = 1;
     for number in 0..50 {
-        assert_eq!(fail(&mut rules, "ann", numbered(number), now), Ok(()));
+        assert_eq!(fail(&mut counts, "ann", numbered(number), now), Ok(()));
         now += 10 * SECOND;
     }
-    succeed(&mut rules, "owner", numbered(0), now).unwrap();
+    succeed(&mut counts, "owner", numbered(0), now).unwrap();
     for number in 0..1_000_000 {
         // The first attempts name an account; more names would only take longer.
         let account = (number < 50_000).then(|| account(&format!("name {number}")));
-        if let Ok(begun) = rules.begin(account, Some(numbered(number)), now) {
-            rules.end(begun, Outcome::Failed, now);
+        if let Ok(begun) = counts.begin(of(account, Some(numbered(number))), now) {
+            counts.end(begun, Outcome::Failed, now);
         }
         now += u64::from(number % 10 == 0);
     }
     assert_eq!(
-        (rules.accounts.len(), rules.sources.len(), rules.known.len()),
+        (counts.accounts.len(), counts.sources.len(), counts.known.len()),
         (1000, 1000, 1)
     );
     // The count of fifty is still there: the next failure costs ten seconds.
-    assert_eq!(fail(&mut rules, "ann", numbered(5), now), Ok(()));
-    assert_eq!(fail(&mut rules, "ann", numbered(6), now), Err(10 * SECOND));
+    assert_eq!(fail(&mut counts, "ann", numbered(5), now), Ok(()));
+    assert_eq!(fail(&mut counts, "ann", numbered(6), now), Err(10 * SECOND));
     // A day later no failure counts any more.
     now += DAY;
     for number in 0..1000 {
         assert_eq!(
-            fail(&mut rules, &format!("later {number}"), numbered(number), now),
+            fail(&mut counts, &format!("later {number}"), numbered(number), now),
             Ok(())
         );
     }
-    assert_eq!(fail(&mut rules, "ann", numbered(7), now), Ok(()));
+    assert_eq!(fail(&mut counts, "ann", numbered(7), now), Ok(()));
+}
+
+#[test]
+fn an_attempt_whose_host_was_killed_counts_as_one_failure() {
+    let mut counts = MemoryCounts::default();
+    let (ann, here) = (account("ann"), numbered(1));
+    let begun = counts.begin(of(Some(ann), Some(here)), 0).unwrap();
+    let limit = 120 * SECOND;
+    assert_eq!(
+        fail(&mut counts, "ann", here, limit - 1),
+        Err(SECOND),
+        "it is running"
+    );
+    assert_eq!(
+        fail(&mut counts, "ann", here, limit),
+        Err(SECOND),
+        "it has failed"
+    );
+    assert_eq!(succeed(&mut counts, "ann", here, limit + SECOND), Ok(()));
+    // From the known address, too: eight attempts that nothing ends.
+    let now = HOUR;
+    for _ in 0..8 {
+        counts.begin(of(Some(ann), Some(here)), now).unwrap();
+    }
+    assert_eq!(fail(&mut counts, "ann", here, now + 1), Err(SECOND));
+    assert_eq!(fail(&mut counts, "ann", here, now + limit), Err(3 * SECOND));
+    assert_eq!(
+        succeed(&mut counts, "ann", here, now + limit + 3 * SECOND),
+        Ok(())
+    );
+    // One that ends late after all is counted, too.
+    counts.end(begun, Outcome::Failed, DAY);
+    assert_eq!(fail(&mut counts, "ann", numbered(2), DAY), Err(SECOND));
+}
+
+/// Two hosts that share their counts, and their clock.
+fn hosts() -> ([Throttle; 2], Arc<AtomicU64>, MemoryRecords) {
+    let now = Arc::new(AtomicU64::new(HOUR));
+    let records = MemoryRecords::new(Arc::new(Set(now.clone())));
+    let host = || Throttle::shared(Arc::new(records.clone()));
+    ([host(), host()], now, records)
+}
+
+struct Set(Arc<AtomicU64>);
+
+impl Clock for Set {
+    fn now(&self) -> Timestamp {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+const WRONG: Result<(), Error> = Err(Error {
+    code: Code::Unauthorized,
+    message: String::new(),
+    issues: Vec::new(),
+    retry_after: None,
+    cause: None,
+});
+
+#[tokio::test]
+async fn hosts_that_share_their_counts_count_like_one() {
+    let (hosts, now, _) = hosts();
+    let ann = Some(account("ann"));
+    for failures in 1..=100_u8 {
+        let from = Some([10, 0, 0, failures].into());
+        let attempt = hosts[usize::from(failures % 2)].begin(ann, from).await;
+        let attempt = attempt.unwrap_or_else(|error| panic!("after {failures}: {error:?}"));
+        let refused = hosts[usize::from((failures + 1) % 2)]
+            .begin(ann, None)
+            .await
+            .err();
+        assert_eq!(
+            refused.and_then(|error| error.retry_after),
+            Some(1),
+            "one at a time"
+        );
+        attempt.settle(&WRONG).await;
+        now.fetch_add(10 * SECOND, Ordering::Relaxed);
+    }
+    for host in &hosts {
+        let refused = host.begin(ann, None).await.err().expect("a refusal");
+        assert_eq!(refused.retry_after, Some(24 * 3600 - 10));
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_known_at_one_host_is_known_at_the_other() {
+    let (hosts, ..) = hosts();
+    let (ann, home, away) = (
+        Some(account("ann")),
+        Some([10, 0, 0, 1].into()),
+        Some([10, 0, 0, 2].into()),
+    );
+    let attempt = hosts[0].begin(ann, home).await.unwrap();
+    attempt.settle(&Ok::<_, Error>(())).await;
+    let stranger = hosts[0].begin(ann, away).await.unwrap();
+    stranger.settle(&WRONG).await;
+    assert!(hosts[1].begin(ann, away).await.is_err());
+    let owner = hosts[1].begin(ann, home).await.unwrap();
+    owner.settle(&Ok::<_, Error>(())).await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_one_host_left_ends_at_another() {
+    let (hosts, ..) = hosts();
+    let from = Some([10, 0, 0, 1].into());
+    for _ in 0..30 {
+        let left = hosts[0].begin(None, from).await.unwrap().leave();
+        hosts[1].resume(left).settle(&Ok::<_, Error>(())).await;
+    }
+    for _ in 0..10 {
+        hosts[0].begin(None, from).await.unwrap().leave();
+    }
+    assert!(hosts[1].begin(None, from).await.is_err());
+}
+
+#[tokio::test]
+async fn what_cannot_be_counted_is_not_tried() {
+    let (hosts, _, records) = hosts();
+    let attempt = hosts[0].begin(Some(account("ann")), None).await.unwrap();
+    records.fail(true);
+    let refused = hosts[1].begin(Some(account("bob")), None).await.err();
+    assert_eq!(refused.map(|error| error.code), Some(Code::ServiceUnavailable));
+    attempt.settle(&Ok::<_, Error>(())).await;
+    records.fail(false);
+    assert!(
+        hosts[1].begin(Some(account("ann")), None).await.is_err(),
+        "it counts as running"
+    );
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_given_up_while_it_begins_counts_as_failed() {
+    let (hosts, ..) = hosts();
+    let from = Some([10, 0, 0, 1].into());
+    for _ in 0..10 {
+        let mut beginning = Box::pin(hosts[0].begin(None, from));
+        assert!(futures_util::poll!(&mut beginning).is_pending());
+    }
+    while hosts[1].begin(None, from).await.map(LoginAttempt::leave).is_ok() {
+        tokio::task::yield_now().await;
+    }
 }

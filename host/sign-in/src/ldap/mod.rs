@@ -116,7 +116,7 @@ impl Ldap {
         };
         login.is_open.store(!is_verdict(&checked), Ordering::Relaxed);
         if let Some(attempt) = attempt.filter(|_| is_verdict(&checked)) {
-            attempt.settle(&checked);
+            attempt.settle(&checked).await;
         }
         checked?;
 
@@ -164,10 +164,11 @@ impl Ldap {
             return Ok(None);
         }
         let account = ThrottledAccount::new(Provider::Ldap, &name_key);
-        let attempt = resources.throttle.begin(Some(account), login.address);
-        attempt
-            .map(Some)
-            .map_err(|_| refused("too many tries at the entry"))
+        let attempt = resources.throttle.begin(Some(account), login.address).await;
+        attempt.map(Some).map_err(|error| match error.code {
+            Code::TooManyRequests => refused("too many tries at the entry"),
+            _ => error,
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sign-in with OpenID Connect: authorization code flow with PKCE, state and nonce.
 //!
 //! Invariants:
-//! - A pending sign-in is kept in memory only. It can be completed once, within ten minutes, and only from
-//!   the browser that began it (`pending.rs`).
+//! - A pending sign-in can be completed once, within ten minutes, and only from the browser that began it, at
+//!   any host of the storage (`pending/`).
 //! - An ID token is accepted only if a key of the issuer signed it for this client and this sign-in and it
 //!   has not expired. Nothing else that the browser brings is trusted.
 //! - No part of a token, a code or a secret is logged.
@@ -15,7 +15,7 @@ mod pending;
 mod settings;
 mod token;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use portico_http::PublicUrl;
@@ -23,16 +23,16 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
-use portico_service::external::{self, External, Issuer as _, Resumed, Returned, Started};
-use portico_service::throttle::LoginAttempt;
-use portico_storage::{hash_secret, secrets::Secrets};
+use portico_service::external::{self, External, Issuer as _, NotResumed, Resumed, Returned, Started};
+use portico_service::throttle::{LoginAttempt, Throttle};
+use portico_storage::{SharedRecords, hash_secret, secrets::Secrets};
 use tokio::time::timeout;
 use tracing::warn;
 
 pub use self::settings::{ClientAuth, OidcSettings};
 use self::{
     issuer::{Issuer, IssuerError},
-    pending::{Entry, Pending},
+    pending::{Entry, NotTaken, Pending, nonce, verifier},
 };
 
 /// An issuer and its pending sign-ins.
@@ -44,12 +44,16 @@ pub struct Oidc {
 
 impl Oidc {
     /// `public_url` is where users reach the service. Fails if a setting is wrong, and names it. Does not
-    /// connect yet.
-    pub fn new(settings: OidcSettings, public_url: Option<&PublicUrl>) -> anyhow::Result<Self> {
+    /// connect yet. `records`: where hosts share their pending sign-ins.
+    pub fn new(
+        settings: OidcSettings,
+        public_url: Option<&PublicUrl>,
+        records: Option<Arc<dyn SharedRecords>>,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
             issuer: Issuer::new(&settings, public_url)?,
             settings,
-            pending: Pending::default(),
+            pending: Pending::new(records),
         })
     }
 
@@ -96,41 +100,54 @@ impl external::Issuer for Oidc {
         attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error> {
-        let (state, nonce, verifier) = (secrets.one_time(), secrets.one_time(), secrets.one_time());
-        // Several tabs of one browser may have pending sign-ins.
-        let browser = browser
-            .filter(|browser| self.pending.knows(&hash_secret(browser), now))
-            .unwrap_or_else(|| secrets.one_time());
-        let request = self.issuer.authorize_url(&state, &nonce, &verifier);
-        let url = match self.in_time(request, request_id).await {
-            Ok(url) => url,
-            failed => {
-                attempt.settle(&failed);
-                return failed.map(|url| Started { url, browser });
+        let begun = async {
+            let state = secrets.one_time();
+            // Several tabs of one browser may have pending sign-ins. A secret that is not ours is not used.
+            let browser = match browser {
+                Some(browser) if self.awaits(&browser, now).await? => browser,
+                _ => secrets.one_time(),
+            };
+            let (nonce, verifier) = (nonce(&browser, &state), verifier(&browser, &state));
+            let request = self.issuer.authorize_url(&state, &nonce, &verifier);
+            let url = self.in_time(request, request_id).await?;
+            Ok((state, browser, url))
+        };
+        let (state, browser, url) = match begun.await {
+            Ok(begun) => begun,
+            Err(error) => {
+                let failed = Err(error);
+                attempt.settle(&failed).await;
+                return failed;
             }
         };
         let entry = Entry {
-            browser: hash_secret(&browser),
-            nonce,
-            verifier,
             return_to,
-            began: now,
-            attempt,
+            source: attempt.leave(),
         };
-        self.pending.keep(hash_secret(&state), entry);
+        let (state, owner) = (hash_secret(&state), hash_secret(&browser));
+        self.pending.keep(state, owner, entry, now).await?;
         Ok(Started { url, browser })
     }
 
-    fn resume(&self, returned: Returned, now: Timestamp) -> Result<Resumed, String> {
+    async fn resume(
+        &self,
+        returned: Returned,
+        throttle: &Throttle,
+        now: Timestamp,
+    ) -> Result<Resumed, NotResumed> {
         let (state, browser) = (hash_secret(&returned.state), hash_secret(&returned.browser));
         let error = returned.error.map(|error| {
             let description = returned.error_description.unwrap_or_default();
             format!("the issuer answers {}: {}", quoted(&error), quoted(&description))
         });
-        let entry = match (self.pending.take(&state, &browser, now), &error) {
+        let taken = self.pending.take(&state, &browser, now).await;
+        let entry = match (taken, &error) {
             (Ok(entry), _) => entry,
-            (Err(why), None) => return Err(why.to_owned()),
-            (Err(why), Some(error)) => return Err(format!("{why}; {error}")),
+            (Err(NotTaken::Failed(error)), _) => return Err(NotResumed::Failed(error)),
+            (Err(NotTaken::Unknown(why)), None) => return Err(NotResumed::Refused(why.to_owned())),
+            (Err(NotTaken::Unknown(why)), Some(error)) => {
+                return Err(NotResumed::Refused(format!("{why}; {error}")));
+            }
         };
         let code = match (returned.issuer, error) {
             (Some(other), _) if other != self.settings.issuer => Err(format!(
@@ -140,24 +157,17 @@ impl external::Issuer for Oidc {
             (_, Some(error)) => Err(error),
             (_, None) => returned.code.ok_or_else(|| "the callback has no code".into()),
         };
-        let Entry {
-            nonce,
-            verifier,
-            return_to,
-            attempt,
-            ..
-        } = entry;
         Ok(Resumed {
             code,
-            nonce,
-            verifier,
-            return_to,
-            attempt,
+            nonce: nonce(&returned.browser, &returned.state),
+            verifier: verifier(&returned.browser, &returned.state),
+            return_to: entry.return_to,
+            attempt: throttle.resume(entry.source),
         })
     }
 
-    fn awaits(&self, browser: &str, now: Timestamp) -> bool {
-        self.pending.knows(&hash_secret(browser), now)
+    async fn awaits(&self, browser: &str, now: Timestamp) -> Result<bool, Error> {
+        self.pending.knows(&hash_secret(browser), now).await
     }
 
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error> {

@@ -1,9 +1,4 @@
-//! Pending sign-ins: browsers that are at the issuer.
-//!
-//! Invariants:
-//! - A sign-in is found by its state, only from the browser that began it, within ten minutes, and once.
-//! - Memory is limited: when there is no more room, the oldest sign-in is forgotten.
-//! - States and browsers are stored as hashes.
+//! Pending sign-ins in the memory of one host. A restart forgets them.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,49 +6,32 @@ use std::{
 };
 
 use portico_model::Timestamp;
-use portico_service::external::PATIENCE_SECONDS;
-use portico_service::throttle::LoginAttempt;
 use portico_storage::{SecretHash, secrets};
+
+use super::entry::{Entry, TIME_LIMIT};
 
 /// The most pending sign-ins: some megabytes.
 const MAX_PENDING: usize = 8192;
-/// How long a sign-in may take.
-const TIME_LIMIT: Timestamp = PATIENCE_SECONDS * 1000;
-
-/// A pending sign-in.
-pub(super) struct Entry {
-    /// The browser that began it.
-    pub browser: SecretHash,
-    /// The nonce that the ID token must contain.
-    pub nonce: String,
-    /// The PKCE verifier.
-    pub verifier: String,
-    /// The path to which the browser is sent at the end.
-    pub return_to: String,
-    /// When it began.
-    pub began: Timestamp,
-    /// Counts as failed unless it is settled.
-    pub attempt: LoginAttempt,
-}
 
 #[derive(Default)]
-pub(super) struct Pending(Mutex<Entries>);
+pub(in crate::oidc) struct MemoryPending(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
-    by_state: HashMap<SecretHash, Entry>,
+    /// With the browser that began it.
+    by_state: HashMap<SecretHash, (SecretHash, Entry)>,
     /// In the order in which they began. Some may already be removed from `by_state`.
     order: VecDeque<(Timestamp, SecretHash)>,
 }
 
-impl Pending {
-    pub fn keep(&self, state: SecretHash, entry: Entry) {
-        let mut entries = self.entries(entry.began);
+impl MemoryPending {
+    pub fn keep(&self, state: SecretHash, browser: SecretHash, entry: Entry, now: Timestamp) {
+        let mut entries = self.entries(now);
         if entries.order.len() >= MAX_PENDING {
             entries.forget_oldest();
         }
-        entries.order.push_back((entry.began, state));
-        entries.by_state.insert(state, entry);
+        entries.order.push_back((now, state));
+        entries.by_state.insert(state, (browser, entry));
     }
 
     /// Removes and returns a sign-in. Fails with the reason, for the log.
@@ -65,17 +43,18 @@ impl Pending {
     ) -> Result<Entry, &'static str> {
         const UNKNOWN: &str = "the state is unknown: made up, used before, or older than ten minutes";
         let mut entries = self.entries(now);
-        let entry = entries.by_state.get(state).ok_or(UNKNOWN)?;
-        if !secrets::same(&entry.browser, browser) {
+        let (owner, _) = entries.by_state.get(state).ok_or(UNKNOWN)?;
+        if !secrets::same(owner, browser) {
             return Err("the state belongs to another browser, or this one sends no cookie");
         }
-        entries.by_state.remove(state).ok_or(UNKNOWN)
+        let (_, entry) = entries.by_state.remove(state).ok_or(UNKNOWN)?;
+        Ok(entry)
     }
 
     pub fn knows(&self, browser: &SecretHash, now: Timestamp) -> bool {
         let entries = self.entries(now);
         let mut pending = entries.by_state.values();
-        pending.any(|entry| secrets::same(&entry.browser, browser))
+        pending.any(|(owner, _)| secrets::same(owner, browser))
     }
 
     /// Locks the entries and removes expired ones.
@@ -101,7 +80,6 @@ impl Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portico_service::throttle::Throttle;
 
     const ADA: SecretHash = [1; 32];
     const EVE: SecretHash = [2; 32];
@@ -112,19 +90,15 @@ mod tests {
         hash
     }
 
-    fn keep(pending: &Pending, state: u64, browser: SecretHash, began: Timestamp) {
+    fn keep(pending: &MemoryPending, state: u64, browser: SecretHash, began: Timestamp) {
         let entry = Entry {
-            browser,
-            nonce: String::new(),
-            verifier: String::new(),
             return_to: state.to_string(),
-            began,
-            attempt: Throttle::off().begin(None, None).ok().unwrap(),
+            source: None,
         };
-        pending.keep(hash(state), entry);
+        pending.keep(hash(state), browser, entry, began);
     }
 
-    fn take(pending: &Pending, state: u64, browser: SecretHash, now: Timestamp) -> Option<String> {
+    fn take(pending: &MemoryPending, state: u64, browser: SecretHash, now: Timestamp) -> Option<String> {
         pending
             .take(&hash(state), &browser, now)
             .ok()
@@ -133,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_sign_in_is_taken_once_by_the_browser_that_began_it() {
-        let pending = Pending::default();
+        let pending = MemoryPending::default();
         keep(&pending, 1, ADA, 0);
         keep(&pending, 2, ADA, 0);
         assert_eq!(take(&pending, 3, ADA, 1), None);
@@ -147,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_sign_in_expires_after_ten_minutes() {
-        let pending = Pending::default();
+        let pending = MemoryPending::default();
         keep(&pending, 1, ADA, 0);
         keep(&pending, 2, ADA, 1);
         assert_eq!(take(&pending, 1, ADA, 600_000), None);
@@ -159,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_limited_and_the_oldest_is_forgotten_first() {
-        let pending = Pending::default();
+        let pending = MemoryPending::default();
         for state in 0..3 * MAX_PENDING as u64 {
             keep(&pending, state, EVE, state);
         }

@@ -1,0 +1,275 @@
+//! The records that hosts share, in the table `shared_record`.
+//!
+//! A step takes two round trips: BEGIN, the locks of its records and their reading go out together, and so do
+//! their writing and COMMIT. The locks are advisory ones of the records' keys, in one order, so that a record
+//! need not exist to be locked, and steps do not wait for each other in a circle. They have nothing to do
+//! with the lock of write transactions (`locks.rs`).
+//!
+//! Once a minute, or after many changes, a host removes what has ended and what is too much, unless another
+//! host does so at that moment.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures_util::future::join;
+use portico_model::Timestamp;
+use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
+
+use super::connection::{Connection, WRITE_TIME};
+use super::pool::Pool;
+use super::query::{self, Failure};
+use super::session::Session;
+use super::values::{count, integer};
+
+/// A removal happens at this interval, or after this many changes, if there are changes.
+const TIME_BETWEEN_REMOVALS: Duration = Duration::from_secs(60);
+const CHANGES_BETWEEN_REMOVALS: u32 = 10_000;
+/// The most records that one statement removes.
+const REMOVED_AT_ONCE: i64 = 10_000;
+
+/// The first half of the lock for removals ("Prtd"); the second is the installation.
+const REMOVAL_LOCK: i32 = 0x5072_7464;
+
+const READ: &str = "
+    SELECT (extract(epoch FROM moment) * 1000)::bigint, value, rank, ends_at
+    FROM (SELECT clock_timestamp() AS moment) AS clock
+        CROSS JOIN unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (kind, key, number)
+        LEFT JOIN shared_record ON shared_record.kind = wanted.kind AND shared_record.key = wanted.key
+    ORDER BY number";
+
+const WRITE: &str = "
+    INSERT INTO shared_record (kind, key, value, rank, ends_at)
+    SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[])
+    ON CONFLICT (kind, key) DO UPDATE
+        SET value = excluded.value, rank = excluded.rank, ends_at = excluded.ends_at";
+
+/// Rows that a step writes at this moment are left to the next removal.
+const REMOVE_ENDED: &str = "
+    DELETE FROM shared_record
+    WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM shared_record
+        WHERE ends_at <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+        ORDER BY ends_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ))";
+
+const REMOVE_BEYOND: &str = "
+    DELETE FROM shared_record
+    WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM shared_record
+        WHERE kind = $1
+            AND rank <= (SELECT rank FROM shared_record WHERE kind = $1 ORDER BY rank DESC OFFSET $2 LIMIT 1)
+        ORDER BY rank LIMIT $3 FOR UPDATE SKIP LOCKED
+    ))";
+
+/// The records that the hosts on a database share.
+#[derive(Clone)]
+pub(super) struct PostgresShared(Arc<State>);
+
+struct State {
+    pool: Arc<Pool>,
+    installation: i32,
+    removal: Mutex<NextRemoval>,
+}
+
+/// What decides when records are removed the next time.
+struct NextRemoval {
+    last: Instant,
+    changes: u32,
+}
+
+impl PostgresShared {
+    pub fn new(pool: Arc<Pool>, installation: i32) -> Self {
+        Self(Arc::new(State {
+            pool,
+            installation,
+            removal: Mutex::new(NextRemoval {
+                last: Instant::now(),
+                changes: 0,
+            }),
+        }))
+    }
+}
+
+#[async_trait]
+impl SharedRecords for PostgresShared {
+    async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
+        let mut session = Session::new(self.0.pool.take().await?);
+        self.0.read(&mut session, keys).await
+    }
+
+    async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
+        let mut session = Session::new(self.0.pool.take().await?);
+        session.begin(self.0.begin(keys));
+        let (mut records, now) = self.0.read(&mut session, keys).await?;
+        let before = records.clone();
+        change(&mut records, now);
+        let changed = keys.iter().zip(records).zip(before);
+        let changed: Vec<_> = changed
+            .filter(|((_, record), before)| record != before)
+            .map(|((key, record), _)| (key, record))
+            .collect();
+        // If nothing has changed, the session rolls back.
+        if !changed.is_empty() {
+            self.0.commit(session, &changed).await?;
+            self.0.remove_if_due();
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// The statements that begin a step: each record has a lock of its own, or shares one by chance.
+    fn begin(&self, keys: &[RecordKey]) -> String {
+        let locks: BTreeSet<i64> = keys.iter().map(|key| lock(self.installation, key)).collect();
+        let locks: String = locks
+            .iter()
+            .map(|lock| format!("SELECT pg_advisory_xact_lock({lock}); "))
+            .collect();
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {locks}SET LOCAL statement_timeout = {}",
+            WRITE_TIME.as_millis()
+        )
+    }
+
+    /// The records that have not ended, and the time.
+    async fn read(
+        &self,
+        session: &mut Session,
+        keys: &[RecordKey],
+    ) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
+        let read = match session.connection() {
+            Ok(db) => read(db, keys).await,
+            Err(failure) => Err(failure),
+        };
+        self.ended(session, read).await
+    }
+
+    /// Writes these records with the COMMIT. None: it counts as ended, and is removed with others.
+    async fn commit(
+        &self,
+        mut session: Session,
+        changed: &[(&RecordKey, Option<SharedRecord>)],
+    ) -> Result<()> {
+        let prepared = match session.connection() {
+            Ok(db) => db.prepared(WRITE).await.map(drop).map_err(Failure::from),
+            Err(failure) => Err(failure),
+        };
+        self.ended(&mut session, prepared).await?;
+        let committed = match session.committing() {
+            Ok(db) => {
+                // Polled in this order, and so sent in it.
+                let commit = query::in_time(async { Ok(db.send("COMMIT").answer().await?) });
+                let (written, committed) = join(write(db, changed), commit).await;
+                written.and(committed)
+            }
+            Err(failure) => Err(failure),
+        };
+        self.ended(&mut session, committed).await?;
+        session.closed();
+        Ok(())
+    }
+
+    /// Notes how statements of a session ended.
+    async fn ended<T>(&self, session: &mut Session, result: query::Result<T>) -> Result<T> {
+        let result = session.ended(result).await;
+        result.map_err(|failure| self.pool.health.translate(failure))
+    }
+
+    /// Notes a change, and begins a removal if it is time.
+    fn remove_if_due(self: &Arc<Self>) {
+        let mut removal = self.removal.lock().unwrap_or_else(PoisonError::into_inner);
+        removal.changes += 1;
+        if removal.last.elapsed() < TIME_BETWEEN_REMOVALS && removal.changes < CHANGES_BETWEEN_REMOVALS {
+            return;
+        }
+        *removal = NextRemoval {
+            last: Instant::now(),
+            changes: 0,
+        };
+        drop(removal);
+        let this = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = this.remove().await {
+                tracing::warn!(?error, "ended records that hosts share could not be removed");
+            }
+        });
+    }
+
+    /// Removes what has ended and what is too much, unless another host is at it.
+    async fn remove(&self) -> Result<()> {
+        let mut session = Session::new(self.pool.take().await?);
+        session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        let removed = match session.connection() {
+            Ok(db) => remove(db, self.installation).await,
+            Err(failure) => Err(failure),
+        };
+        self.ended(&mut session, removed).await?;
+        session.closed();
+        Ok(())
+    }
+}
+
+/// The number of a record's lock. Installations in one database have different ones.
+fn lock(installation: i32, key: &RecordKey) -> i64 {
+    let bytes: String = key.key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hash_secret(&format!("{installation} {} {bytes}", key.kind.name()));
+    hash.first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes))
+}
+
+async fn read(db: &Connection, keys: &[RecordKey]) -> query::Result<(Vec<Option<SharedRecord>>, Timestamp)> {
+    let kinds: Vec<&str> = keys.iter().map(|key| key.kind.name()).collect();
+    let bytes: Vec<&[u8]> = keys.iter().map(|key| &key.key[..]).collect();
+    let values: [query::Value<'_>; 2] = [&kinds, &bytes];
+    let mut now = 0;
+    let records = query::all(db, READ, &values, |row| {
+        now = count(row, 0)?;
+        let Some(value) = row.try_get(1)? else {
+            return Ok(None);
+        };
+        let record = SharedRecord {
+            value,
+            rank: row.try_get(2)?,
+            ends_at: count(row, 3)?,
+        };
+        Ok(Some(record).filter(|record| now < record.ends_at))
+    });
+    let records = records.await?;
+    Ok((records, now))
+}
+
+async fn write(db: &Connection, changed: &[(&RecordKey, Option<SharedRecord>)]) -> query::Result<()> {
+    let (mut kinds, mut keys, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ranks, mut ends) = (Vec::new(), Vec::new());
+    for (key, record) in changed {
+        kinds.push(key.kind.name());
+        keys.push(&key.key[..]);
+        values.push(record.as_ref().map_or(&[][..], |record| &record.value));
+        ranks.push(record.as_ref().map_or(i64::MIN, |record| record.rank));
+        ends.push(record.as_ref().map_or(0, |record| integer(record.ends_at)));
+    }
+    query::run(db, WRITE, &[&kinds, &keys, &values, &ranks, &ends])
+        .await
+        .map(drop)
+}
+
+/// Removes, and commits; does nothing if another host has the lock.
+async fn remove(db: &Connection, installation: i32) -> query::Result<()> {
+    let sql = "SELECT pg_try_advisory_xact_lock($1, $2)";
+    let lock: Option<bool> = query::first(
+        db,
+        sql,
+        &[&REMOVAL_LOCK, &installation],
+        |row| Ok(row.try_get(0)?),
+    )
+    .await?;
+    if lock == Some(true) {
+        query::run(db, REMOVE_ENDED, &[&REMOVED_AT_ONCE]).await?;
+        for kind in RecordKind::ALL {
+            let (name, most) = (kind.name(), i64::from(kind.most()));
+            query::run(db, REMOVE_BEYOND, &[&name, &most, &REMOVED_AT_ONCE]).await?;
+        }
+    }
+    query::in_time(async { Ok(db.send("COMMIT").answer().await?) }).await
+}

@@ -1,0 +1,146 @@
+//! Which hosts may work on a database: those of its own version, and older ones down to `oldest`.
+//!
+//! A version is the number of migrations. Each migration says which is the oldest version that can still
+//! work on the database afterwards, so that hosts of both versions run beside each other while people
+//! upgrade, or the older ones refuse in words.
+//!
+//! Invariants:
+//! - A connection is used only after its version was read ([`CHECK`]). (Binaries of version 1 read it when
+//!   they start, and not again.)
+//! - A migration after which older hosts cannot work begins when their connections have ended, and they get
+//!   none before it is committed: it holds the table `portico_version` alone.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::ensure;
+use tokio::time::sleep;
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
+
+/// The version that this binary knows.
+pub(super) const NEWEST: usize = 2;
+
+/// The statement that reads the version; in version 1 there is no column `oldest`.
+pub(super) const CHECK: &str =
+    "SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1) FROM portico_version";
+
+/// How often a migration looks whether the connections of older hosts have ended, and how many times.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+const MOST_LOOKS: usize = 200;
+
+/// The version of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    /// How many migrations it has had.
+    pub version: usize,
+    /// The oldest version whose hosts may work on it.
+    pub oldest: usize,
+}
+
+impl Version {
+    /// What [`CHECK`] answers, at the end of these messages; none if it is not there.
+    pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
+        let row = messages.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        })?;
+        let number = |column| row.try_get(column).ok().flatten()?.parse().ok();
+        Some(Self {
+            version: number(0)?,
+            oldest: number(1)?,
+        })
+    }
+
+    /// Why a host of this binary's version may not work on the database.
+    pub fn refusal(self) -> Option<String> {
+        let Self { version, oldest } = self;
+        if version < NEWEST {
+            return Some(format!(
+                "it is of version {version}, and this portico needs version {NEWEST}: start it again to migrate \
+                 the database"
+            ));
+        }
+        (oldest > NEWEST).then(|| {
+            format!(
+                "it is of version {version}, and this portico knows versions up to {NEWEST} (only {oldest} and \
+                 later work on it): run the newer portico that wrote it, or restore a dump from before the upgrade"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.version)
+    }
+}
+
+/// How connections of this binary call themselves at the server, after the name in the URL if it has one.
+pub(super) fn application_name(name: Option<&str>) -> String {
+    // PostgreSQL cuts names after 63 bytes.
+    let name: String = name.unwrap_or_default().chars().take(12).collect();
+    format!("{name} portico/{NEWEST}").trim_start().to_owned()
+}
+
+/// Ends the connections of hosts that are older than this, and waits until they have ended. Those of other
+/// roles stay.
+pub(super) async fn end_older(client: &Client, oldest: usize) -> anyhow::Result<()> {
+    // No such host gets past its check meanwhile.
+    client
+        .batch_execute("LOCK TABLE portico_version IN ACCESS EXCLUSIVE MODE")
+        .await?;
+    let older = "
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user
+            AND substring(application_name FROM '(?:^| )portico/([0-9]{1,9})$')::bigint < $1";
+    let rows = client.query(older, &[&i64::try_from(oldest)?]).await?;
+    let pids = rows.iter().map(|row| row.try_get(0));
+    let pids = pids.collect::<Result<Vec<i32>, Error>>()?;
+    if pids.is_empty() {
+        return Ok(());
+    }
+    tracing::warn!(
+        connections = pids.len(),
+        "ending the connections of hosts that are older than version {oldest} of the database"
+    );
+    for _ in 0..MOST_LOOKS {
+        // Within a transaction, the view shows what it showed first, unless that is forgotten.
+        client.execute("SELECT pg_stat_clear_snapshot()", &[]).await?;
+        let left = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid = ANY ($1)";
+        let left: i64 = client.query_one(left, &[&pids]).await?.try_get(0)?;
+        if left == 0 {
+            return Ok(());
+        }
+        sleep(LOOK_INTERVAL).await;
+    }
+    ensure!(
+        false,
+        "the connections of older hosts do not end: stop those hosts first"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_works_on_its_own_version_and_on_later_ones_that_let_it() {
+        let refusal = |version, oldest| Version { version, oldest }.refusal();
+        assert_eq!(refusal(NEWEST, 1), None);
+        assert_eq!(refusal(NEWEST + 3, NEWEST), None);
+        let newer = refusal(NEWEST + 3, NEWEST + 1).unwrap();
+        assert!(newer.contains(&format!("version {}", NEWEST + 3)), "{newer}");
+        assert!(newer.contains(&format!("versions up to {NEWEST}")), "{newer}");
+        let older = refusal(NEWEST - 1, 1).unwrap();
+        assert!(older.contains(&format!("needs version {NEWEST}")), "{older}");
+    }
+
+    #[test]
+    fn a_connection_says_whose_it_is() {
+        assert_eq!(application_name(None), format!("portico/{NEWEST}"));
+        let named = application_name(Some("dashboard"));
+        assert_eq!(named, format!("dashboard portico/{NEWEST}"));
+        assert!(application_name(Some(&"ä".repeat(99))).len() <= 63);
+    }
+}

@@ -1,0 +1,191 @@
+//! What several hosts on one storage must know of each other and is no part of the dashboard: small records
+//! that end by themselves.
+//!
+//! Invariants of every implementation:
+//! - A step is whole: between its reading and its writing no other host reads or changes its records.
+//! - All hosts take the time from one clock, so that hosts whose own clocks differ count alike.
+//! - A record that has ended counts as none.
+//! - There is a limit on the records of each kind. Beyond it those of the lowest rank are forgotten, a little
+//!   later.
+//!
+//! Records hold no secret that is of use to a reader of the storage.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use portico_model::Timestamp;
+use tokio::time::timeout;
+
+use crate::driver::{WAIT_TIMEOUT, waited_too_long};
+use crate::records::{Error, Result};
+use crate::secrets::{Random, SystemRandom};
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RecordKind {
+    /// Failed attempts to sign in to an account.
+    AccountFailures,
+    /// An address from which an account signed in, and its failures there.
+    KnownSource,
+    /// Attempts from an address.
+    SourceAttempts,
+    /// Sign-ins of a browser that is at the issuer.
+    SignIns,
+    /// Which version of an index of icons there is.
+    IconVersion,
+    /// An index of icons.
+    IconIndex,
+    /// Work that one host at a time does: see [`Turn`].
+    Turn,
+}
+
+impl RecordKind {
+    /// All kinds.
+    pub const ALL: [Self; 7] = [
+        Self::AccountFailures,
+        Self::KnownSource,
+        Self::SourceAttempts,
+        Self::SignIns,
+        Self::IconVersion,
+        Self::IconIndex,
+        Self::Turn,
+    ];
+
+    /// Its name in storage. Hosts of other versions know it, too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AccountFailures => "account-failures",
+            Self::KnownSource => "known-source",
+            Self::SourceAttempts => "source-attempts",
+            Self::SignIns => "sign-ins",
+            Self::IconVersion => "icon-version",
+            Self::IconIndex => "icon-index",
+            Self::Turn => "turn",
+        }
+    }
+
+    /// About how many records of this kind are kept.
+    pub fn most(self) -> u32 {
+        match self {
+            Self::AccountFailures | Self::KnownSource | Self::SourceAttempts => 100_000,
+            Self::SignIns => 8192,
+            // Operators choose the sources, and each has some megabytes.
+            Self::IconVersion | Self::IconIndex => 64,
+            Self::Turn => 64,
+        }
+    }
+}
+
+/// How a record is found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordKey {
+    /// What it is about.
+    pub kind: RecordKind,
+    /// Which one of its kind.
+    pub key: Vec<u8>,
+}
+
+impl RecordKey {
+    /// The record of this kind with this key.
+    pub fn new(kind: RecordKind, key: impl Into<Vec<u8>>) -> Self {
+        Self {
+            kind,
+            key: key.into(),
+        }
+    }
+}
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedRecord {
+    /// What it says. Its reader knows the format.
+    pub value: Vec<u8>,
+    /// When there are too many, those of the lowest rank are forgotten first.
+    pub rank: i64,
+    /// From this moment on it counts as none.
+    pub ends_at: Timestamp,
+}
+
+/// A change of records, in the order of their keys, at this moment. None: there is no such record.
+pub type Change<'a> = dyn FnMut(&mut [Option<SharedRecord>], Timestamp) + Send + 'a;
+
+/// Keeps the records that hosts share.
+#[async_trait]
+pub trait SharedRecords: Send + Sync + 'static {
+    /// The records of these keys, in their order, and the time.
+    async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)>;
+
+    /// Reads the records of these keys, which are different and few, has `change` change them, and keeps what
+    /// it leaves, as one step. It calls `change` at most once, and answers without an error only if it did.
+    async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()>;
+}
+
+impl dyn SharedRecords {
+    /// The same as [`step`](SharedRecords::step), with what the change answers, within [`WAIT_TIMEOUT`].
+    pub async fn change<T: Send>(
+        &self,
+        keys: &[RecordKey],
+        change: impl FnOnce(&mut [Option<SharedRecord>], Timestamp) -> T + Send,
+    ) -> Result<T> {
+        let (mut change, mut answer) = (Some(change), None);
+        let mut once = |records: &mut [Option<SharedRecord>], now: Timestamp| {
+            answer = change.take().map(|change| change(records, now));
+        };
+        let step = timeout(WAIT_TIMEOUT, self.step(keys, &mut once)).await;
+        step.map_err(|_| waited_too_long())??;
+        answer.ok_or_else(|| Error::Unavailable("the shared records were not changed".into()))
+    }
+}
+
+/// The right to do something that one host at a time does. It ends by itself, should its host not end it.
+pub struct Turn {
+    records: Arc<dyn SharedRecords>,
+    key: RecordKey,
+    owner: Vec<u8>,
+}
+
+impl Turn {
+    /// Takes the turn at this work, for `longest` at most, unless another host has it.
+    pub async fn take(
+        records: &Arc<dyn SharedRecords>,
+        work: &str,
+        longest: Duration,
+    ) -> Result<Option<Self>> {
+        let mut owner = vec![0; 16];
+        SystemRandom.fill(&mut owner);
+        let turn = Self {
+            records: records.clone(),
+            key: RecordKey::new(RecordKind::Turn, work),
+            owner,
+        };
+        let longest = Timestamp::try_from(longest.as_millis()).unwrap_or(Timestamp::MAX);
+        let keys = [turn.key.clone()];
+        let taken = records.change(&keys, |records, now| {
+            let is_free = records[0].is_none();
+            if is_free {
+                let ends_at = now.saturating_add(longest);
+                records[0] = Some(SharedRecord {
+                    value: turn.owner.clone(),
+                    rank: i64::try_from(ends_at).unwrap_or(i64::MAX),
+                    ends_at,
+                });
+            }
+            is_free
+        });
+        Ok(taken.await?.then_some(turn))
+    }
+
+    /// Ends the turn, if it has not ended by itself.
+    pub async fn end(self) -> Result<()> {
+        let keys = [self.key];
+        let end = self.records.change(&keys, |records, _| {
+            if let Some(record) = &records[0]
+                && record.value == self.owner
+            {
+                records[0] = None;
+            }
+        });
+        end.await
+    }
+}
