@@ -11,7 +11,7 @@ use std::{
 };
 
 use portico_model::Timestamp;
-use portico_sandbox::icons::Icons;
+use portico_sandbox::icons::{Icons, NamedIcon};
 use portico_server::icons::{Copies, IconSettings, IconSource, IconSources};
 use portico_storage::memory::MemoryRecords;
 use portico_tests::clock::{DAY, MINUTE};
@@ -101,6 +101,29 @@ async fn icons_come_from_both_forms_of_an_index_in_the_order_of_the_names() {
     );
     let agent = format!("portico/{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(*tree.agents.lock().unwrap(), [agent]);
+}
+
+#[tokio::test]
+async fn people_search_the_icons_of_all_sources() {
+    let (tree, flat) = (
+        Server::start(Reply::Body(TREE.into())),
+        Server::start(Reply::Body(FLAT.into())),
+    );
+    let cache = TempDir::new().unwrap();
+    let icons = icons(&[&tree, &flat], cache.path(), &TestClock::at(TODAY));
+    let named = |name: &str, url: &str| NamedIcon {
+        name: name.to_owned(),
+        url: format!("http://icons.example/{url}"),
+    };
+    let plex = named("plex", "1/svg/plex.svg");
+    // Both sources have it; the format decides.
+    assert_eq!(icons.search("Plex", 1).await, [plex.clone()]);
+    assert_eq!(icons.search("LEX", 1).await, [plex]);
+    let grafana = named("grafana-dark", "1/svg/grafana-dark.svg");
+    assert_eq!(icons.search("dark", 10).await, [grafana]);
+    assert_eq!(icons.search("nothing", 10).await, []);
+    let (few, all) = (icons.search("", 2).await, icons.search("", 100).await);
+    assert_eq!(few, all[..2]);
 }
 
 #[tokio::test]

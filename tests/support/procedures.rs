@@ -418,6 +418,8 @@ pub static TABLE: &[Row] = &[
         input
     }).rest("PUT", "/api/searchEngines/{id}"),
     mutation("searchEngine.delete", ADMIN, |it| json!({"id": it.spare_search_engine()})).weight(8),
+    query("icon.search", SignedIn, |_| json!({"query": "a", "limit": 5})).rest("GET", "/api/icons/search")
+        .weight(5),
     query("onboard.currentStep", Everyone, none).weight(5),
     mutation("state.apply", ADMIN, document).about(About::Report).weight(12),
     query("state.export", ADMIN, none).weight(6),

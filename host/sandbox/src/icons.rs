@@ -1,6 +1,7 @@
 //! Icons by name: the host's side of the contract's interface `icons`.
 
 use async_trait::async_trait;
+use serde::Serialize;
 
 /// The icon of an app whose name fits no other icon, unless the settings name another one.
 pub const DEFAULT_ICON: &str =
@@ -12,8 +13,23 @@ pub trait Icons: Send + Sync + 'static {
     /// For each name, the URL of an icon that fits it, or none.
     async fn find(&self, names: &[String]) -> Vec<Option<String>>;
 
+    /// The icons whose names contain this text, the best first, at most `limit`. For people who choose one; the
+    /// component does not ask for it.
+    async fn search(&self, _text: &str, _limit: usize) -> Vec<NamedIcon> {
+        Vec::new()
+    }
+
     /// The icon for names that fit none.
     fn default_icon(&self) -> String;
+}
+
+/// An icon that people may choose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NamedIcon {
+    /// Lower-case words joined by `-`.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
 }
 
 /// Finds nothing.

@@ -13,6 +13,7 @@ use crate::{
     component::{ComponentVersion, is_inside},
     engine,
     hashing::Hashing,
+    icons::Icons,
     inspect,
     instance::{CallPermit, Instance},
     limits::{Limits, trapped},
@@ -132,6 +133,11 @@ impl Sandbox {
             limits: Arc::new(limits),
             warm,
         })
+    }
+
+    /// Where icons are looked up.
+    pub fn icons(&self) -> &dyn Icons {
+        &*self.imports.icons
     }
 
     /// Another component beside this one, with the same imports and limits. The calls of both share

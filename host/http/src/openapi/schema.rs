@@ -40,6 +40,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("FieldChange", "A field that differs."),
     ("Group", "Users with the same permissions."),
     ("Health", "The result of a health check that succeeded."),
+    ("Icon", "An icon that an app may have."),
     ("Invite", "An invite, without its secret."),
     ("IdentityProvider", "A way to sign in."),
     ("Membership", "A user in a group."),

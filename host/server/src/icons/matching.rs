@@ -54,6 +54,8 @@ enum Fit {
     Exact,
     PrefixOfWords,
     Prefix,
+    /// For people who search; a name has no such icon.
+    Part,
 }
 
 /// How good a match is: the smallest is the best, and earlier fields count first. If icons of two sources
@@ -64,6 +66,13 @@ pub(super) struct Rank<'a> {
     length: usize,
     stem: &'a str,
     format: Format,
+}
+
+impl<'a> Rank<'a> {
+    /// The folded file stem.
+    pub(super) fn stem(self) -> &'a str {
+        self.stem
+    }
 }
 
 /// An icon that matches a name.
@@ -137,6 +146,20 @@ impl Table {
                 let (stem, icon) = &self.icons[self.shortest(self.beginning_with(prefix))?];
                 Some(found(fit, stem, icon))
             })
+    }
+
+    /// All icons whose stems contain a folded text. Looks at every stem.
+    pub(super) fn containing<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match<'a>> {
+        self.icons.iter().filter_map(move |(stem, icon)| {
+            let fit = match stem.strip_prefix(text) {
+                Some("") => Fit::Exact,
+                Some(rest) if rest.starts_with('-') => Fit::PrefixOfWords,
+                Some(_) => Fit::Prefix,
+                None if stem.contains(text) => Fit::Part,
+                None => return None,
+            };
+            Some(found(fit, stem, icon))
+        })
     }
 
     /// The indexes of the stems with this prefix.
@@ -375,5 +398,31 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_search_finds_every_icon_with_the_text_and_the_best_come_first() {
+        let paths = [
+            "svg/jellyfin.svg",
+            "png/jellyfin.png",
+            "svg/jellyfin-vue.svg",
+            "svg/jellyfish.svg",
+            "svg/my-jellyfin.svg",
+            "svg/plex.svg",
+        ];
+        let table = Table::new(paths.map(str::to_owned));
+        let found = |text: &str| {
+            let mut found: Vec<_> = table.containing(text).collect();
+            found.sort_by_key(|found| found.rank);
+            let paths = found.into_iter().map(|found| found.path);
+            paths.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found("jellyfin"),
+            ["svg/jellyfin.svg", "svg/jellyfin-vue.svg", "svg/my-jellyfin.svg"]
+        );
+        assert_eq!(found("fis"), ["svg/jellyfish.svg"]);
+        assert_eq!(found("nothing").len(), 0);
+        assert_eq!(found("").len(), 5);
     }
 }

@@ -15,16 +15,18 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use portico_model::time::Clock;
-use portico_sandbox::icons::Icons;
+use portico_sandbox::icons::{Icons, NamedIcon};
 use portico_storage::SharedRecords;
 use sha2::{Digest, Sha256};
 use tokio::{
     runtime::Handle,
+    task::spawn_blocking,
     time::{Instant, timeout_at},
 };
 use tracing::warn;
 
 use self::copies::{Copy, FileCopy, Shared};
+use self::matching::Table;
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
 
@@ -100,6 +102,44 @@ impl IconSources {
     }
 }
 
+impl IconSources {
+    /// The icons of each source, as far as they can be had in time.
+    async fn tables(&self) -> Vec<Option<Arc<Table>>> {
+        let deadline = Instant::now() + WAIT;
+        self.start(deadline).await;
+        let mut tables = Vec::with_capacity(self.sources.len());
+        for source in &self.sources {
+            // After the deadline this returns the tables that are already loaded.
+            tables.push(source.table(deadline).await);
+        }
+        tables
+    }
+}
+
+/// The best matches of a folded text in all tables, the first of equal ones from the first source.
+fn search(
+    tables: &[Option<Arc<Table>>],
+    sources: &[Arc<Source>],
+    text: &str,
+    limit: usize,
+) -> Vec<NamedIcon> {
+    let tables = tables.iter().enumerate();
+    let tables = tables.filter_map(|(at, table)| Some((at, table.as_ref()?)));
+    let mut found: Vec<_> = tables
+        .flat_map(|(at, table)| {
+            let matches = table.containing(text);
+            matches.map(move |found| (found.rank, at, found.path))
+        })
+        .collect();
+    found.sort_unstable();
+    let best = found.into_iter().take(limit);
+    best.map(|(rank, at, path)| NamedIcon {
+        name: rank.stem().to_owned(),
+        url: sources[at].url(path),
+    })
+    .collect()
+}
+
 #[async_trait]
 impl Icons for IconSources {
     async fn find(&self, names: &[String]) -> Vec<Option<String>> {
@@ -108,13 +148,7 @@ impl Icons for IconSources {
             return vec![None; names.len()];
         }
 
-        let deadline = Instant::now() + WAIT;
-        self.start(deadline).await;
-        let mut tables = Vec::with_capacity(self.sources.len());
-        for source in &self.sources {
-            // After the deadline this returns the tables that are already loaded.
-            tables.push(source.table(deadline).await);
-        }
+        let tables = self.tables().await;
 
         let mut answers: HashMap<&str, Option<String>> = HashMap::new();
         folded
@@ -131,6 +165,14 @@ impl Icons for IconSources {
                 answers.entry(name).or_insert_with(search).clone()
             })
             .collect()
+    }
+
+    async fn search(&self, text: &str, limit: usize) -> Vec<NamedIcon> {
+        let (tables, sources) = (self.tables().await, self.sources.clone());
+        let text = matching::fold(text);
+        // It looks at every icon of every source.
+        let searched = spawn_blocking(move || search(&tables, &sources, &text, limit)).await;
+        searched.unwrap_or_default()
     }
 
     fn default_icon(&self) -> String {

@@ -8,6 +8,7 @@
 mod audit;
 mod boards;
 mod groups;
+mod icons;
 mod invites;
 mod keys;
 mod onboarding;
@@ -29,6 +30,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         groups::ROWS,
         boards::ROWS,
         search_engines::ROWS,
+        icons::ROWS,
         onboarding::ROWS,
         state::ROWS,
         audit::ROWS,

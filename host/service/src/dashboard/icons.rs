@@ -1,0 +1,53 @@
+//! `icon.*`: the icons that people choose from.
+
+use portico_model::error::Error;
+use serde::Deserialize;
+
+use crate::{
+    procedures::{
+        call::{Call, Output, json},
+        row::{Row, query},
+    },
+    shape::{
+        SEARCH,
+        Shape::{List, Named, Record, Text},
+        required,
+    },
+};
+
+/// How many icons are answered if the input does not say.
+const LIMIT: u32 = 10;
+
+/// The longest name and URL of an icon, as JSON, in bytes.
+const LARGEST_ICON: usize = 16_000;
+
+#[derive(Deserialize)]
+struct Search {
+    query: String,
+    limit: Option<u32>,
+}
+
+pub(super) static ROWS: &[Row] = &[query(
+    "icon.search",
+    SEARCH,
+    List(&Named(
+        "Icon",
+        &Record(&[
+            required("name", Text).about("Its name: lower-case words joined by `-`."),
+            required("url", Text).about("Where it is."),
+        ]),
+    )),
+    |call| Box::pin(search(call)),
+)
+.protected()
+.record_size(LARGEST_ICON)
+.about("Icons of the configured sources whose names contain a text, the best first.")
+.at("GET", "/api/icons/search")];
+
+async fn search(mut call: Call) -> Result<Output, Error> {
+    let input: Search = call.input()?;
+    let limit = input.limit.unwrap_or(LIMIT) as usize;
+    // A lookup may wait for its sources.
+    call.snapshot.release();
+    json(&call.resources.sandbox.icons().search(&input.query, limit).await)
+}
