@@ -9,6 +9,7 @@ mod answer;
 pub mod callers;
 mod client;
 pub mod clock;
+pub mod databases;
 mod fixtures;
 mod namespace;
 pub mod node;

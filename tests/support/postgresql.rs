@@ -107,6 +107,11 @@ impl Postgresql {
         self.end("-QUIT");
     }
 
+    /// Whether its process is there.
+    pub fn is_running(&self) -> bool {
+        matches!(self.server.lock().expect("the server").try_wait(), Ok(None))
+    }
+
     /// Starts it again after a crash, and waits until it takes connections.
     #[track_caller]
     pub fn start_again(&self) {
