@@ -144,7 +144,8 @@ fn many_apps(folders: &Folders) -> PathBuf {
     let database = Connection::open(folder.join("portico.db")).expect("a database");
     let apps = "
         WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 30000)
-        INSERT INTO app (id, name, name_key, icon_url) SELECT 'a' || n, 'App ' || n, 'app ' || n, '/i.svg' FROM number";
+        INSERT INTO app (id, name, name_key, icon_url, description)
+            SELECT 'a' || n, 'App ' || n, 'app ' || n, '/i.svg', hex(zeroblob(500)) FROM number";
     database.execute_batch(apps).expect("apps");
     folder
 }
@@ -159,7 +160,7 @@ fn a_copy_that_is_killed_leaves_no_database_and_the_next_one_succeeds() {
         let mut command = copying(&data(&source), &data(&target));
         let child = command.stderr(Stdio::piped()).spawn().expect("start it");
         wait_until("the copy", || {
-            std::fs::metadata(&new).is_ok_and(|file| file.len() > 500_000)
+            std::fs::metadata(&new).is_ok_and(|file| file.len() > 5_000_000)
         });
         let sent = Command::new("kill")
             .args([signal, &child.id().to_string()])

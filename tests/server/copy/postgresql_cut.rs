@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 
 use portico_tests::postgresql::Postgresql;
 use portico_tests::{Builder, Client, PASSWORD, Portico, wait_until};
@@ -169,19 +168,12 @@ fn while_a_copy_is_written_no_host_writes_and_little_is_in_memory() {
     );
 
     let account = json!({"username": "root", "password": PASSWORD});
-    let refused = thread::scope(|scope| {
-        let call = || {
-            server
-                .anonymous()
-                .send_allowing_5xx("POST", "/api/trpc/user.initUser", Some(&account))
-        };
-        scope.spawn(call).join().expect("an answer")
-    });
+    let anonymous = server.anonymous();
+    let refused = anonymous.send_allowing_5xx("POST", "/api/trpc/user.initUser", Some(&account));
     assert_eq!(refused.status, 503, "{refused}");
     target.set("open");
     assert!(child.wait_with_output().expect("its end").status.success());
-    server
-        .anonymous()
+    anonymous
         .mutate("user.initUser", &account)
         .assert_refused(403, "FORBIDDEN");
     assert_same(&rows_in(&source.data()), &rows_at(&target.url));

@@ -12,7 +12,7 @@ use std::pin::{Pin, pin};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use async_trait::async_trait;
-use futures_util::TryStreamExt;
+use futures_util::stream::{Fuse, StreamExt, TryStreamExt};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::{ToSql, Type};
@@ -279,7 +279,8 @@ impl RowWriter for DatabaseWriter {
 /// The rows that a transaction sees.
 struct Rows {
     connection: Connection,
-    open: Option<Pin<Box<RowStream>>>,
+    /// The rows of the table that is being read. It ends once, and is asked again.
+    open: Option<Pin<Box<Fuse<RowStream>>>>,
 }
 
 impl Rows {
@@ -308,7 +309,8 @@ impl Rows {
         let statement = statement.map_err(|error| cannot_read(table, &error))?;
         let parameters: [&(dyn ToSql + Sync); 0] = [];
         let rows = self.connection.client().query_raw(&statement, parameters).await;
-        self.open = Some(Box::pin(rows.map_err(|error| cannot_read(table, &error))?));
+        let rows = rows.map_err(|error| cannot_read(table, &error))?;
+        self.open = Some(Box::pin(rows.fuse()));
         Ok(())
     }
 

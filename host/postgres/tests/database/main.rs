@@ -1,9 +1,12 @@
 //! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
 
 mod concurrency;
+mod copying;
 mod interruptions;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;
+#[path = "../../../../tests/support/records.rs"]
+mod records_to_store;
 mod starting;
 mod tls;
