@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_model::Provider;
+use portico_model::{App, Provider};
 use portico_postgres::PostgresStorage;
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
