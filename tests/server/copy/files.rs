@@ -66,6 +66,7 @@ fn what_cannot_be_copied_is_refused_with_words() {
         for word in words {
             assert!(said.contains(word), "{word} is not in:\n{said}");
         }
+        assert!(!said.contains("s3cret"), "{said}");
     };
     let (target, good) = (folders.path("target"), folders.database("good"));
     let (to, from) = (data(&target), data(&good));
@@ -75,6 +76,11 @@ fn what_cannot_be_copied_is_refused_with_words() {
         "mysql://ann:s3cret@here/x",
         &to,
         &["sqlite:DIR", "postgres://USER"],
+    );
+    let help = run(copying("postgres://ann:s3cret@here/x", &to).arg("--help"), "").succeeded();
+    assert!(
+        help.contains("PORTICO_COPY_FROM") && !help.contains("s3cret"),
+        "{help}"
     );
     refused("sqlite:", &to, &["sqlite:DIR"]);
     refused(&data(&folders.path("none")), &to, &["no data directory"]);

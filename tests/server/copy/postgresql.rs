@@ -1,11 +1,13 @@
 //! To PostgreSQL and back, and databases of PostgreSQL that are refused.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use portico_postgres::copying::DatabaseReader;
 use portico_tests::databases::{Rows, rows};
 use portico_tests::postgresql::Postgresql;
-use portico_tests::{Builder, Client, Portico, administrator, command, run};
+use portico_tests::{Builder, Client, Portico, SetOnDrop, administrator, command, run, wait_until};
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -88,6 +90,49 @@ fn a_copy_into_a_database_of_a_running_host_is_served_at_once() {
     let server = serve_on(&url);
     copy(&data(&source.server.data()), &url).succeeded();
     source.assert_alive(&server);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_copy_of_a_database_that_is_written_to_is_one_state() {
+    const BATCH: usize = 5;
+    let postgresql = Postgresql::start();
+    let url = postgresql.create_database("home");
+    let server = serve_on(&url);
+    let admin = administrator(&server);
+    let many = "INSERT INTO app (id, name, name_key, icon_url)
+        SELECT 'a' || n, 'App ' || n, 'app ' || n, '/i.svg' FROM generate_series(1, 20000) AS n";
+    postgresql.run("home", many);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (before, after) = thread::scope(|scope| {
+        let _stop = SetOnDrop(&stop);
+        scope.spawn(|| {
+            let apps = vec![json!({"name": "New", "iconUrl": "/i.svg"}); BATCH];
+            while !stop.load(Ordering::SeqCst) {
+                admin.mutate("app.createMany", &json!(apps)).data();
+                done.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        wait_until("a batch", || done.load(Ordering::SeqCst) > 0);
+        let before = done.load(Ordering::SeqCst);
+        copy(&url, &data(folder.path())).succeeded();
+        (before, done.load(Ordering::SeqCst))
+    });
+    assert!(after > before, "nothing was written meanwhile");
+    let rows = rows_in(folder.path());
+    let apps = rows
+        .iter()
+        .find(|(table, _)| *table == "app")
+        .expect("the apps")
+        .1
+        .len();
+    let (batches, half) = ((apps - 20_000) / BATCH, apps % BATCH);
+    // One more may have been committed, and not answered yet.
+    assert!(
+        (before..=after + 1).contains(&batches) && half == 0,
+        "{apps} apps, {before} to {after} batches"
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ async fn run(from: Place, to: Place) -> anyhow::Result<(String, String, Counts)>
         let mut shows = |step| progress.show(|| describe(step));
         let counts = copy(&mut *source.reader, &mut *target.writer, &mut shows).await;
         let counts = counts.with_context(|| cannot_copy(&source.shown, &target.shown))?;
-        anyhow::Ok((source.shown, target, counts))
+        anyhow::Ok((source, target, counts))
     };
     let (source, target, counts) = tokio::select! {
         copied = copying => copied?,
@@ -109,8 +109,8 @@ async fn run(from: Place, to: Place) -> anyhow::Result<(String, String, Counts)>
     };
     // From here on a signal changes nothing: the handlers stay installed.
     let kept = target.writer.keep().await;
-    kept.with_context(|| cannot_copy(&source, &target.shown))?;
-    Ok((source, target.shown, counts))
+    kept.with_context(|| cannot_copy(&source.shown, &target.shown))?;
+    Ok((source.shown, target.shown, counts))
 }
 
 fn cannot_copy(source: &str, target: &str) -> String {
