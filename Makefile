@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all soak bench bench-check record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all ordinary-tests soak bench bench-check record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,20 +39,39 @@ target: # installs the Rust target for which the component is compiled
 nextest:
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked --debug cargo-nextest
 
-test: component hostile nextest ## every test that needs no other programs; says how many ran
+# The tests that need a server of PostgreSQL go by their names: one that starts a server without such a name
+# fails (tests/support/postgresql.rs). Those that take minutes, or need other programs too, are left to `make test-all`.
+postgresql_tests := test(postgresql) | binary_id(portico-postgres::database)
+long_postgresql_tests := test(same_answers::) | test(faults::) | test(embedding::)
+# Where Debian's packages keep the server's programs.
+with_postgresql = PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))"
+
+test: ordinary-tests ## every test that needs no other programs but PostgreSQL, where it is found; says how many ran
+	@if $(with_postgresql) command -v initdb >/dev/null; then \
+		cargo nextest run --workspace --no-fail-fast --run-ignored only --no-tests fail \
+			-E '($(postgresql_tests)) - ($(long_postgresql_tests))' && \
+		echo 'These ran on PostgreSQL. make test-all also runs, on PostgreSQL: $(long_postgresql_tests)'; \
+	else \
+		left_out=$$(cargo nextest list --workspace --run-ignored only --message-format oneline \
+			-E '$(postgresql_tests)' 2>/dev/null | wc -l); \
+		echo "LEFT OUT: $$left_out tests that need PostgreSQL, because its program initdb was not found."; \
+		echo 'make test-all installs it and leaves nothing out.'; \
+	fi
+
+test-all: ordinary-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
+	cargo nextest run --workspace --no-fail-fast --run-ignored only
+
+ordinary-tests: component hostile nextest
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
 	cargo nextest run --workspace --no-fail-fast
-
-test-all: test packages target/python/installed ## what CI runs: also the tests that need other programs or much time
-	cargo nextest run --workspace --no-fail-fast --run-ignored only
 
 packages: # installs programs for the tests, from Debian's packages
 	@tests/install.sh chromium chromium
 	@PATH="$$PATH:/usr/sbin" tests/install.sh slapd slapd
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
-	@PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))" tests/install.sh initdb postgresql
+	@$(with_postgresql) tests/install.sh initdb postgresql
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
@@ -64,9 +83,10 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component nextest ## kill the service under load for longer: make soak ROUNDS=500
+soak: component nextest packages ## kill the service, and PostgreSQL, under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
-	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture random_writes
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture \
+		--run-ignored all random_writes
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench

@@ -190,3 +190,12 @@ fn every_test_that_the_page_on_security_names_exists() {
     }
     assert!(count > 20, "{count} names");
 }
+
+#[test]
+fn make_test_runs_the_tests_that_have_postgresql_in_their_names() {
+    let makefile = fs::read_to_string(repository().join("Makefile")).unwrap();
+    // A test of another name that starts a server fails: tests/support/postgresql.rs.
+    let group = "postgresql_tests := test(postgresql) | binary_id(portico-postgres::database)";
+    assert!(makefile.lines().any(|line| line == group), "it is not {group}");
+    assert!(makefile.contains("'($(postgresql_tests)) - ($(long_postgresql_tests))'"));
+}

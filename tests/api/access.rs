@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use portico_tests::databases::Database;
 use portico_tests::procedures::{PERMISSIONS, Row, TABLE, Who};
 use portico_tests::{
-    Answer, Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Portico, Target, User, World, administrator,
+    Answer, Client, Fixtures, MISSING, NO_INPUT, PASSWORD, Target, User, World, administrator,
+    on_every_database,
 };
 use serde_json::{Value, json};
 
@@ -65,8 +67,8 @@ fn roles(admin: &impl Client) -> Vec<Role> {
 type Call = fn(&Row, &dyn Client, &Value) -> Answer;
 
 /// Calls each row as each role: about the caller's own user and about another where that matters.
-fn compare_with_table(rows: &[&Row], call: Call) {
-    let server = Portico::start();
+fn compare_with_table(database: &Database, rows: &[&Row], call: Call) {
+    let server = database.start();
     let admin = administrator(&server);
     let roles = roles(&admin);
     let victim = Target::from(&admin.user("victim"));
@@ -123,15 +125,13 @@ fn compare_with_table(rows: &[&Row], call: Call) {
     );
 }
 
-#[test]
-fn every_procedure_answers_each_caller_as_the_table_says() {
-    compare_with_table(&TABLE.iter().collect::<Vec<_>>(), Row::call);
+fn every_procedure_answers_each_caller_as_the_table_says(database: &Database) {
+    compare_with_table(database, &TABLE.iter().collect::<Vec<_>>(), Row::call);
 }
 
 /// The first call of an instance looks functions up in another way than later calls.
-#[test]
-fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
-    let server = Portico::start();
+fn every_procedure_answers_a_user_who_calls_for_the_first_time(database: &Database) {
+    let server = database.start();
     let world = World::new(administrator(&server));
     let is_components = |row: &&Row| row.name.starts_with("app.") || row.name.starts_with("user.");
     for row in TABLE.iter().filter(is_components) {
@@ -146,15 +146,13 @@ fn every_procedure_answers_a_user_who_calls_for_the_first_time() {
     }
 }
 
-#[test]
-fn every_rest_route_answers_each_caller_as_the_table_says() {
+fn every_rest_route_answers_each_caller_as_the_table_says(database: &Database) {
     let rows: Vec<_> = TABLE.iter().filter(|row| row.rest.is_some()).collect();
-    compare_with_table(&rows, Row::call_rest);
+    compare_with_table(database, &rows, Row::call_rest);
 }
 
-#[test]
-fn access_is_checked_before_the_input_is_read() {
-    let server = Portico::start();
+fn access_is_checked_before_the_input_is_read(database: &Database) {
+    let server = database.start();
     let admin = administrator(&server);
     let roles = roles(&admin);
     let target = Target::from(&admin.user("target"));
@@ -255,9 +253,8 @@ fn the_table_has_every_procedure_and_every_route_and_nothing_else() {
     assert_eq!(listed, expected, "kind and route");
 }
 
-#[test]
-fn init_user_is_open_to_all_callers_until_a_user_exists_and_to_none_after_that() {
-    let server = Portico::start();
+fn init_user_is_open_to_all_callers_until_a_user_exists_and_to_none_after_that(database: &Database) {
+    let server = database.start();
     let anonymous = server.anonymous();
     let step = anonymous.query("onboard.currentStep", &NO_INPUT).data();
     assert_eq!(step, json!({"current": "user"}));
@@ -293,9 +290,8 @@ fn init_user_is_open_to_all_callers_until_a_user_exists_and_to_none_after_that()
     assert_eq!(admin.user_names(), ["root"]);
 }
 
-#[test]
-fn a_permission_counts_from_the_next_request_and_no_longer_than_it_is_held() {
-    let server = Portico::start();
+fn a_permission_counts_from_the_next_request_and_no_longer_than_it_is_held(database: &Database) {
+    let server = database.start();
     let admin = administrator(&server);
     let user = admin.user("alice");
     let group = admin.group("creators", &["app-create"]);
@@ -326,4 +322,13 @@ fn a_permission_counts_from_the_next_request_and_no_longer_than_it_is_held() {
         .mutate("group.deleteGroup", &json!({"id": group}))
         .assert_done();
     user.mutate("app.create", &app).assert_refused(403, "FORBIDDEN");
+}
+
+on_every_database! {
+    every_procedure_answers_each_caller_as_the_table_says
+    every_procedure_answers_a_user_who_calls_for_the_first_time
+    every_rest_route_answers_each_caller_as_the_table_says
+    access_is_checked_before_the_input_is_read
+    init_user_is_open_to_all_callers_until_a_user_exists_and_to_none_after_that
+    a_permission_counts_from_the_next_request_and_no_longer_than_it_is_held
 }

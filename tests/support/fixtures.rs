@@ -3,8 +3,6 @@
 //! A password costs tens of milliseconds to hash, so users act through API keys, which cost
 //! nothing, and sign in only where a test is about that.
 
-use portico_model::{ColorScheme, Provider};
-use portico_storage::NewUser;
 use serde_json::{Value, json};
 
 use crate::{Anonymous, Client, Endpoint, Key, Portico, Session};
@@ -46,29 +44,6 @@ impl Client for User {
 
     fn credentials(&self) -> Vec<(String, String)> {
         self.key.credentials()
-    }
-}
-
-/// A user with a name of Portico's own and without a password, for storage.
-pub fn new_user(id: &str, name: &str) -> NewUser {
-    NewUser {
-        user: portico_model::User {
-            id: id.into(),
-            name: name.into(),
-            email: None,
-            email_verified: None,
-            image: None,
-            provider: Provider::Credentials,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: true,
-        },
-        name_key: name.into(),
-        color_scheme: ColorScheme::Dark,
-        password_hash: None,
     }
 }
 

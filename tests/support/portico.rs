@@ -316,6 +316,11 @@ impl Portico {
         self.process.wait(STOP)
     }
 
+    /// Whether its process is there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.process.child.try_wait(), Ok(None))
+    }
+
     /// Starts it again on the same data directory. Clients follow it to its new port.
     #[track_caller]
     pub fn start_again(&mut self) {

@@ -42,6 +42,7 @@ impl Postgresql {
     /// The same, with these options of `postgres`.
     #[track_caller]
     pub fn start_with(options: &[&str]) -> Self {
+        assert_named();
         let folder = tempfile::tempdir().expect("a temporary folder");
         let options: Vec<_> = options.iter().map(ToString::to_string).collect();
         let server = spawn(folder.path(), &options);
@@ -116,6 +117,11 @@ impl Postgresql {
         self.end("-QUIT");
     }
 
+    /// Whether its process is there.
+    pub fn is_running(&self) -> bool {
+        matches!(self.server.lock().expect("the server").try_wait(), Ok(None))
+    }
+
     /// Starts it again after a crash, and waits until it takes connections.
     #[track_caller]
     pub fn start_again(&self) {
@@ -152,6 +158,22 @@ impl Postgresql {
             let _ = server.wait();
         }
     }
+}
+
+/// `make test` runs the tests that need a server by their names (`postgresql_tests` in the Makefile). One without
+/// such a name would never run there.
+#[track_caller]
+fn assert_named() {
+    // Under nextest, the name of the test is an argument.
+    let is_test = std::env::var_os("NEXTEST").is_some();
+    let is_named = env!("CARGO_PKG_NAME") == "portico-postgres"
+        || std::env::args()
+            .skip(1)
+            .any(|argument| argument.contains("postgresql"));
+    assert!(
+        !is_test || is_named,
+        "a test that needs a server of PostgreSQL has `postgresql` in its name, or in that of its module"
+    );
 }
 
 fn spawn(folder: &Path, options: &[String]) -> Child {

@@ -16,6 +16,7 @@ mod audit;
 mod boards;
 mod connection;
 mod contract;
+pub mod copying;
 mod credentials;
 mod dashboard;
 mod groups;

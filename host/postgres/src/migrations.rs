@@ -60,7 +60,8 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
     migrated.and(ended.context("the migration could not be committed"))
 }
 
-async fn migrate(client: &Client) -> anyhow::Result<()> {
+/// Runs the missing migrations in the transaction that is open. The lock is held until its end.
+pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
     // The second half of the lock is that of no table.
     client
         .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
@@ -104,7 +105,7 @@ async fn migrate(client: &Client) -> anyhow::Result<()> {
 }
 
 /// The version of a database. Refuses one of a newer binary with which this one cannot work.
-async fn version(client: &Client) -> anyhow::Result<Version> {
+pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
     if !exists(client, "portico_version").await? {
         return Ok(Version {
             version: 0,
@@ -136,7 +137,8 @@ async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {
     Ok(row.try_get(0)?)
 }
 
-async fn check_server(client: &Client) -> anyhow::Result<()> {
+/// Refuses a server that is too old, and a database of another encoding than UTF-8.
+pub(super) async fn check_server(client: &Client) -> anyhow::Result<()> {
     let sql = "SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')";
     let row = client.query_one(sql, &[]).await?;
     let (version, encoding): (i32, String) = (row.try_get(0)?, row.try_get(1)?);

@@ -183,7 +183,7 @@ pub(super) fn copy_into(
 }
 
 /// Refuses a damaged database.
-fn check(connection: &Connection) -> anyhow::Result<()> {
+pub(super) fn check(connection: &Connection) -> anyhow::Result<()> {
     let texts = |sql: &str| -> rusqlite::Result<Vec<String>> {
         let mut statement = connection.prepare(sql)?;
         statement.query_map([], |row| row.get(0))?.collect()

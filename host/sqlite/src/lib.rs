@@ -20,6 +20,7 @@ mod blocking;
 mod boards;
 mod connection;
 mod contract;
+pub mod copying;
 mod credentials;
 mod dashboard;
 mod database;

@@ -18,6 +18,7 @@
 mod audit;
 mod authentication;
 mod context;
+pub mod copying;
 mod dashboard;
 mod dashboard_records;
 pub mod driver;

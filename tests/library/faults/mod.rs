@@ -46,7 +46,7 @@ struct Bench {
 
 impl Bench {
     fn new(driver: Driver) -> Self {
-        let store = Store::new(driver);
+        let store = Store::new(&driver);
         let server = Server::start(&store);
         server
             .client
@@ -137,7 +137,7 @@ impl Bench {
             match row.who {
                 Who::Everyone => Prepared::new(move || post(&self.server.client, &path, &input)),
                 Who::Onboarding => {
-                    let store = Store::new(self.driver);
+                    let store = Store::new(&self.driver);
                     self.server.storage.exchange(store.storage());
                     let call = Prepared::new(move || post(&self.server.client, &path, &input));
                     Prepared {
@@ -207,6 +207,15 @@ macro_rules! on_every_driver {
         }
         mod sqlite {
             $(#[test] fn $case() { super::$case(super::Driver::Sqlite); })+
+        }
+        mod postgresql {
+            $(
+                #[test]
+                #[ignore = "make test-all"]
+                fn $case() {
+                    super::$case(super::Driver::postgresql());
+                }
+            )+
         }
     };
 }

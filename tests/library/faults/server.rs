@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use portico_postgres::{PostgresStorage, copying::DatabaseReader};
 use portico_sandbox::Limits;
 use portico_sqlite::SqliteStorage;
 use portico_storage::DashboardStorage;
 use portico_storage::memory::{self, MemoryStorage};
+use portico_tests::databases::{Rows, rows};
+use portico_tests::postgresql::Postgresql;
 use portico_tests::{Anonymous, Listening, TestClock, TestService, wait_until};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -16,10 +20,17 @@ use tokio::runtime::Runtime;
 use super::storage::FaultyStorage;
 
 /// The drivers.
-#[derive(Clone, Copy)]
 pub enum Driver {
     Memory,
     Sqlite,
+    Postgresql(Postgresql),
+}
+
+impl Driver {
+    /// On a server of its own.
+    pub fn postgresql() -> Self {
+        Self::Postgresql(Postgresql::start())
+    }
 }
 
 /// A store whose content can be compared.
@@ -31,6 +42,11 @@ pub enum Store {
         observer: Connection,
         _folder: TempDir,
     },
+    Postgresql {
+        storage: Arc<PostgresStorage>,
+        url: String,
+        runtime: Runtime,
+    },
 }
 
 /// All that a store holds, byte for byte.
@@ -39,11 +55,13 @@ pub enum Content {
     Memory(memory::Snapshot),
     /// How many commits there were (of any connection but the observer's), and every row.
     Sqlite(i64, Vec<String>),
+    /// Every row. PostgreSQL does not count the commits of one database at once.
+    Postgresql(Rows),
 }
 
 impl Store {
     /// A store with nothing in it.
-    pub fn new(driver: Driver) -> Self {
+    pub fn new(driver: &Driver) -> Self {
         match driver {
             Driver::Memory => Self::Memory(Arc::new(MemoryStorage::new())),
             Driver::Sqlite => {
@@ -55,6 +73,17 @@ impl Store {
                     _folder: folder,
                 }
             }
+            Driver::Postgresql(server) => {
+                static DATABASES: AtomicUsize = AtomicUsize::new(0);
+                let name = format!("store_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+                let (url, runtime) = (server.create_database(&name), Runtime::new().unwrap());
+                let storage = runtime.block_on(PostgresStorage::open(&url)).unwrap();
+                Self::Postgresql {
+                    storage: Arc::new(storage),
+                    url,
+                    runtime,
+                }
+            }
         }
     }
 
@@ -62,6 +91,7 @@ impl Store {
         match self {
             Self::Memory(storage) => storage.clone(),
             Self::Sqlite { storage, .. } => storage.clone(),
+            Self::Postgresql { storage, .. } => storage.clone(),
         }
     }
 
@@ -72,14 +102,18 @@ impl Store {
                 let commits = observer
                     .query_row("PRAGMA data_version", [], |row| row.get(0))
                     .unwrap();
-                Content::Sqlite(commits, rows(observer))
+                Content::Sqlite(commits, rows_of_file(observer))
             }
+            Self::Postgresql { url, runtime, .. } => runtime.block_on(async {
+                let mut reader = DatabaseReader::open(url).await.unwrap();
+                Content::Postgresql(rows(&mut reader).await)
+            }),
         }
     }
 }
 
 /// Every row of every table.
-fn rows(database: &Connection) -> Vec<String> {
+fn rows_of_file(database: &Connection) -> Vec<String> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
     let mut tables = database.prepare(sql).unwrap();
     let tables = tables.query_map([], |row| row.get(0)).unwrap();

@@ -7,13 +7,15 @@
 //! like is known before the service has given the record an id.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portico_sandbox::Sandbox;
 use portico_service::identity::Identity;
+use portico_storage::copying::{RowWriter, copy};
 use portico_storage::memory::MemoryStorage;
-use portico_tests::TestSandbox;
+use portico_tests::databases::Database;
+use portico_tests::{Portico, TestSandbox};
 use rusqlite::{Connection, OpenFlags};
 
 /// Facts by their keys.
@@ -97,15 +99,26 @@ const NEVER: [(&str, &str); 10] = [
 
 /// A look into the database of a service.
 pub struct Observer {
-    database: PathBuf,
+    place: Place,
     sandbox: Sandbox,
     runtime: tokio::runtime::Runtime,
 }
 
+/// Where the database is.
+enum Place {
+    File(PathBuf),
+    Url(String),
+}
+
 impl Observer {
-    pub fn new(database: PathBuf) -> Self {
+    /// Of the database that a service works on.
+    pub fn of(database: &Database, server: &Portico) -> Self {
+        let place = match database {
+            Database::Sqlite => Place::File(server.data().join("portico.db")),
+            Database::Postgresql { url, .. } => Place::Url(url.clone()),
+        };
         Self {
-            database,
+            place,
             sandbox: TestSandbox::over(Arc::new(MemoryStorage::new())).build(),
             runtime: tokio::runtime::Runtime::new().expect("a runtime"),
         }
@@ -114,8 +127,20 @@ impl Observer {
     /// Every fact, and the ids of records by their facts' keys. Checks on the way that the
     /// database is whole, and what must never be there is not.
     pub fn look(&self) -> (Facts, BTreeMap<String, String>) {
+        match &self.place {
+            Place::File(file) => self.look_into(file),
+            Place::Url(url) => {
+                let folder = tempfile::tempdir().expect("a folder");
+                let file = folder.path().join("portico.db");
+                self.runtime.block_on(copy_to(url, &file));
+                self.look_into(&file)
+            }
+        }
+    }
+
+    fn look_into(&self, file: &Path) -> (Facts, BTreeMap<String, String>) {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let db = Connection::open_with_flags(&self.database, flags).expect("the database");
+        let db = Connection::open_with_flags(file, flags).expect("the database");
         assert_eq!(texts(&db, "PRAGMA integrity_check"), ["ok"]);
         let broken = texts(
             &db,
@@ -166,6 +191,17 @@ impl Observer {
         let right = self.runtime.block_on(self.sandbox.name_keys(context, &names));
         assert_eq!(kept, right.expect("the name-keys"), "the name-keys of {names:?}");
     }
+}
+
+/// Copies a database of PostgreSQL into a file: so the same statements look at both. Copying fails if a record
+/// refers to one that is not there.
+async fn copy_to(url: &str, file: &Path) {
+    let mut from = portico_postgres::copying::DatabaseReader::open(url)
+        .await
+        .expect("the database");
+    let mut to = Box::new(portico_sqlite::copying::DatabaseWriter::create(file).expect("a file"));
+    copy(&mut from, &mut *to, &mut |_| {}).await.expect("a copy");
+    to.keep().await.expect("a file");
 }
 
 fn texts(db: &Connection, sql: &str) -> Vec<String> {

@@ -5,18 +5,21 @@ mod facts;
 mod writer;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use facts::{Facts, Observer};
-use portico_tests::{Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator};
+use portico_tests::databases::{Database, wait_until_ready};
+use portico_tests::{
+    Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator, on_every_database,
+};
 use serde_json::json;
 use writer::Writer;
 
-#[test]
-fn answered_changes_are_there_after_a_kill() {
-    let mut server = Portico::start();
+fn answered_changes_are_there_after_a_kill(database: &Database) {
+    let mut server = database.start();
     let admin = administrator(&server);
     let group = admin.group("editors", &["app-modify-all"]);
     let alice = admin.user_in("alice", &[&group]);
@@ -33,8 +36,7 @@ fn answered_changes_are_there_after_a_kill() {
         .mutate("app.update", &json!({"id": app, "name": "Renamed"}))
         .assert_done();
 
-    server.kill();
-    server.start_again();
+    kill_both(database, &mut server);
     assert_eq!(admin.user_names(), ["alice", "root"]);
     assert_eq!(alice.profile(&alice.id)["firstDayOfWeek"], 6);
     // Alice still has the permission that she got through the group.
@@ -58,8 +60,7 @@ fn answered_changes_are_there_after_a_kill() {
         .mutate("user.delete", &json!({"userId": alice.id}))
         .assert_done();
 
-    server.kill();
-    server.start_again();
+    kill_both(database, &mut server);
     alice
         .query("app.all", &NO_INPUT)
         .assert_refused(401, "UNAUTHORIZED");
@@ -71,26 +72,45 @@ fn answered_changes_are_there_after_a_kill() {
     server.sign_in("guest", PASSWORD);
 }
 
-#[test]
-fn an_interrupted_first_start_is_repeated() {
+/// Kills the service and the server of its database, and starts both again.
+fn kill_both(database: &Database, server: &mut Portico) {
+    server.kill();
+    database.crash();
+    database.start_again();
+    server.start_again();
+}
+
+fn an_interrupted_first_start_is_repeated(database: &Database) {
     let mut random = Random::from_environment();
-    let mut server = Portico::start();
+    let mut server = database.start();
     let data = server.data();
-    let has_begun = || std::fs::read_dir(&data).is_ok_and(|files| files.count() > 1);
+    // There is more than the lock: the database is being made. Of one elsewhere it cannot be seen so fast.
+    let has_begun = || {
+        matches!(database, Database::Postgresql { .. })
+            || std::fs::read_dir(&data).is_ok_and(|files| files.count() > 1)
+    };
+    let mut start = Duration::from_millis(5);
     for _ in 0..ROUNDS {
         server.kill();
         std::fs::remove_dir_all(&data).expect("remove the data");
-        for _ in 0..=random.below(2) {
-            let moment = Duration::from_micros(random.below(5_000) as u64);
-            // There is more than the lock: the database is being made.
-            server.kill_while_starting(&has_begun, moment);
+        if let Database::Postgresql { server, .. } = database {
+            server.run("postgres", "DROP DATABASE home WITH (FORCE)");
+            server.create_database("home");
         }
+        for _ in 0..=random.below(2) {
+            let moment = Duration::from_micros(random.below(start.as_micros() as usize) as u64);
+            server.kill_while_starting(has_begun, moment);
+        }
+        let begin = Instant::now();
         server.start_again();
+        if matches!(database, Database::Postgresql { .. }) {
+            start = begin.elapsed();
+        }
         let step = server.anonymous().query("onboard.currentStep", &NO_INPUT).data();
         assert_eq!(step["current"], "user");
     }
     administrator(&server);
-    let (facts, _) = Observer::new(server.data().join("portico.db")).look();
+    let (facts, _) = Observer::of(database, &server).look();
     assert!(facts.contains_key("user root@example.com"), "{facts:?}");
 }
 
@@ -115,7 +135,7 @@ fn an_upgrade_that_is_killed_is_made_by_the_next_start() {
     let mut random = Random::from_environment();
     let mut server = Portico::start();
     let database = server.data().join("portico.db");
-    let observer = Observer::new(database.clone());
+    let observer = Observer::of(&Database::Sqlite, &server);
     server.kill();
     let mut expected: Option<(Facts, BTreeMap<String, String>)> = None;
     let mut start = Duration::ZERO;
@@ -154,9 +174,10 @@ const WRITERS: usize = 8;
 /// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
 const ROUNDS: usize = 20;
 
-/// A service that is killed again and again, and the facts that must hold.
-struct Siege {
+/// A service that is killed again and again, or its database is, and the facts that must hold.
+struct Siege<'a> {
     random: Random,
+    database: &'a Database,
     server: Portico,
     admin: Session,
     observer: Observer,
@@ -166,12 +187,13 @@ struct Siege {
     /// How long the last start took.
     start: Duration,
     answers: usize,
+    lost_databases: usize,
 }
 
-impl Siege {
-    fn begin() -> Self {
+impl<'a> Siege<'a> {
+    fn begin(database: &'a Database) -> Self {
         let mut random = Random::from_environment();
-        let server = Portico::start();
+        let server = database.start();
         let admin = administrator(&server);
         let writers = (0..WRITERS).map(|number| {
             let name = format!("deputies-{number}");
@@ -194,10 +216,11 @@ impl Siege {
             )
         });
         let writers = writers.collect();
-        let observer = Observer::new(server.data().join("portico.db"));
+        let observer = Observer::of(database, &server);
         let (given, _) = observer.look();
         Self {
             random,
+            database,
             server,
             admin,
             observer,
@@ -205,20 +228,23 @@ impl Siege {
             given,
             start: Duration::ZERO,
             answers: 0,
+            lost_databases: 0,
         }
     }
 
-    /// Lets all writers write, and kills the service a random while after this many answers.
+    /// Lets all writers write, and kills the service a random while after this many answers, or the server of
+    /// its database, or both.
     fn write_and_kill(&mut self, answers: usize) {
         let (done, heard) = mpsc::channel();
+        let is_struck = AtomicBool::new(false);
         thread::scope(|scope| {
             for writer in &mut self.writers {
-                let done = done.clone();
+                let (done, is_struck) = (done.clone(), &is_struck);
                 // Answers are no longer counted once the service is being killed.
                 let answered = move || {
                     let _ = done.send(());
                 };
-                scope.spawn(move || writer.write_until_killed(answered));
+                scope.spawn(move || writer.write_until_killed(is_struck, answered));
             }
             drop(done);
             assert_eq!(
@@ -227,19 +253,39 @@ impl Siege {
                 "the writers gave up early"
             );
             thread::sleep(Duration::from_micros(self.random.below(5_000) as u64));
-            self.server.kill();
+            is_struck.store(true, Ordering::SeqCst);
+            let has_server = matches!(self.database, Database::Postgresql { .. });
+            let (of_service, of_database) = match self.random.below(3) {
+                0 => (true, has_server),
+                1 => (!has_server, has_server),
+                _ => (true, false),
+            };
+            if of_database {
+                self.database.crash();
+                self.lost_databases += 1;
+            }
+            if of_service {
+                self.server.kill();
+            }
         });
         self.answers += answers + heard.try_iter().count();
     }
 
+    /// Starts what was killed. A service that only lost its database goes on by itself.
     fn start_again(&mut self) {
-        let begin = Instant::now();
-        self.server.start_again();
-        self.start = begin.elapsed();
+        self.database.start_again();
+        if !self.server.is_running() {
+            let begin = Instant::now();
+            self.server.start_again();
+            self.start = begin.elapsed();
+        }
+        wait_until_ready(&self.server);
     }
 
     /// Kills the service while it starts, or just after.
     fn kill_while_starting(&mut self) {
+        self.database.start_again();
+        self.server.kill();
         let moment = self.random.below(1 + self.start.as_micros() as usize);
         self.server
             .kill_while_starting(|| true, Duration::from_micros(moment as u64));
@@ -280,14 +326,13 @@ fn assert_same(expected: &Facts, observed: &Facts) {
     assert!(differences.is_empty(), "(answered, found): {differences:#?}");
 }
 
-#[test]
-fn random_writes_survive_kills_at_random_moments() {
+fn random_writes_survive_kills_at_random_moments(database: &Database) {
     let rounds = std::env::var("PORTICO_TEST_ROUNDS");
     let rounds = rounds.map_or(ROUNDS, |rounds| {
         rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
     });
     let begin = Instant::now();
-    let mut siege = Siege::begin();
+    let mut siege = Siege::begin(database);
     for round in 1..=rounds {
         let answers = 10 + siege.random.below(120);
         siege.write_and_kill(answers);
@@ -306,6 +351,15 @@ fn random_writes_survive_kills_at_random_moments() {
         siege.start_again();
         siege.check();
         let (answers, seconds) = (siege.answers, begin.elapsed().as_secs());
-        println!("round {round} of {rounds}: {answers} answers kept, {seconds} s");
+        let lost = siege.lost_databases;
+        println!(
+            "round {round} of {rounds}: {answers} answers kept, {lost} times the database was killed, {seconds} s"
+        );
     }
+}
+
+on_every_database! {
+    answered_changes_are_there_after_a_kill
+    an_interrupted_first_start_is_repeated
+    random_writes_survive_kills_at_random_moments
 }

@@ -1,6 +1,7 @@
 //! A client that writes at random and knows which facts must hold.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use portico_tests::{Anonymous, Client, Key, PASSWORD, Random};
 use serde_json::{Value, json};
@@ -71,8 +72,9 @@ impl Writer {
         }
     }
 
-    /// Writes until the service does not answer any more. After each answer `answered` is called.
-    pub fn write_until_killed(&mut self, answered: impl Fn()) {
+    /// Writes until the service does not answer any more, or answers that it cannot reach its database, which
+    /// it may only after `is_struck`. After each answer `answered` is called.
+    pub fn write_until_killed(&mut self, is_struck: &AtomicBool, answered: impl Fn()) {
         loop {
             let step = self.next_step();
             let path = format!("/api/trpc/{}", step.procedure);
@@ -88,6 +90,10 @@ impl Writer {
                 None => &self.own_key,
             };
             match sender.try_send("POST", &path, &headers, Some(body.as_bytes())) {
+                Ok(answer) if answer.status == 503 && is_struck.load(Ordering::SeqCst) => {
+                    self.on_its_way = Some(step.change);
+                    return;
+                }
                 Ok(answer) => {
                     let data = answer.data();
                     for (fact, pointer) in &step.made {

@@ -1,10 +1,13 @@
 //! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
 
 mod concurrency;
+mod copying;
 mod interruptions;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;
+#[path = "../../../../tests/support/records.rs"]
+mod records_to_store;
 mod shared;
 mod starting;
 mod tls;

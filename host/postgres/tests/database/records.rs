@@ -1,21 +1,17 @@
 //! Records, and transactions that write them.
 
-use portico_model::{App, ColorScheme, Provider, User};
+use portico_model::App;
 use portico_postgres::PostgresStorage;
 use portico_storage::{
     Access, AppFilter, Authentication, CallContext, DashboardStorage, DashboardTransaction, NewUser, Result,
-    Session, SharedSnapshot, Storage, StoredApp, Transaction, Viewer,
+    Session, Storage, StoredApp, Transaction, Viewer,
 };
 
+pub use crate::records_to_store::stored_app as app;
+use crate::records_to_store::{context_of, new_user, session_until};
+
 pub fn context() -> CallContext {
-    CallContext {
-        user_id: None,
-        authentication: Authentication::None,
-        request_id: "test".into(),
-        audit: None,
-        snapshot: SharedSnapshot::default(),
-        new_token: None,
-    }
+    context_of(Authentication::None)
 }
 
 /// A write transaction as the component begins it.
@@ -56,49 +52,14 @@ pub async fn rename(storage: &PostgresStorage, id: &str, name: &str) -> Result<b
     Ok(true)
 }
 
-pub fn app(id: &str, name: &str) -> StoredApp {
-    StoredApp {
-        app: App {
-            id: id.into(),
-            name: name.into(),
-            description: None,
-            icon_url: "icon".into(),
-            href: None,
-            ping_url: None,
-        },
-        name_key: name.to_lowercase(),
-    }
-}
-
+/// A user who has a password.
 pub fn user(id: &str) -> NewUser {
     NewUser {
-        user: User {
-            id: id.into(),
-            name: id.into(),
-            email: None,
-            email_verified: None,
-            image: None,
-            provider: Provider::Credentials,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: true,
-        },
-        name_key: id.into(),
-        color_scheme: ColorScheme::Dark,
         password_hash: Some("old".into()),
+        ..new_user(id, id)
     }
 }
 
 pub fn session(id: &str, user_id: &str) -> Session {
-    Session {
-        id: id.into(),
-        user_id: user_id.into(),
-        created_at: 1,
-        last_used_at: 1,
-        expires_at: 1_000_000,
-        ends_at: 1_000_000,
-    }
+    session_until(id, user_id, 1_000_000)
 }

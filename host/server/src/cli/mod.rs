@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod call;
 mod component;
+mod copy;
 mod database;
 mod difference;
 mod document;
@@ -75,6 +76,8 @@ enum Command {
     Backup(backup::Backup),
     /// Replace the database with a backup
     Restore(restore::Restore),
+    /// Copy everything from SQLite to PostgreSQL, or back
+    Copy(copy::Copy),
     /// Show imports and exports of a component, and whether this host can run it
     Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, end their sessions, and enable them
@@ -97,6 +100,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Export(export) => export.run(settings),
         Command::Backup(backup) => backup.run(settings),
         Command::Restore(restore) => restore.run(settings),
+        Command::Copy(copy) => copy.run(settings),
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),

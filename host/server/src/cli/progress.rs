@@ -11,7 +11,7 @@ use std::{
 
 use portico_sqlite::Step;
 use tokio::{
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     task::spawn_blocking,
 };
 
@@ -26,57 +26,81 @@ pub fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&mut dyn FnMut(Step) -> bool) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut hangup = signal(SignalKind::hangup())?;
-        let mut quit = signal(SignalKind::quit())?;
+        let mut signals = Signals::new()?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let mut working = spawn_blocking(move || {
             let mut progress = Progress::new();
             work(&mut |step| {
-                progress.show(step);
+                progress.show(|| describe(step));
                 !stopped.load(Ordering::Relaxed)
             })
         });
         tokio::select! {
             done = &mut working => return done?,
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-            _ = quit.recv() => {}
+            () = signals.received() => {}
         }
         stop.store(true, Ordering::Relaxed);
         working.await?
     })
 }
 
+/// The signals that tell a command to stop: SIGTERM, SIGHUP, SIGQUIT and Ctrl-C.
+pub struct Signals([Signal; 4]);
+
+impl Signals {
+    /// From now on they do not end the process.
+    pub fn new() -> std::io::Result<Self> {
+        Ok(Self([
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+            signal(SignalKind::quit())?,
+        ]))
+    }
+
+    /// Waits for one of them.
+    pub async fn received(&mut self) {
+        let [terminate, interrupt, hangup, quit] = &mut self.0;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+            _ = quit.recv() => {}
+        }
+    }
+}
+
+fn describe(step: Step) -> String {
+    match step {
+        Step::Copying(done, all) => {
+            let percent = (done * 100).checked_div(all).unwrap_or(100);
+            format!("copying: {percent} % of {} MB", all / 1_000_000)
+        }
+        Step::Checking => "checking the copy".into(),
+    }
+}
+
 /// A line on the terminal that is overwritten at each step and removed at the end.
-struct Progress {
+pub struct Progress {
     started: Instant,
     /// The text on the line; empty if there is none.
     shown: String,
 }
 
 impl Progress {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             started: Instant::now(),
             shown: String::new(),
         }
     }
 
-    fn show(&mut self, step: Step) {
+    pub fn show(&mut self, describe: impl FnOnce() -> String) {
         if self.started.elapsed() < PATIENCE || !std::io::stderr().is_terminal() {
             return;
         }
-        let text = match step {
-            Step::Copying(done, all) => {
-                let percent = (done * 100).checked_div(all).unwrap_or(100);
-                format!("copying: {percent} % of {} MB", all / 1_000_000)
-            }
-            Step::Checking => "checking the copy".into(),
-        };
+        let text = describe();
         if text != self.shown {
             self.write(&text);
             self.shown = text;

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, front::FrontSettings, layers::layered, ldap::LdapArgs,
-    oidc::OidcArgs,
+    apps::AppSettings, audit::AuditSettings, copy::CopySettings, front::FrontSettings, layers::layered,
+    ldap::LdapArgs, oidc::OidcArgs,
 };
 
 /// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
@@ -50,6 +50,8 @@ pub struct Settings {
     pub audit: AuditSettings,
     #[serde(default)]
     pub apps: AppSettings,
+    #[serde(default)]
+    pub copy: CopySettings,
 }
 
 /// How much a client may send, and how slowly it may read; in the file under `[limits]`.

@@ -16,6 +16,8 @@ mod nested;
 mod postgresql;
 mod races;
 mod records;
+#[path = "../../../../tests/support/records.rs"]
+mod records_to_store;
 mod rights;
 mod sqlite_backups;
 mod sqlite_batches;

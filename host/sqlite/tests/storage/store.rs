@@ -4,19 +4,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_model::{App, Provider};
 use portico_postgres::PostgresStorage;
 use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
-    Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, NewUser, ProviderSubject, SearchEngine, Session, SharedSnapshot, StoredApp,
-    Transaction, Viewer,
+    Access, AppFilter, Authentication, Board, BoardItem, BoardSummary, DashboardStorage,
+    DashboardTransaction, ProviderSubject, SearchEngine, Transaction, Viewer,
 };
 use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::postgresql::Postgresql;
+pub use crate::records_to_store::{
+    context_of as context, new_user as user, session_until as session, stored_app as app,
+};
 
 /// Far more than any of these waits takes.
 pub const SOON: Duration = Duration::from_secs(60);
@@ -234,55 +236,6 @@ pub fn places(database: &std::path::Path, text: &str) -> Vec<String> {
     found
 }
 
-pub fn context(authentication: Authentication) -> CallContext {
-    CallContext {
-        user_id: None,
-        authentication,
-        request_id: "test".into(),
-        audit: None,
-        snapshot: SharedSnapshot::default(),
-        new_token: None,
-    }
-}
-
-/// A user whose name-key is the name in lower case.
-pub fn user(id: &str, name: &str) -> NewUser {
-    NewUser {
-        user: User {
-            id: id.into(),
-            name: name.into(),
-            email: None,
-            email_verified: None,
-            image: None,
-            provider: Provider::Credentials,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: true,
-        },
-        name_key: name.to_lowercase(),
-        color_scheme: ColorScheme::Dark,
-        password_hash: None,
-    }
-}
-
-/// An app whose name-key is the name in lower case.
-pub fn app(id: &str, name: &str) -> StoredApp {
-    StoredApp {
-        app: App {
-            id: id.into(),
-            name: name.into(),
-            description: None,
-            icon_url: "icon".into(),
-            href: None,
-            ping_url: None,
-        },
-        name_key: name.to_lowercase(),
-    }
-}
-
 pub fn board(id: &str, creator_id: Option<&str>, items: Vec<BoardItem>) -> Board {
     let creator_id = creator_id.map(str::to_owned);
     Board {
@@ -304,18 +257,6 @@ pub fn engine(id: &str, name: &str, short: &str) -> SearchEngine {
         url_template: "https://example.org/?q=%s".into(),
         icon_url: "icon".into(),
         description: Some("finds".into()),
-    }
-}
-
-/// A session that began at 1, and ends when it expires.
-pub fn session(id: &str, user_id: &str, expires_at: Timestamp) -> Session {
-    Session {
-        id: id.into(),
-        user_id: user_id.into(),
-        created_at: 1,
-        last_used_at: 1,
-        expires_at,
-        ends_at: expires_at,
     }
 }
 

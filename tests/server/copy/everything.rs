@@ -1,0 +1,135 @@
+//! A data directory that has something in every column of every table.
+
+use portico_storage::copying::{TABLES, Value};
+use portico_tests::databases::Rows;
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, User, administrator};
+use serde_json::json;
+
+use super::rows_in;
+
+/// Texts that databases compare, sort and store in ways of their own.
+pub const TEXTS: [&str; 9] = [
+    "ISTANBUL istanbul \u{131}\u{130}",
+    "Straße STRASSE",
+    "ΟΔΟΣ οδός",
+    "🦊 \u{1F3F3}\u{FE0F}\u{200D}\u{1F308}",
+    "100% of_it",
+    "back\\slash 'quote' \"double\"",
+    " \t\r\n\u{7f}\u{85}\u{feff}",
+    "same",
+    "Same",
+];
+
+/// The largest number in the audit log.
+const LAST_NUMBER: u64 = 5_000_000_000;
+
+/// The service that is copied, stopped, and what its users have.
+pub struct Everything {
+    pub server: Portico,
+    pub admin: Session,
+    /// A user with an API key.
+    pub alice: User,
+    pub app: String,
+    pub rows: Rows,
+}
+
+impl Everything {
+    #[track_caller]
+    pub fn make() -> Self {
+        let mut server = Portico::start();
+        let admin = administrator(&server);
+        let alice = admin.user_with("alice", "app-create");
+        let app = admin.app("An app");
+        let engine = admin.search_engine("Search", "s");
+        let items = json!([
+            {"kind": "app", "appId": app}, {"kind": "bookmarks", "appIds": [app]}, {"kind": "bookmarks", "appIds": []},
+        ]);
+        let board = admin.board_of("A board", true, &items);
+        let group = admin.group("viewers", &["board-view-all", "app-modify-all"]);
+        admin
+            .mutate(
+                "board.share",
+                &json!({"boardId": board, "users": [alice.id], "groups": [group]}),
+            )
+            .assert_done();
+        admin.invite();
+        server.sign_in("alice", PASSWORD);
+        assert!(server.stop().status.success());
+        let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
+        let insert = "INSERT INTO app (id, name, name_key, description, icon_url, href, ping_url)
+            VALUES (?1, ?2, ?2, ?2, ?2, ?2, ?2)";
+        for (number, text) in TEXTS.iter().enumerate() {
+            database
+                .execute(insert, [format!("text {number}"), (*text).to_owned()])
+                .expect("an app");
+        }
+        let rest = format!(
+            "UPDATE user SET email = 'a@b', email_verified = 1700000000000, image = 'data:,' || hex(zeroblob(200000)),
+                home_board_id = '{board}', mobile_home_board_id = '{board}', first_day_of_week = 6,
+                ping_icons_enabled = 1, default_search_engine_id = '{engine}', open_search_in_new_tab = 1,
+                color_scheme = 'light', password_version = 5000000000
+                WHERE id = '{alice}';
+            INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+                open_search_in_new_tab, disabled) VALUES ('gone', 'oidc', 'gone', 'gone', 'auto', 0, 0, 0, 1);
+            INSERT INTO identity VALUES ('oidc', '{subject}', 'gone'), ('ldap', 'cn=ÄÖÜ', 'gone');
+            UPDATE search_engine SET description = 'finds';
+            UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot';
+            INSERT INTO audit VALUES (4000, unixepoch() * 1000, 'gone', 'key', 'k', '::1', 'r', 'app.create', 'oidc', 'app', 3, 'OK', 1),
+                ({LAST_NUMBER}, unixepoch() * 1000, NULL, 'none', NULL, NULL, 'r', 'sign-in', NULL, NULL, 0, 'UNAUTHORIZED', 12);",
+            alice = alice.id,
+            subject = "s".repeat(3000),
+        );
+        database.execute_batch(&rest).expect("the rest");
+        drop(database);
+        let rows = rows_in(&server.data());
+        for (table, (_, rows)) in TABLES.iter().zip(&rows) {
+            for (place, column) in table.columns.iter().enumerate() {
+                let is_set = rows.iter().any(|row| row[place] != Value::Null);
+                assert!(
+                    is_set,
+                    "{}.{column} is empty: nothing shows that it is copied",
+                    table.name
+                );
+            }
+        }
+        Self {
+            server,
+            admin,
+            alice,
+            app,
+            rows,
+        }
+    }
+
+    /// What was good at the source is good at the service that was started on a copy.
+    #[track_caller]
+    pub fn assert_alive(&self, copy: &Portico) {
+        let session = copy
+            .key(&self.admin.token)
+            .get("/api/auth/session")
+            .assert_status(200)
+            .json();
+        assert_eq!(session["user"]["name"], "root", "{session}");
+        let alice = copy.key(&self.alice.key.key);
+        let input = json!({"name": "By an old key", "iconUrl": "/i.svg"});
+        let made = alice.mutate("app.create", &input).data();
+        let root = copy.sign_in("root", PASSWORD);
+        assert_eq!(
+            root.query("app.byId", &json!({"id": self.app})).data()["name"],
+            "An app"
+        );
+        // The numbers of the audit log go on.
+        let log = root
+            .query("audit.getPaginated", &json!({"page": 1, "pageSize": 100}))
+            .data();
+        let mut rows = log["items"].as_array().expect("rows").iter();
+        let creation = rows
+            .find(|row| row["target"] == made["appId"])
+            .expect("the row of the new app");
+        let number = creation["number"].as_u64().expect("a number");
+        assert!(
+            (LAST_NUMBER + 1..LAST_NUMBER + 10).contains(&number),
+            "{creation}"
+        );
+    }
+}
