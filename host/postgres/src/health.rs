@@ -5,7 +5,7 @@ use portico_storage::{Constraint, Error};
 use tokio_postgres::error::{DbError, SqlState};
 
 use super::connection::Unreached;
-use super::query::{ANSWER_TIME, Failure};
+use super::query::Failure;
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or its call has ended";
 
@@ -29,7 +29,6 @@ impl Health {
             Failure::TooLarge => return Error::TooLarge,
             Failure::MissingReference => return Error::Constraint(Constraint::Reference),
             Failure::Storage(error) => return error,
-            Failure::Silent => return self.unavailable(&silent()),
             Failure::Postgres(error) => error,
         };
         let Some(refusal) = error.as_db_error() else {
@@ -57,10 +56,10 @@ impl Health {
         }
     }
 
-    /// The connection was lost for this reason while a transaction was committed.
-    pub fn unknown(&self, why: &str) -> Error {
+    /// The connection was lost while a transaction was committed.
+    pub fn unknown(&self, error: &tokio_postgres::Error) -> Error {
         self.unavailable(&format!(
-            "it is not known whether the transaction was committed: {why}"
+            "it is not known whether the transaction was committed: {error}"
         ))
     }
 
@@ -113,20 +112,9 @@ pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
     })
 }
 
-/// Why the connection ends, if it does with this failure. What was under way may have been done.
-pub(super) fn why_lost(failure: &Failure) -> Option<String> {
-    match failure {
-        Failure::Silent => Some(silent()),
-        Failure::Postgres(error) if error.as_db_error().is_none_or(is_fatal) => Some(error.to_string()),
-        _ => None,
-    }
-}
-
-fn silent() -> String {
-    format!(
-        "the server has not answered for {} seconds",
-        ANSWER_TIME.as_secs()
-    )
+/// Whether the connection ends with this error. What was under way may have been done.
+pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_none_or(is_fatal)
 }
 
 fn is_fatal(refusal: &DbError) -> bool {

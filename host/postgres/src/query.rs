@@ -1,20 +1,14 @@
-//! How a statement is run. Each is prepared once on a connection, and has a limit here as well as at the server:
-//! a server may be there and never answer.
+//! How a statement is run. Each is prepared once on a connection.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use portico_storage::Error;
 use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
-use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, RowStream};
 
 use super::connection::Connection;
-
-/// How long the server may take to answer: longer than all limits of its own.
-pub(super) const ANSWER_TIME: Duration = Duration::from_secs(35);
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -24,8 +18,6 @@ pub(super) enum Failure {
     TooLarge,
     /// An insert found no record that it refers to.
     MissingReference,
-    /// The server has not answered within [`ANSWER_TIME`]. The connection is of no further use.
-    Silent,
     Storage(Error),
 }
 
@@ -41,18 +33,10 @@ pub(super) type Result<T> = std::result::Result<T, Failure>;
 /// A parameter.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
 
-/// What these statements answer, unless the server is silent.
-pub(super) async fn in_time<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
-    timeout(ANSWER_TIME, answer).await.unwrap_or(Err(Failure::Silent))
-}
-
 /// Runs a statement; answers how many rows it changed.
 pub(super) async fn run(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-    in_time(async {
-        let statement = db.prepared(sql).await?;
-        Ok(db.client().execute(&statement, values).await?)
-    })
-    .await
+    let statement = db.prepared(sql).await?;
+    Ok(db.client().execute(&statement, values).await?)
 }
 
 /// Whether there is a row. The statement is a SELECT.
@@ -68,11 +52,9 @@ pub(super) async fn first<T>(
     values: &[Value<'_>],
     read: impl FnOnce(&Row) -> Result<T> + Send,
 ) -> Result<Option<T>> {
-    let rows = in_time(async {
-        let statement = db.prepared(sql).await?;
-        Ok(db.client().query(&statement, values).await?)
-    });
-    rows.await?.first().map(read).transpose()
+    let statement = db.prepared(sql).await?;
+    let rows = db.client().query(&statement, values).await?;
+    rows.first().map(read).transpose()
 }
 
 /// All rows.
@@ -82,12 +64,9 @@ pub(super) async fn all<T: Send>(
     values: &[Value<'_>],
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
-    in_time(async {
-        let statement = db.prepared(sql).await?;
-        let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
-        collect(rows, read).await
-    })
-    .await
+    let statement = db.prepared(sql).await?;
+    let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
+    collect(rows, read).await
 }
 
 /// All rows of a statement whose best plan depends on the parameters: it is planned each time.
@@ -98,11 +77,8 @@ pub(super) async fn all_planned<T: Send>(
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
-    in_time(async {
-        let rows = db.client().query_typed_raw(sql, values).await?;
-        collect(rows, read).await
-    })
-    .await
+    let rows = db.client().query_typed_raw(sql, values).await?;
+    collect(rows, read).await
 }
 
 /// Reads the rows one by one, so that an answer that is too large is not held as a whole.

@@ -83,10 +83,6 @@ impl Session {
 
     /// Notes how a statement ended. If what was sent before it failed, that is the reason.
     pub async fn ended<T>(&mut self, mut result: Result<T>) -> Result<T> {
-        if matches!(result, Err(Failure::Silent)) {
-            self.before.clear();
-            self.is_of_no_use = true;
-        }
         for sent in std::mem::take(&mut self.before) {
             if let Err(error) = sent.answer().await
                 && !matches!(&result, Err(Failure::Postgres(first)) if !is_consequence(first))

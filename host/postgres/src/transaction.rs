@@ -9,10 +9,10 @@ use std::sync::Arc;
 use futures_util::future::{join, join_all};
 
 use super::connection::Connection;
-use super::health::why_lost;
+use super::health::is_lost;
 use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::pool::Pool;
-use super::query::{self, in_time};
+use super::query::{self, Failure};
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
@@ -237,21 +237,20 @@ impl PostgresTransaction {
             .map_err(|failure| health.translate(failure))?;
         let writes = join_all(blind.iter().map(|write| write.run(db)));
         // Polled in this order, and so sent in it.
-        let commit = in_time(async { Ok(db.send("COMMIT").answer().await?) });
-        let (written, committed) = join(writes, commit).await;
+        let (written, committed) = join(writes, async { db.send("COMMIT").answer().await }).await;
         let written = written.into_iter().collect::<query::Result<()>>();
         let written = session.ended(written).await;
         // The COMMIT was sent, and may have been done although an answer was lost.
         let lost = match (&written, &committed) {
-            (Err(failure), _) | (Ok(()), Err(failure)) => why_lost(failure),
-            (Ok(()), Ok(())) => None,
+            (Err(Failure::Postgres(error)), _) | (Ok(()), Err(error)) if is_lost(error) => Some(error),
+            _ => None,
         };
-        if let Some(why) = lost {
-            return Err(health.unknown(&why));
+        if let Some(error) = lost {
+            return Err(health.unknown(error));
         }
         // PostgreSQL answers the COMMIT of a transaction that failed with success.
         written.map_err(|failure| health.translate(failure))?;
-        let committed = session.ended(committed).await;
+        let committed = session.ended(committed.map_err(Failure::from)).await;
         committed.map_err(|failure| health.translate(failure))?;
         session.closed();
         Ok(())
