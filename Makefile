@@ -53,6 +53,8 @@ packages: # installs programs for the tests, from Debian's packages
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
 	@PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))" tests/install.sh initdb postgresql
+	@PATH="$$PATH:/usr/sbin" tests/install.sh haproxy haproxy
+	@PATH="$$PATH:/usr/sbin" tests/install.sh pgbouncer pgbouncer
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
@@ -64,9 +66,10 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component nextest ## kill the service under load for longer: make soak ROUNDS=500
+soak: component packages nextest ## kill services, servers and connections under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
-	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture random_writes
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture --run-ignored all \
+		-E 'test(random_writes) | test(postgresql_failover::losses::) | test(under_load_no_cut) | test(behind_a_pooler)'
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench

@@ -13,6 +13,8 @@ mod hostile_clients;
 mod icon_sources;
 mod inspect;
 mod postgresql;
+mod postgresql_failover;
 mod recorded;
 mod reload;
+mod scale_files;
 mod stopping;

@@ -43,8 +43,11 @@ pub struct Writer {
     pub ids: BTreeMap<String, String>,
     /// The keys and invite tokens that were shown.
     secrets: BTreeMap<String, String>,
-    /// What was sent and not answered.
-    on_its_way: Option<Change>,
+    /// The procedure that was called and not answered, and what it changes.
+    on_its_way: Option<(&'static str, Change)>,
+    /// How often each procedure has succeeded: at least, and at most. A call that was not answered and changes
+    /// nothing may have succeeded.
+    pub succeeded: BTreeMap<&'static str, (usize, usize)>,
 }
 
 impl Writer {
@@ -68,12 +71,18 @@ impl Writer {
             ids: BTreeMap::new(),
             secrets: BTreeMap::new(),
             on_its_way: None,
+            succeeded: BTreeMap::new(),
         }
     }
 
     /// Writes until the service does not answer any more. After each answer `answered` is called.
     pub fn write_until_killed(&mut self, answered: impl Fn()) {
-        loop {
+        self.write_while(|| true, answered);
+    }
+
+    /// The same while this is true. An answer that it is not known what came of a call counts as none.
+    pub fn write_while(&mut self, goes_on: impl Fn() -> bool, answered: impl Fn()) {
+        while goes_on() {
             let step = self.next_step();
             let path = format!("/api/trpc/{}", step.procedure);
             let headers = [("content-type", "application/json")];
@@ -88,7 +97,7 @@ impl Writer {
                 None => &self.own_key,
             };
             match sender.try_send("POST", &path, &headers, Some(body.as_bytes())) {
-                Ok(answer) => {
+                Ok(answer) if answer.status < 500 => {
                     let data = answer.data();
                     for (fact, pointer) in &step.made {
                         if let Some(id) = data.pointer(pointer).and_then(Value::as_str) {
@@ -99,10 +108,11 @@ impl Writer {
                         }
                     }
                     apply(&mut self.facts, step.change);
+                    self.count(step.procedure, (1, 1));
                     answered();
                 }
-                Err(_) => {
-                    self.on_its_way = Some(step.change);
+                Ok(_) | Err(_) => {
+                    self.on_its_way = Some((step.procedure, step.change));
                     return;
                 }
             }
@@ -117,9 +127,17 @@ impl Writer {
                 .iter()
                 .all(|(key, value)| observed.get(key) == value.as_ref())
         };
-        if let Some(change) = self.on_its_way.take().filter(is_done) {
+        if let Some((procedure, change)) = self.on_its_way.take().filter(|(_, change)| is_done(change)) {
+            let before = &self.facts;
+            let changes_nothing = change.iter().all(|(key, value)| before.get(key) == value.as_ref());
+            self.count(procedure, (usize::from(!changes_nothing), 1));
             apply(&mut self.facts, change);
         }
+    }
+
+    fn count(&mut self, procedure: &'static str, (least, most): (usize, usize)) {
+        let count = self.succeeded.entry(procedure).or_default();
+        *count = (count.0 + least, count.1 + most);
     }
 
     /// Keeps only the ids and secrets of what is there.
