@@ -19,7 +19,10 @@ fn of_fifty_first_users_one_becomes_the_administrator() {
         })
         .collect();
     let answers = race(&[server.address()], "user.initUser", &calls);
-    assert_eq!(count_statuses(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (403, MANY - 1)])
+    );
     for refused in answers.iter().filter(|answer| answer.status == 403) {
         refused.assert_refused(403, "FORBIDDEN");
     }
@@ -47,7 +50,10 @@ fn of_fifty_registrations_with_one_invite_one_succeeds() {
         })
         .collect();
     let answers = race(&[server.address()], "user.register", &calls);
-    assert_eq!(count_statuses(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (403, MANY - 1)])
+    );
     let winner = answers
         .iter()
         .position(|answer| answer.status == 200)
@@ -68,7 +74,10 @@ fn of_fifty_users_of_one_name_one_is_created() {
         })
         .collect();
     let answers = race(&[server.address()], "user.create", &calls);
-    assert_eq!(count_statuses(&answers), BTreeMap::from([(200, 1), (409, MANY - 1)]));
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (409, MANY - 1)])
+    );
     assert_eq!(admin.user_names(), ["alice", "root"]);
 }
 

@@ -43,7 +43,9 @@ fn every_setting_is_one_of_portico() {
         assert!(settings.len() >= 2, "{file}: {settings:?}");
         for setting in settings {
             assert!(
-                ["=", "]"].iter().any(|end| help.contains(&format!("[env: {setting}{end}"))),
+                ["=", "]"]
+                    .iter()
+                    .any(|end| help.contains(&format!("[env: {setting}{end}"))),
                 "{file}: {setting} is no setting"
             );
         }
@@ -55,12 +57,18 @@ fn every_setting_is_one_of_portico() {
 fn the_paths_of_all_checks_are_answered() {
     let host = Portico::start();
     let kubernetes = documents("kubernetes.yaml");
-    let deployment = kubernetes.iter().find(|document| document["kind"] == "Deployment");
+    let deployment = kubernetes
+        .iter()
+        .find(|document| document["kind"] == "Deployment");
     let container = &deployment.expect("a deployment")["spec"]["template"]["spec"]["containers"][0];
     let probes = ["readinessProbe", "livenessProbe", "startupProbe"];
-    let mut paths = probes.map(|probe| at(&container[probe], "/httpGet/path").to_owned()).to_vec();
+    let mut paths = probes
+        .map(|probe| at(&container[probe], "/httpGet/path").to_owned())
+        .to_vec();
     let haproxy = text("haproxy.cfg");
-    let check = haproxy.lines().find_map(|line| line.trim().strip_prefix("option httpchk GET "));
+    let check = haproxy
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("option httpchk GET "));
     paths.push(check.expect("a check").to_owned());
     for path in &paths {
         host.anonymous().get(path).assert_status(200);
@@ -83,7 +91,10 @@ fn all_name_the_same_ports_and_folders() {
         let name = format!("portico-{number}");
         let host = &compose["services"][&name];
         assert_eq!(at(host, "/volumes/0"), format!("{name}:{data}"));
-        assert!(haproxy.contains(&format!("presetenv PORTICO_{number} {name}:{port}\n")), "{haproxy}");
+        assert!(
+            haproxy.contains(&format!("presetenv PORTICO_{number} {name}:{port}\n")),
+            "{haproxy}"
+        );
         let context = repository().join(FOLDER).join(at(host, "/build/context"));
         assert!(context.join("Makefile").exists());
         assert!(context.join(at(host, "/build/dockerfile")).exists());
@@ -94,7 +105,10 @@ fn all_name_the_same_ports_and_folders() {
     let (file, _) = at(front, "/volumes/0").split_once(':').expect("a file");
     assert!(repository().join(FOLDER).join(file).exists());
     let (_, port_inside) = at(front, "/ports/0").rsplit_once(':').expect("a port");
-    assert!(haproxy.contains(&format!("presetenv LISTEN *:{port_inside}\n")), "{haproxy}");
+    assert!(
+        haproxy.contains(&format!("presetenv LISTEN *:{port_inside}\n")),
+        "{haproxy}"
+    );
 
     let kubernetes = documents("kubernetes.yaml");
     let kinds: Vec<_> = kubernetes.iter().map(|document| at(document, "/kind")).collect();
@@ -119,7 +133,10 @@ fn all_name_the_same_ports_and_folders() {
         &kubernetes[3]["spec"]["selector"]["matchLabels"],
     ];
     assert_eq!(selectors, [labels; 3]);
-    assert_eq!(container["envFrom"][0]["secretRef"]["name"], secret["metadata"]["name"]);
+    assert_eq!(
+        container["envFrom"][0]["secretRef"]["name"],
+        secret["metadata"]["name"]
+    );
     let user = format!("--uid {}", pod["spec"]["securityContext"]["runAsUser"]);
     assert!(text("Dockerfile").contains(&user), "{user}");
 }

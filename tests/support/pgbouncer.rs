@@ -34,7 +34,10 @@ impl Pgbouncer {
         let mut command = system_program("pgbouncer");
         // It refuses to run as root, and as root changes to the user that it is told.
         let mut owner = Command::new("chown");
-        owner.args(["-R", "nobody"]).arg(folder.path()).stderr(Stdio::null());
+        owner
+            .args(["-R", "nobody"])
+            .arg(folder.path())
+            .stderr(Stdio::null());
         if owner.status().is_ok_and(|status| status.success()) {
             command.args(["--user", "nobody"]);
         }
@@ -51,6 +54,9 @@ impl Pgbouncer {
     /// The URL of a database behind it.
     pub fn url(&self, database: &str) -> String {
         let folder = self.folder.path().to_str().expect("a path of text");
-        format!("postgres://dashboard@{}:{PORT}/{database}", folder.replace('/', "%2F"))
+        format!(
+            "postgres://dashboard@{}:{PORT}/{database}",
+            folder.replace('/', "%2F")
+        )
     }
 }

@@ -122,7 +122,8 @@ impl Postgresql {
     /// Ends one of the processes that work for clients without a warning (SIGKILL): the server ends all
     /// others, recovers, and takes connections again. Does nothing where none works.
     pub fn kill_one_process(&self) {
-        let sql = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'portico%' ORDER BY state LIMIT 1";
+        let sql =
+            "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'portico%' ORDER BY state LIMIT 1";
         let process = self.run("postgres", sql);
         if !process.is_empty() {
             signal("-KILL", &[&process]);
@@ -232,7 +233,12 @@ fn spawn(folder: &Path, options: &[String]) -> Child {
 #[track_caller]
 fn copy(primary: &Postgresql, folder: &Path) {
     let mut command = Command::new("pg_basebackup");
-    command.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--pgdata"]);
+    command.args([
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
+        "--pgdata",
+    ]);
     let output = primary.reached_by(command.arg(folder.join("data"))).output();
     let output = output.expect("pg_basebackup");
     let errors = String::from_utf8_lossy(&output.stderr);

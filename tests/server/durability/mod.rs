@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use facts::{Facts, Observer};
-use portico_tests::{Anonymous, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator};
+use portico_tests::{
+    Anonymous, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator,
+};
 use serde_json::json;
 use writer::Writer;
 
@@ -263,12 +265,7 @@ pub fn writers(admin: &Session, anonymous: &Anonymous, random: &mut Random) -> V
 
 /// Compares the facts and the ids in a database with what the writers were answered, and with the facts that
 /// none of them changes.
-pub fn check_facts(
-    writers: &mut [Writer],
-    given: &Facts,
-    observed: &Facts,
-    ids: &BTreeMap<String, String>,
-) {
+pub fn check_facts(writers: &mut [Writer], given: &Facts, observed: &Facts, ids: &BTreeMap<String, String>) {
     let mut expected = given.clone();
     for writer in writers {
         writer.settle(observed);

@@ -129,7 +129,9 @@ impl Writer {
         };
         if let Some((procedure, change)) = self.on_its_way.take().filter(|(_, change)| is_done(change)) {
             let before = &self.facts;
-            let changes_nothing = change.iter().all(|(key, value)| before.get(key) == value.as_ref());
+            let changes_nothing = change
+                .iter()
+                .all(|(key, value)| before.get(key) == value.as_ref());
             self.count(procedure, (usize::from(!changes_nothing), 1));
             apply(&mut self.facts, change);
         }

@@ -84,7 +84,10 @@ fn a_change_whose_connection_is_cut_is_made_once_or_not_at_all() {
             let request = answer.header("x-request-id").expect("the request's id");
             let (records, rows) = made(&server, &name, request);
             let all = if kind == 1 { 5 } else { 1 };
-            assert!(rows <= 1 && records == rows * all, "{name}: {records} records, {rows} rows");
+            assert!(
+                rows <= 1 && records == rows * all,
+                "{name}: {records} records, {rows} rows"
+            );
             assert!(expected.is_none_or(|expected| expected == rows), "{name}: {rows}");
             // The same change is made now, if its names are free.
             let again = send(&admin, &change);
@@ -152,7 +155,10 @@ fn a_commit_that_arrives_late_is_made_once_or_not_at_all() {
                 wait_until_idle(server);
                 let request = answer.header("x-request-id").expect("the request's id");
                 let (records, rows) = made(server, &name, request);
-                assert!(rows <= 1 && records == rows, "{name}: {records} records, {rows} rows");
+                assert!(
+                    rows <= 1 && records == rows,
+                    "{name}: {records} records, {rows} rows"
+                );
                 assert!(*cut == Cut::HoldCommit || rows == 1, "{name}: it was committed");
                 admin.app("a third app");
             });
@@ -176,7 +182,10 @@ fn answers_that_arrive_in_pieces_hold_up_nothing() {
             let change = change(kind, &format!("{round} {kind}"), &app, &group);
             send(&admin, &change).assert_status(200);
         }
-        assert_eq!(admin.get("/api/apps").json().as_array().map(Vec::len), Some((round + 1) * 7));
+        assert_eq!(
+            admin.get("/api/apps").json().as_array().map(Vec::len),
+            Some((round + 1) * 7)
+        );
     }
 }
 

@@ -34,13 +34,13 @@ const FACTS: &str = "
 
 /// Every fact, and the ids of records by their facts' keys. References to nothing are impossible by the schema.
 pub fn look(server: &Postgresql) -> (Facts, BTreeMap<String, String>) {
-    let sql = format!(
-        "SELECT key || chr(9) || value || chr(9) || id FROM ({FACTS}) AS facts (key, value, id)"
-    );
+    // The last column keeps the ends of lines, which may be empty.
+    let sql =
+        format!("SELECT concat_ws(chr(9), key, value, id, '.') FROM ({FACTS}) AS facts (key, value, id)");
     let (mut facts, mut ids) = (Facts::new(), BTreeMap::new());
     for row in server.run("home", &sql).lines() {
         let columns: Vec<_> = row.split('\t').collect();
-        let [key, value, id] = columns[..] else {
+        let [key, value, id, _] = columns[..] else {
             panic!("no fact: {row:?}");
         };
         let twice = facts.insert(key.to_owned(), value.to_owned());

@@ -91,7 +91,9 @@ impl Load {
         };
         let path = format!("/api/trpc/{procedure}");
         let headers = [("content-type", "application/json")];
-        let answer = self.key.try_send("POST", &path, &headers, Some(input.to_string().as_bytes()));
+        let answer = self
+            .key
+            .try_send("POST", &path, &headers, Some(input.to_string().as_bytes()));
         let is_acknowledged = match answer {
             Ok(answer) if answer.status < 500 => {
                 // None of them may be refused: the caller may do it, and the names are new.
@@ -119,12 +121,21 @@ pub fn check(server: &Postgresql, clients: &[&Load]) -> Tally {
     for client in clients {
         let mut made_by_procedure = BTreeMap::new();
         for change in &client.changes {
-            let counts = change.names.iter().map(|name| found.get(name).copied().unwrap_or(0));
+            let counts = change
+                .names
+                .iter()
+                .map(|name| found.get(name).copied().unwrap_or(0));
             let counts: Vec<_> = counts.collect();
             let is_made = counts.iter().all(|count| *count == 1);
             let what = format!("{} of {:?}: found {counts:?}", change.procedure, change.names);
-            assert!(is_made || counts.iter().all(|count| *count == 0), "by half or twice: {what}");
-            assert!(is_made || !change.is_acknowledged, "acknowledged and lost: {what}");
+            assert!(
+                is_made || counts.iter().all(|count| *count == 0),
+                "by half or twice: {what}"
+            );
+            assert!(
+                is_made || !change.is_acknowledged,
+                "acknowledged and lost: {what}"
+            );
             match (change.is_acknowledged, is_made) {
                 (true, _) => tally.acknowledged += 1,
                 (false, true) => tally.made += 1,
@@ -136,16 +147,23 @@ pub fn check(server: &Postgresql, clients: &[&Load]) -> Tally {
             }
         }
         let audited = rows.get(&client.user_id).cloned().unwrap_or_default();
-        assert_eq!(audited, made_by_procedure, "rows of the audit log by {}", client.name);
+        assert_eq!(
+            audited, made_by_procedure,
+            "rows of the audit log by {}",
+            client.name
+        );
     }
-    let of_clients = found.keys().filter(|name| clients.iter().any(|client| client.made(name)));
-    assert_eq!(of_clients.count(), all, "records that nobody sent");
+    let of_clients = found
+        .keys()
+        .filter(|name| clients.iter().any(|client| client.made(name)));
+    assert_eq!(of_clients.count(), all, "records that were not sent");
     tally
 }
 
 impl Load {
     fn made(&self, name: &str) -> bool {
-        name.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with(' '))
+        name.strip_prefix(&self.name)
+            .is_some_and(|rest| rest.starts_with(' '))
     }
 }
 
@@ -158,7 +176,8 @@ fn names(server: &Postgresql) -> HashMap<String, usize> {
             || ' ' || name FROM user_account WHERE name LIKE '% %'";
     let rows = server.run("home", sql);
     let rows = rows.lines().filter_map(|row| row.split_once(' '));
-    rows.map(|(count, name)| (name.to_owned(), count.parse().expect("a count"))).collect()
+    rows.map(|(count, name)| (name.to_owned(), count.parse().expect("a count")))
+        .collect()
 }
 
 /// How many successes of each procedure the audit log has, by actor.

@@ -1,8 +1,10 @@
 //! Hosts and servers that are lost under load.
 
 use portico_tests::postgresql::Postgresql;
+use portico_tests::{Builder, Client, Fixtures, administrator};
+use serde_json::json;
 
-use super::site::Site;
+use super::site::{Site, wait_until};
 use super::trial::Trial;
 
 /// Room for the connections of three hosts, and for those of hosts that were killed just now.
@@ -76,4 +78,39 @@ fn when_the_primary_is_killed_and_its_standby_promoted_nothing_acknowledged_is_l
         std::mem::swap(&mut primary, &mut standby);
         primary
     });
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn while_the_only_standby_is_away_reads_go_on_and_writes_wait() {
+    let primary = Postgresql::start();
+    let url = primary.create_database("home");
+    let standby = primary.start_standby();
+    let host = Builder::default().environment("PORTICO_DATABASE", url).start();
+    let admin = administrator(&host);
+    let create = || {
+        let input = json!({"name": "late", "iconUrl": "/i.svg"});
+        admin.send_allowing_5xx("POST", "/api/trpc/app.create", Some(&input))
+    };
+    create().assert_status(200);
+    standby.crash();
+    std::thread::scope(|scope| {
+        let writing: Vec<_> = (0..3).map(|_| scope.spawn(create)).collect();
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        wait_until("commit that waits", || primary.run("postgres", waits) != "0");
+        assert_eq!(admin.app_names(), ["late"]);
+        for writing in writing {
+            let answer = writing.join().expect("an answer");
+            assert!([503, 504].contains(&answer.status), "{answer}");
+        }
+    });
+    assert_eq!(admin.app_names(), ["late"]);
+    primary.take_back(&standby);
+    wait_until("write", || create().status == 200);
+    // The commits that waited have been made, and their callers do not know.
+    let rows = "SELECT count(*) FROM app UNION ALL SELECT count(*) FROM audit WHERE procedure = 'app.create' AND outcome = 'OK'";
+    let rows = primary.run("home", rows);
+    let (apps, audited) = rows.split_once('\n').expect("two counts");
+    assert_eq!(apps, audited);
+    assert_eq!(admin.app_names().len().to_string(), apps);
 }

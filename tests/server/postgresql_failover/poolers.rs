@@ -10,7 +10,9 @@ use super::trial::Trial;
 fn refusal(url: &str) -> String {
     let data = tempfile::tempdir().expect("a temporary folder");
     let mut serve = command();
-    serve.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data.path());
+    serve
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path());
     run(serve.env("PORTICO_DATABASE", url), "").failed()
 }
 
@@ -28,18 +30,27 @@ fn a_pooler_that_gives_each_transaction_another_session_is_refused() {
                     let url = pooler.url("home");
                     std::thread::spawn(move || {
                         let mut psql = std::process::Command::new("psql");
-                        psql.arg(url).args(["--quiet", "--command", "SELECT pg_sleep(0.3)"]);
+                        psql.arg(url)
+                            .args(["--quiet", "--command", "SELECT pg_sleep(0.3)"]);
                         assert!(psql.output().expect("psql").status.success());
                     })
                 })
                 .collect();
-            clients.into_iter().for_each(|client| client.join().expect("a client"));
+            clients
+                .into_iter()
+                .for_each(|client| client.join().expect("a client"));
         }
         let refusal = refusal(&pooler.url("home"));
         assert!(refusal.contains("pool_mode = session"), "{settings}: {refusal}");
     }
     // Nothing was written there, and no setting is left behind.
-    assert_eq!(server.run("home", "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
+    assert_eq!(
+        server.run(
+            "home",
+            "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        ),
+        "0"
+    );
 }
 
 #[test]

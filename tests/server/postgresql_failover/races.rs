@@ -28,7 +28,10 @@ fn winner(answers: &[Answer], status: u16, code: &str) -> usize {
     for refused in answers.iter().filter(|answer| answer.status != 200) {
         refused.assert_refused(status, code);
     }
-    answers.iter().position(|answer| answer.status == 200).expect("a winner")
+    answers
+        .iter()
+        .position(|answer| answer.status == 200)
+        .expect("a winner")
 }
 
 #[test]
@@ -128,7 +131,8 @@ fn what_is_taken_away_at_one_host_is_gone_at_the_others_at_the_next_request() {
         for other in others {
             create_app(&at(other, credential)).assert_status(200);
         }
-        here.mutate("apiKeys.delete", &json!({"apiKeyId": id})).assert_status(200);
+        here.mutate("apiKeys.delete", &json!({"apiKeyId": id}))
+            .assert_status(200);
         for other in others {
             create_app(&at(other, credential)).assert_refused(401, "UNAUTHORIZED");
         }

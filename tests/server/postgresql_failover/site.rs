@@ -48,7 +48,11 @@ impl Site {
 
     /// Waits until each host is ready, and HAProxy passes requests on.
     pub fn wait_until_ready(&self) {
-        let clients = self.hosts.iter().map(Portico::anonymous).chain([self.anonymous()]);
+        let clients = self
+            .hosts
+            .iter()
+            .map(Portico::anonymous)
+            .chain([self.anonymous()]);
         for client in clients {
             wait_until("a host that is ready", || is_ready(&client));
         }
