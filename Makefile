@@ -42,7 +42,7 @@ nextest:
 # The tests that need a server of PostgreSQL go by their names: one that starts a server without such a name
 # fails (tests/support/postgresql.rs). Those that take minutes, or need other programs too, are left to `make test-all`.
 postgresql_tests := test(postgresql) | binary_id(portico-postgres::database)
-long_postgresql_tests := test(same_answers::) | test(faults::) | test(embedding::)
+long_postgresql_tests := test(postgresql_failover::) | test(same_answers::) | test(faults::) | test(embedding::)
 # Where Debian's packages keep the server's programs.
 with_postgresql = PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))"
 
@@ -72,6 +72,8 @@ packages: # installs programs for the tests, from Debian's packages
 	@tests/install.sh ldapmodify ldap-utils
 	@tests/install.sh openssl openssl
 	@$(with_postgresql) tests/install.sh initdb postgresql
+	@PATH="$$PATH:/usr/sbin" tests/install.sh haproxy haproxy
+	@PATH="$$PATH:/usr/sbin" tests/install.sh pgbouncer pgbouncer
 	@python3 -c 'import ensurepip' 2>/dev/null || tests/install.sh python3-venv python3-venv
 
 # Python packages for tests and examples, in the versions that the files name.
@@ -83,10 +85,10 @@ target/python/installed: $(requirements)
 	@touch $@
 
 ROUNDS ?= 500
-soak: component nextest packages ## kill the service, and PostgreSQL, under load for longer: make soak ROUNDS=500
+soak: component packages nextest ## kill services, servers and connections under load for longer: make soak ROUNDS=500
 	cargo build --workspace --bin portico
-	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture \
-		--run-ignored all random_writes
+	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --no-capture --run-ignored all \
+		-E 'test(random_writes) | test(postgresql_failover::losses::) | test(under_load_no_cut) | test(behind_a_pooler)'
 
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench

@@ -1,54 +1,11 @@
 //! Races over real connections, all open before the first of them sends anything.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::sync::Barrier;
-use std::thread;
 
-use portico_tests::{Answer, Fixtures, PASSWORD, Portico, administrator, raw};
-use serde_json::{Value, json};
+use portico_tests::{Fixtures, PASSWORD, Portico, administrator, count_statuses, race};
+use serde_json::json;
 
 const MANY: usize = 50;
-
-/// Sends these calls of one procedure at the same moment, each on a connection of its own.
-fn race(server: &Portico, procedure: &str, calls: &[(Option<&str>, Value)]) -> Vec<Answer> {
-    let barrier = Barrier::new(calls.len());
-    let address = server.address();
-    thread::scope(|scope| {
-        let threads: Vec<_> = calls
-            .iter()
-            .map(|(key, input)| {
-                let (barrier, address) = (&barrier, &address);
-                scope.spawn(move || {
-                    let bearer = key.map(|key| format!("Bearer {key}"));
-                    let headers: Vec<_> = bearer
-                        .iter()
-                        .map(|value| ("authorization", value.as_str()))
-                        .collect();
-                    let path = format!("/api/trpc/{procedure}");
-                    let request = raw::with_json("POST", &path, &headers, &input.to_string());
-                    let mut stream = raw::connect(address);
-                    barrier.wait();
-                    stream.write_all(request.as_bytes()).expect("send");
-                    raw::read_answer(&mut stream, request.as_bytes())
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("an answer"))
-            .collect()
-    })
-}
-
-/// How many answers have each status.
-fn count(answers: &[Answer]) -> BTreeMap<u16, usize> {
-    let mut counts = BTreeMap::new();
-    for answer in answers {
-        *counts.entry(answer.status).or_default() += 1;
-    }
-    counts
-}
 
 #[test]
 fn of_fifty_first_users_one_becomes_the_administrator() {
@@ -61,8 +18,11 @@ fn of_fifty_first_users_one_becomes_the_administrator() {
             )
         })
         .collect();
-    let answers = race(&server, "user.initUser", &calls);
-    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    let answers = race(&[server.address()], "user.initUser", &calls);
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (403, MANY - 1)])
+    );
     for refused in answers.iter().filter(|answer| answer.status == 403) {
         refused.assert_refused(403, "FORBIDDEN");
     }
@@ -89,8 +49,11 @@ fn of_fifty_registrations_with_one_invite_one_succeeds() {
             (None, input)
         })
         .collect();
-    let answers = race(&server, "user.register", &calls);
-    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (403, MANY - 1)]));
+    let answers = race(&[server.address()], "user.register", &calls);
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (403, MANY - 1)])
+    );
     let winner = answers
         .iter()
         .position(|answer| answer.status == 200)
@@ -110,8 +73,11 @@ fn of_fifty_users_of_one_name_one_is_created() {
             (Some(admin.token.as_str()), input)
         })
         .collect();
-    let answers = race(&server, "user.create", &calls);
-    assert_eq!(count(&answers), BTreeMap::from([(200, 1), (409, MANY - 1)]));
+    let answers = race(&[server.address()], "user.create", &calls);
+    assert_eq!(
+        count_statuses(&answers),
+        BTreeMap::from([(200, 1), (409, MANY - 1)])
+    );
     assert_eq!(admin.user_names(), ["alice", "root"]);
 }
 
@@ -127,8 +93,8 @@ fn all_of_200_concurrent_changes_are_made() {
             )
         })
         .collect();
-    let answers = race(&server, "app.create", &crowd);
-    assert_eq!(count(&answers), BTreeMap::from([(200, 4 * MANY)]));
+    let answers = race(&[server.address()], "app.create", &crowd);
+    assert_eq!(count_statuses(&answers), BTreeMap::from([(200, 4 * MANY)]));
     let names: Vec<_> = (0..4 * MANY).map(|number| format!("app {number:03}")).collect();
     assert_eq!(admin.app_names(), names);
 }
@@ -146,8 +112,8 @@ fn of_administrators_who_all_leave_at_once_one_stays() {
         .iter()
         .map(|(key, input)| (Some(key.as_str()), input.clone()))
         .collect();
-    let answers = race(&server, "user.delete", &calls);
-    assert_eq!(count(&answers), BTreeMap::from([(200, 3), (409, 1)]));
+    let answers = race(&[server.address()], "user.delete", &calls);
+    assert_eq!(count_statuses(&answers), BTreeMap::from([(200, 3), (409, 1)]));
     let stayed = answers
         .iter()
         .position(|answer| answer.status == 409)

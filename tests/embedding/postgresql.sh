@@ -9,7 +9,7 @@ PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
 # PostgreSQL refuses to run as root.
 as_user=()
 if [ "$(id -u)" = 0 ]; then
-	chown nobody "$folder"
+	chown -R nobody "$folder"
 	as_user=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 fi
 cd "$folder"

@@ -6,17 +6,22 @@
 //! 5xx, contains no stored hash, and is JSON if the path is under `/api`.
 
 mod answer;
+mod background;
 pub mod callers;
 mod client;
 pub mod clock;
 pub mod databases;
 mod fixtures;
+mod haproxy;
 mod namespace;
 pub mod node;
+mod pgbouncer;
 mod portico;
 pub mod postgresql;
 pub mod procedures;
 mod process;
+pub mod proxy;
+mod race;
 mod random;
 pub mod raw;
 mod records;
@@ -29,12 +34,16 @@ mod world;
 use std::path::Path;
 
 pub use answer::{Answer, keys};
+pub use background::free_port;
 pub use client::{Anonymous, Client, Endpoint, Key, NO_INPUT, Session, agent, trpc_query_path};
 pub use clock::TestClock;
 pub use fixtures::{Fixtures, Invite, MISSING, PASSWORD, User, administrator, administrator_of};
+pub use haproxy::Haproxy;
 pub use namespace::{can_mount, mount_namespace, set_limit, under_limit};
+pub use pgbouncer::Pgbouncer;
 pub use portico::{Builder, Portico, binary, cache, command, data_in, hostile_component};
 pub use process::{Finished, run, wait_for_text};
+pub use race::{count_statuses, race};
 pub use random::{Random, SeededBytes, seed_from_environment};
 pub use records::{context_of, new_user, session_until, stored_app};
 pub use service::{Listening, TestSandbox, TestService, router};

@@ -122,6 +122,81 @@ impl Postgresql {
         matches!(self.server.lock().expect("the server").try_wait(), Ok(None))
     }
 
+    /// Ends the server and each of its processes without a warning (SIGKILL), as if its machine was lost.
+    pub fn kill(&self) {
+        let mut server = self.server.lock().expect("the server");
+        let id = server.id().to_string();
+        // Stopped first, so that it starts no other process.
+        signal("-STOP", &[&id]);
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("processes");
+        let processes: Vec<_> = children.split_whitespace().chain([&id[..]]).collect();
+        signal("-KILL", &processes);
+        let _ = server.wait();
+    }
+
+    /// Ends one of the processes that work for clients without a warning (SIGKILL): the server ends all
+    /// others, recovers, and takes connections again. Does nothing where none works.
+    pub fn kill_one_process(&self) {
+        let sql =
+            "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'portico%' ORDER BY state LIMIT 1";
+        let process = self.run("postgres", sql);
+        if !process.is_empty() {
+            signal("-KILL", &[&process]);
+        }
+    }
+
+    /// Starts a standby of this server, without whose answer this server answers no commit.
+    #[track_caller]
+    pub fn start_standby(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        copy(self, folder.path());
+        let server = spawn(folder.path(), &self.options);
+        let standby = Self {
+            server: Mutex::new(server),
+            folder,
+            options: self.options.clone(),
+        };
+        self.wait_for(&standby);
+        standby
+    }
+
+    /// The same with a server that was one before, and has ended.
+    #[track_caller]
+    pub fn take_back(&self, ended: &Self) {
+        std::fs::remove_dir_all(ended.folder.path().join("data")).expect("remove the data");
+        copy(self, ended.folder.path());
+        *ended.server.lock().expect("the server") = spawn(ended.folder.path(), &ended.options);
+        self.wait_for(ended);
+    }
+
+    /// Makes a standby the primary.
+    #[track_caller]
+    pub fn promote(&self) {
+        assert_eq!(self.run("postgres", "SELECT pg_promote()"), "t");
+    }
+
+    /// Waits for a new standby; from then on commits wait for it.
+    #[track_caller]
+    fn wait_for(&self, standby: &Self) {
+        standby.wait();
+        let wait_until_it_is = |state: &str| {
+            let sql = format!("SELECT count(*) FROM pg_stat_replication WHERE {state}");
+            let deadline = Instant::now() + START;
+            while self.run("postgres", &sql) != "1" {
+                assert!(Instant::now() < deadline, "the standby does not follow");
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        wait_until_it_is("state = 'streaming'");
+        self.run("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.run("postgres", "SELECT pg_reload_conf()");
+        wait_until_it_is("sync_state = 'sync'");
+        // The process that makes checkpoints tells all others that commits wait from now on. One that waits
+        // has what was committed before on the standby, too.
+        self.run("postgres", "CHECKPOINT");
+        self.run("postgres", "COMMENT ON DATABASE postgres IS 'it has a standby'");
+    }
+
     /// Starts it again after a crash, and waits until it takes connections.
     #[track_caller]
     pub fn start_again(&self) {
@@ -153,8 +228,7 @@ impl Postgresql {
     fn end(&self, signal: &str) {
         let mut server = self.server.lock().expect("the server");
         if matches!(server.try_wait(), Ok(None)) {
-            let id = server.id().to_string();
-            let _ = Command::new("kill").args([signal, &id]).status();
+            self::signal(signal, &[&server.id().to_string()]);
             let _ = server.wait();
         }
     }
@@ -184,6 +258,28 @@ fn spawn(folder: &Path, options: &[String]) -> Child {
     command.arg(folder).args(options).stdin(Stdio::null());
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
     quiet.spawn().expect("start PostgreSQL")
+}
+
+/// Copies the data of a running server to a standby's folder.
+#[track_caller]
+fn copy(primary: &Postgresql, folder: &Path) {
+    let mut command = Command::new("pg_basebackup");
+    command.args([
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
+        "--pgdata",
+    ]);
+    let output = primary.reached_by(command.arg(folder.join("data"))).output();
+    let output = output.expect("pg_basebackup");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+}
+
+/// Sends a signal. A process that has ended by itself gets none.
+fn signal(signal: &str, processes: &[&str]) {
+    let mut command = Command::new("kill");
+    let _ = command.arg(signal).args(processes).stderr(Stdio::null()).status();
 }
 
 impl Drop for Postgresql {

@@ -1,16 +1,21 @@
 //! One connection: its settings, and the statements that are prepared on it.
 //!
+//! Invariant: no wait for an answer is without end. A connection on which none comes in time is closed, and
+//! what waits on it ends as with every connection that is lost.
+//!
 //! Messages are sent in the order in which their futures are first polled, and answered in that order.
-//! [`Sent`] polls once, so that what follows need not wait for the answer.
+//! [`Connection::send`] polls once, so that what follows need not wait for the answer.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn, ready};
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use portico_storage::driver::WAIT_TIMEOUT;
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Statement};
 
@@ -21,6 +26,9 @@ use super::versions::{CHECK, Version};
 pub(super) const READ_TIME: Duration = Duration::from_secs(30);
 /// How long one statement of a write transaction may take: half of the time that other writers wait.
 pub(super) const WRITE_TIME: Duration = Duration::from_secs(5);
+/// How long an answer may take to arrive: longer than the server works on a statement. A server, or what is
+/// between, that is silent and keeps its connections open is found out only by this.
+const ANSWER_TIME: Duration = READ_TIME.saturating_add(Duration::from_secs(5));
 /// How long a transaction may be open without a statement. The host ends calls before that.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
@@ -28,6 +36,10 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 pub(super) struct Connection {
     client: Arc<Client>,
     statements: Mutex<HashMap<String, Statement>>,
+    /// What was sent before the statement that is under way.
+    before: Mutex<Vec<Sent>>,
+    /// The task that moves its messages.
+    messages: AbortHandle,
 }
 
 /// Why there is no connection.
@@ -60,16 +72,19 @@ impl Connection {
 
     async fn connect(target: &Target) -> Result<Self, Error> {
         let (client, messages) = target.config.connect(target.tls.clone()).await?;
-        tokio::spawn(async move {
+        let messages = tokio::spawn(async move {
             if let Err(error) = messages.await {
                 tracing::debug!("a connection to the database ended: {error}");
             }
         });
-        client.batch_execute(&settings()).await?;
-        Ok(Self {
+        let this = Self {
             client: Arc::new(client),
             statements: Mutex::default(),
-        })
+            before: Mutex::default(),
+            messages: messages.abort_handle(),
+        };
+        this.client.batch_execute(&settings()).await?;
+        Ok(this)
     }
 
     pub fn client(&self) -> &Client {
@@ -86,19 +101,71 @@ impl Connection {
         if let Some(statement) = self.statements().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql).await?;
+        let statement = self.answer(self.client.prepare(sql)).await?;
         self.statements().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
-    /// Sends statements without parameters.
-    pub fn send(&self, sql: impl Into<String>) -> Sent {
+    /// Waits for an answer on this connection. What was sent before is answered before: it is taken on the way,
+    /// because the answers of a connection stop at one that nothing takes.
+    pub async fn answer<T>(&self, answer: impl Future<Output = T>) -> T {
+        let mut answer = pin!(answer);
+        let answered = poll_fn(|context| {
+            for sent in &mut *self.before() {
+                sent.poll(context);
+            }
+            answer.as_mut().poll(context)
+        });
+        if let Ok(answer) = timeout(ANSWER_TIME, answered).await {
+            return answer;
+        }
+        // The wait ends now that there is no connection.
+        self.messages.abort();
+        answer.await
+    }
+
+    /// Sends statements without parameters. Their answer must be waited for, or given up, before that of others.
+    pub fn send(&self, sql: impl Into<String>) -> Answer {
         let (client, sql) = (self.client.clone(), sql.into());
         let mut answer: Answer = Box::pin(async move { client.batch_execute(&sql).await });
         match (&mut answer).now_or_never() {
-            Some(answered) => Sent::Answered(answered),
-            None => Sent::Waiting(answer),
+            Some(answered) => Box::pin(ready(answered)),
+            None => answer,
         }
+    }
+
+    /// Sends statements without parameters, before others that are waited for.
+    pub fn send_before(&self, sql: impl Into<String>) {
+        let sent = Sent::Waiting(self.send(sql));
+        self.before().push(sent);
+    }
+
+    /// The answers to what was sent before.
+    pub async fn take_answers(&self) -> Vec<Result<(), Error>> {
+        let waiting = poll_fn(|context| {
+            let mut before = self.before();
+            before.iter_mut().for_each(|sent| sent.poll(context));
+            match before.iter().all(|sent| matches!(sent, Sent::Answered(_))) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        });
+        self.answer(waiting).await;
+        let sent = std::mem::take(&mut *self.before()).into_iter();
+        sent.filter_map(|sent| match sent {
+            Sent::Answered(answer) => Some(answer),
+            Sent::Waiting(_) => None,
+        })
+        .collect()
+    }
+
+    /// Gives up the answers to what was sent before.
+    pub fn give_up_answers(&self) {
+        self.before().clear();
+    }
+
+    fn before(&self) -> MutexGuard<'_, Vec<Sent>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn statements(&self) -> MutexGuard<'_, HashMap<String, Statement>> {
@@ -116,20 +183,28 @@ async fn in_time<T>(
         .map_err(Unreached::Refused)
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Without this, the task would wait for answers that are still to come.
+        self.messages.abort();
+    }
+}
+
+/// The answer to statements without parameters.
+pub(super) type Answer = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// What was sent and may not be answered yet.
-pub(super) enum Sent {
+enum Sent {
     Waiting(Answer),
     Answered(Result<(), Error>),
 }
 
 impl Sent {
-    /// Waits for the answer.
-    pub async fn answer(self) -> Result<(), Error> {
-        match self {
-            Self::Waiting(answer) => answer.await,
-            Self::Answered(answer) => answer,
+    fn poll(&mut self, context: &mut Context<'_>) {
+        if let Self::Waiting(answer) = self
+            && let Poll::Ready(answered) = answer.as_mut().poll(context)
+        {
+            *self = Self::Answered(answered);
         }
     }
 }

@@ -25,6 +25,7 @@ mod invites;
 mod locks;
 mod migrations;
 mod pool;
+mod pooler;
 mod query;
 mod search_engines;
 mod session;
@@ -86,6 +87,7 @@ impl PostgresStorage {
     }
 
     async fn open_target(target: Target) -> anyhow::Result<Self> {
+        pooler::refuse_shared_sessions(&target).await?;
         let first = Connection::open_unchecked(&target).await;
         let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
         migrations::run(first.client()).await?;

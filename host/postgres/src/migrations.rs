@@ -131,9 +131,10 @@ pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
 }
 
 async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {
-    let row = client
-        .query_one("SELECT to_regclass($1) IS NOT NULL", &[&table])
-        .await?;
+    // Alone, to_regclass may answer from what the session remembers: that there was no such table when its
+    // transaction began. It learns what others have done meanwhile when it opens a table.
+    let sql = "SELECT to_regclass($1) IS NOT NULL FROM (SELECT 1 FROM pg_class LIMIT 1) AS opened";
+    let row = client.query_one(sql, &[&table]).await?;
     Ok(row.try_get(0)?)
 }
 

@@ -36,7 +36,7 @@ pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
 /// Runs a statement; answers how many rows it changed.
 pub(super) async fn run(db: &Connection, sql: &str, values: &[Value<'_>]) -> Result<u64> {
     let statement = db.prepared(sql).await?;
-    Ok(db.client().execute(&statement, values).await?)
+    Ok(db.answer(db.client().execute(&statement, values)).await?)
 }
 
 /// Whether there is a row. The statement is a SELECT.
@@ -53,7 +53,7 @@ pub(super) async fn first<T>(
     read: impl FnOnce(&Row) -> Result<T> + Send,
 ) -> Result<Option<T>> {
     let statement = db.prepared(sql).await?;
-    let rows = db.client().query(&statement, values).await?;
+    let rows = db.answer(db.client().query(&statement, values)).await?;
     rows.first().map(read).transpose()
 }
 
@@ -65,8 +65,11 @@ pub(super) async fn all<T: Send>(
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
     let statement = db.prepared(sql).await?;
-    let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
-    collect(rows, read).await
+    db.answer(async {
+        let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
+        collect(rows, read).await
+    })
+    .await
 }
 
 /// All rows of a statement whose best plan depends on the parameters: it is planned each time.
@@ -77,8 +80,11 @@ pub(super) async fn all_planned<T: Send>(
     read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
-    let rows = db.client().query_typed_raw(sql, values).await?;
-    collect(rows, read).await
+    db.answer(async {
+        let rows = db.client().query_typed_raw(sql, values).await?;
+        collect(rows, read).await
+    })
+    .await
 }
 
 /// Reads the rows one by one, so that an answer that is too large is not held as a whole.

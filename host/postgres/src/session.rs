@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::connection::{Connection, Sent};
+use super::connection::Connection;
 use super::health::is_of_no_use;
 use super::pool::Pooled;
 use super::query::{Failure, Result};
@@ -25,8 +25,6 @@ pub(super) struct Session {
     connection: Option<Pooled>,
     /// Whether a transaction was begun.
     is_open: bool,
-    /// What was sent before the statement that is under way.
-    before: Vec<Sent>,
     work: Work,
     is_of_no_use: bool,
 }
@@ -44,7 +42,6 @@ impl Session {
         Self {
             connection: Some(connection),
             is_open: false,
-            before: Vec::new(),
             work: Work::Nothing,
             is_of_no_use: false,
         }
@@ -65,7 +62,7 @@ impl Session {
     pub fn send(&mut self, statements: impl Into<String>) {
         self.work = Work::Statement;
         if let Some(connection) = &self.connection {
-            self.before.push(connection.send(statements));
+            connection.send_before(statements);
         }
     }
 
@@ -83,8 +80,12 @@ impl Session {
 
     /// Notes how a statement ended. If what was sent before it failed, that is the reason.
     pub async fn ended<T>(&mut self, mut result: Result<T>) -> Result<T> {
-        for sent in std::mem::take(&mut self.before) {
-            if let Err(error) = sent.answer().await
+        let before = match &self.connection {
+            Some(connection) => connection.take_answers().await,
+            None => Vec::new(),
+        };
+        for answer in before {
+            if let Err(error) = answer
                 && !matches!(&result, Err(Failure::Postgres(first)) if !is_consequence(first))
             {
                 result = Err(error.into());
@@ -124,6 +125,7 @@ impl Drop for Session {
         if self.is_of_no_use {
             return connection.discard();
         }
+        connection.give_up_answers();
         match self.work {
             Work::Nothing => {
                 if self.is_open {
@@ -150,7 +152,7 @@ async fn clean(connection: Pooled, work: Work) {
                 .await?;
         }
         // Without a transaction it does nothing.
-        connection.send("ROLLBACK").answer().await
+        connection.answer(connection.send("ROLLBACK")).await
     };
     let is_clean = matches!(timeout(CLEANING, cleaned).await, Ok(Ok(())));
     if !is_clean {

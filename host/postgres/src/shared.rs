@@ -160,7 +160,7 @@ impl State {
         let committed = match session.committing() {
             Ok(db) => {
                 // Polled in this order, and so sent in it.
-                let commit = async { db.send("COMMIT").answer().await };
+                let commit = async { db.answer(db.send("COMMIT")).await };
                 let (written, committed) = join(write(db, changed), commit).await;
                 written.and(committed.map_err(Failure::from))
             }
@@ -271,5 +271,5 @@ async fn remove(db: &Connection, installation: i32) -> query::Result<()> {
             query::run(db, REMOVE_BEYOND, &[&name, &most, &REMOVED_AT_ONCE]).await?;
         }
     }
-    Ok(db.send("COMMIT").answer().await?)
+    Ok(db.answer(db.send("COMMIT")).await?)
 }

@@ -237,7 +237,7 @@ impl PostgresTransaction {
             .map_err(|failure| health.translate(failure))?;
         let writes = join_all(blind.iter().map(|write| write.run(db)));
         // Polled in this order, and so sent in it.
-        let (written, committed) = join(writes, async { db.send("COMMIT").answer().await }).await;
+        let (written, committed) = join(writes, async { db.answer(db.send("COMMIT")).await }).await;
         let written = written.into_iter().collect::<query::Result<()>>();
         let written = session.ended(written).await;
         // The COMMIT was sent, and may have been done although an answer was lost.

@@ -1,8 +1,8 @@
 //! Changes that were answered with success are there after the process was killed, and no change is
 //! there by half.
 
-mod facts;
-mod writer;
+pub mod facts;
+pub mod writer;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use facts::{Facts, Observer};
 use portico_tests::databases::{Database, wait_until_ready};
 use portico_tests::{
-    Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator, on_every_database,
+    Anonymous, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator,
+    on_every_database,
 };
 use serde_json::json;
 use writer::Writer;
@@ -195,27 +196,7 @@ impl<'a> Siege<'a> {
         let mut random = Random::from_environment();
         let server = database.start();
         let admin = administrator(&server);
-        let writers = (0..WRITERS).map(|number| {
-            let name = format!("deputies-{number}");
-            let group = admin.group(&name, &["admin"]);
-            let account = json!({
-                "username": format!("writer-{number}"), "email": format!("writer-{number}@example.com"),
-                "password": PASSWORD, "groupIds": [group],
-            });
-            let id = admin.make("user.create", &account, "id");
-            let key = admin.output_of("apiKeys.create", &json!({"userId": id, "name": name}));
-            let key = server.key(key["apiKey"].as_str().expect("a key"));
-            let email = format!("writer-{number}@example.com");
-            Writer::new(
-                number,
-                random.split(),
-                server.anonymous(),
-                key,
-                email,
-                (name, group),
-            )
-        });
-        let writers = writers.collect();
+        let writers = writers(&admin, &server.anonymous(), &mut random);
         let observer = Observer::of(database, &server);
         let (given, _) = observer.look();
         Self {
@@ -294,26 +275,57 @@ impl<'a> Siege<'a> {
     /// Compares the database with the answers.
     fn check(&mut self) {
         let (observed, ids) = self.observer.look();
-        let mut expected = self.given.clone();
-        for writer in &mut self.writers {
-            writer.settle(&observed);
-            for fact in writer.facts.keys() {
-                // An id that was answered leads to the record.
-                let id = writer
-                    .ids
-                    .entry(fact.clone())
-                    .or_insert_with(|| ids.get(fact).cloned().unwrap_or_default());
-                assert_eq!(ids.get(fact).map_or("", String::as_str), id, "the id of {fact}");
-            }
-            writer.forget_what_is_gone();
-            expected.extend(writer.facts.clone());
-        }
-        assert_same(&expected, &observed);
+        check_facts(&mut self.writers, &self.given, &observed, &ids);
         // The service sees what the database holds.
         let count = |kind: &str| observed.keys().filter(|fact| fact.starts_with(kind)).count();
         assert_eq!(self.admin.app_names().len(), count("app "));
         assert_eq!(self.admin.user_names().len(), count("user "));
     }
+}
+
+/// Writers that each have a key of an administrator of their own.
+pub fn writers(admin: &Session, anonymous: &Anonymous, random: &mut Random) -> Vec<Writer> {
+    let writers = (0..WRITERS).map(|number| {
+        let name = format!("deputies-{number}");
+        let group = admin.group(&name, &["admin"]);
+        let account = json!({
+            "username": format!("writer-{number}"), "email": format!("writer-{number}@example.com"),
+            "password": PASSWORD, "groupIds": [group],
+        });
+        let id = admin.make("user.create", &account, "id");
+        let key = admin.output_of("apiKeys.create", &json!({"userId": id, "name": name}));
+        let key = anonymous.key(key["apiKey"].as_str().expect("a key"));
+        let email = format!("writer-{number}@example.com");
+        Writer::new(
+            number,
+            random.split(),
+            anonymous.clone(),
+            key,
+            email,
+            (name, group),
+        )
+    });
+    writers.collect()
+}
+
+/// Compares the facts and the ids in a database with what the writers were answered, and with the facts that
+/// none of them changes.
+pub fn check_facts(writers: &mut [Writer], given: &Facts, observed: &Facts, ids: &BTreeMap<String, String>) {
+    let mut expected = given.clone();
+    for writer in writers {
+        writer.settle(observed);
+        for fact in writer.facts.keys() {
+            // An id that was answered leads to the record.
+            let id = writer
+                .ids
+                .entry(fact.clone())
+                .or_insert_with(|| ids.get(fact).cloned().unwrap_or_default());
+            assert_eq!(ids.get(fact).map_or("", String::as_str), id, "the id of {fact}");
+        }
+        writer.forget_what_is_gone();
+        expected.extend(writer.facts.clone());
+    }
+    assert_same(&expected, observed);
 }
 
 /// Compares, and says only what differs.

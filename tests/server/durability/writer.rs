@@ -44,8 +44,11 @@ pub struct Writer {
     pub ids: BTreeMap<String, String>,
     /// The keys and invite tokens that were shown.
     secrets: BTreeMap<String, String>,
-    /// What was sent and not answered.
-    on_its_way: Option<Change>,
+    /// The procedure that was called and not answered, and what it changes.
+    on_its_way: Option<(&'static str, Change)>,
+    /// How often each procedure has succeeded: at least, and at most. A call that was not answered and changes
+    /// nothing may have succeeded.
+    pub succeeded: BTreeMap<&'static str, (usize, usize)>,
 }
 
 impl Writer {
@@ -69,13 +72,25 @@ impl Writer {
             ids: BTreeMap::new(),
             secrets: BTreeMap::new(),
             on_its_way: None,
+            succeeded: BTreeMap::new(),
         }
     }
 
     /// Writes until the service does not answer any more, or answers that it cannot reach its database, which
     /// it may only after `is_struck`. After each answer `answered` is called.
     pub fn write_until_killed(&mut self, is_struck: &AtomicBool, answered: impl Fn()) {
-        loop {
+        let may_fail = |status| status == 503 && is_struck.load(Ordering::SeqCst);
+        self.write_while(|| true, may_fail, answered);
+    }
+
+    /// The same while `goes_on`. An answer with a status that `may_fail` counts as none.
+    pub fn write_while(
+        &mut self,
+        goes_on: impl Fn() -> bool,
+        may_fail: impl Fn(u16) -> bool,
+        answered: impl Fn(),
+    ) {
+        while goes_on() {
             let step = self.next_step();
             let path = format!("/api/trpc/{}", step.procedure);
             let headers = [("content-type", "application/json")];
@@ -90,11 +105,7 @@ impl Writer {
                 None => &self.own_key,
             };
             match sender.try_send("POST", &path, &headers, Some(body.as_bytes())) {
-                Ok(answer) if answer.status == 503 && is_struck.load(Ordering::SeqCst) => {
-                    self.on_its_way = Some(step.change);
-                    return;
-                }
-                Ok(answer) => {
+                Ok(answer) if !may_fail(answer.status) => {
                     let data = answer.data();
                     for (fact, pointer) in &step.made {
                         if let Some(id) = data.pointer(pointer).and_then(Value::as_str) {
@@ -105,10 +116,11 @@ impl Writer {
                         }
                     }
                     apply(&mut self.facts, step.change);
+                    self.count(step.procedure, (1, 1));
                     answered();
                 }
-                Err(_) => {
-                    self.on_its_way = Some(step.change);
+                Ok(_) | Err(_) => {
+                    self.on_its_way = Some((step.procedure, step.change));
                     return;
                 }
             }
@@ -123,9 +135,19 @@ impl Writer {
                 .iter()
                 .all(|(key, value)| observed.get(key) == value.as_ref())
         };
-        if let Some(change) = self.on_its_way.take().filter(is_done) {
+        if let Some((procedure, change)) = self.on_its_way.take().filter(|(_, change)| is_done(change)) {
+            let before = &self.facts;
+            let changes_nothing = change
+                .iter()
+                .all(|(key, value)| before.get(key) == value.as_ref());
+            self.count(procedure, (usize::from(!changes_nothing), 1));
             apply(&mut self.facts, change);
         }
+    }
+
+    fn count(&mut self, procedure: &'static str, (least, most): (usize, usize)) {
+        let count = self.succeeded.entry(procedure).or_default();
+        *count = (count.0 + least, count.1 + most);
     }
 
     /// Keeps only the ids and secrets of what is there.

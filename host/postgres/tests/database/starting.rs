@@ -35,6 +35,37 @@ async fn three_that_open_an_empty_database_at_once_migrate_it_once() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn those_that_waited_while_another_migrated_find_nothing_to_do() {
+    let server = Postgresql::start();
+    let url = server.create_database("home");
+    std::thread::scope(|scope| {
+        // Holds the lock of migrations until all of them wait for it.
+        scope.spawn(|| {
+            let hold = "
+                SELECT pg_advisory_xact_lock(1349678179, 0);
+                DO $$ BEGIN
+                    WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted) < 3 LOOP
+                        PERFORM pg_sleep(0.02);
+                    END LOOP;
+                END $$";
+            server.run("home", hold);
+        });
+        let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+        while server.run("home", held) != "1" {}
+        let runtime = tokio::runtime::Handle::current();
+        let opening = [0; 3].map(|_| {
+            let (runtime, url) = (runtime.clone(), url.clone());
+            scope.spawn(move || runtime.block_on(async { PostgresStorage::open(&url).await.map(drop) }))
+        });
+        for opened in opening {
+            opened.join().expect("a thread").unwrap();
+        }
+    });
+    assert_eq!(server.run("home", "SELECT count(*) FROM app"), "0");
+}
+
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {

@@ -1,0 +1,76 @@
+//! Refuses a pooler that does not keep a session of the server for each connection.
+//!
+//! Prepared statements, time limits and other settings last as long as a session. pgbouncer in transaction
+//! mode gives each transaction any session: there, limits of one connection would hold for statements of
+//! another, and statements would be missing. So such a pooler is found before anything is set.
+
+use anyhow::{bail, ensure};
+use tokio::time::timeout;
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
+
+use super::connection::Unreached;
+use super::health::describe;
+use super::pool::MAX_CONNECTIONS;
+use super::target::Target;
+
+/// How often it is tried: other clients of the pooler may take and give back sessions meanwhile.
+const TRIES: usize = 3;
+
+/// Fails if two connections share sessions, or if only one of two is served.
+pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()> {
+    let first = open(target).await?;
+    let second = open(target).await?;
+    let Ok(shares) = timeout(target.patience, shares_sessions(&first, &second)).await else {
+        bail!(
+            "of two connections only one was served within {} seconds: a pooler needs room for {} connections of \
+             each host",
+            target.patience.as_secs(),
+            MAX_CONNECTIONS + 1
+        );
+    };
+    let shares = shares.map_err(|error| anyhow::anyhow!(describe(&Unreached::Refused(error))))?;
+    ensure!(
+        !shares,
+        "there is a pooler before it that gives each transaction another session of the server, such as pgbouncer \
+         with pool_mode = transaction. Portico needs prepared statements and settings that last as long as a \
+         connection: set pool_mode = session for this database, with room for {} connections of each host, or \
+         connect to PostgreSQL itself",
+        MAX_CONNECTIONS + 1
+    );
+    Ok(())
+}
+
+/// Whether a connection loses its session to another one as soon as it is outside a transaction.
+async fn shares_sessions(first: &Client, second: &Client) -> Result<bool, Error> {
+    for _ in 0..TRIES {
+        let before = session(first).await?;
+        second.batch_execute("BEGIN").await?;
+        let other = session(second).await?;
+        let after = session(first).await?;
+        second.batch_execute("COMMIT").await?;
+        if before != after || other == before {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The process of the server that works for a connection. Nothing is prepared for that.
+async fn session(client: &Client) -> Result<Option<String>, Error> {
+    let answer = client.simple_query("SELECT pg_backend_pid()").await?;
+    Ok(answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    }))
+}
+
+/// Connects, and sets nothing.
+async fn open(target: &Target) -> anyhow::Result<Client> {
+    let connecting = timeout(target.patience, target.config.connect(target.tls.clone())).await;
+    let connected = connecting
+        .map_err(|_| Unreached::TimedOut(target.patience))
+        .and_then(|connected| connected.map_err(Unreached::Refused));
+    let (client, messages) = connected.map_err(|error| anyhow::anyhow!(describe(&error)))?;
+    tokio::spawn(async move { drop(messages.await) });
+    Ok(client)
+}

@@ -1,0 +1,116 @@
+//! Hosts and servers that are lost under load.
+
+use portico_tests::postgresql::Postgresql;
+use portico_tests::{Builder, Client, Fixtures, administrator};
+use serde_json::json;
+
+use super::site::{Site, wait_until};
+use super::trial::Trial;
+
+/// Room for the connections of three hosts, and for those of hosts that were killed just now.
+const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
+
+#[test]
+#[ignore = "make test-all"]
+fn when_a_host_is_killed_clients_go_on_at_the_others() {
+    let server = Postgresql::start_with(&OPTIONS);
+    let site = Site::start(&server.create_database("home"));
+    let mut trial = Trial::begin(site, &server);
+    trial.rounds("a host is killed", |site, round, wait_for_more| {
+        let host = &mut site.hosts[round % 3];
+        host.kill();
+        wait_for_more();
+        host.start_again();
+        &server
+    });
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn when_the_server_is_killed_and_started_nothing_acknowledged_is_lost() {
+    let server = Postgresql::start_with(&OPTIONS);
+    let site = Site::start(&server.create_database("home"));
+    let mut trial = Trial::begin(site, &server);
+    trial.rounds("the server is killed", |_, round, _| {
+        match round % 3 {
+            // All of its processes at once, as if the machine was lost.
+            0 => {
+                server.kill();
+                server.start_again();
+            }
+            // It ends its processes, as `pg_ctl stop -m immediate` does.
+            1 => {
+                server.crash();
+                server.start_again();
+            }
+            // One of its processes: it recovers by itself.
+            _ => server.kill_one_process(),
+        }
+        &server
+    });
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn when_the_primary_is_killed_and_its_standby_promoted_nothing_acknowledged_is_lost() {
+    let first = Postgresql::start_with(&OPTIONS);
+    let url = first.create_database("home");
+    let second = first.start_standby();
+    // postgres://dashboard@FIRST,SECOND/home
+    let place = |url: &str| {
+        let (_, place) = url.split_once('@').expect("a URL");
+        place.split_once('/').expect("a place").0.to_owned()
+    };
+    let both = format!("{},{}", place(&url), place(&second.url("home")));
+    let both = format!("postgres://dashboard@{both}/home?target_session_attrs=read-write");
+    let site = Site::start(&both);
+    let mut trial = Trial::begin(site, &first);
+    let (mut primary, mut standby) = (&first, &second);
+    trial.rounds("the primary is lost", |_, round, _| {
+        if round > 1 {
+            primary.take_back(standby);
+        }
+        match round % 2 {
+            0 => primary.crash(),
+            _ => primary.kill(),
+        }
+        standby.promote();
+        std::mem::swap(&mut primary, &mut standby);
+        primary
+    });
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn while_the_only_standby_is_away_reads_go_on_and_writes_wait() {
+    let primary = Postgresql::start();
+    let url = primary.create_database("home");
+    let standby = primary.start_standby();
+    let host = Builder::default().environment("PORTICO_DATABASE", url).start();
+    let admin = administrator(&host);
+    let create = || {
+        let input = json!({"name": "late", "iconUrl": "/i.svg"});
+        admin.send_allowing_5xx("POST", "/api/trpc/app.create", Some(&input))
+    };
+    create().assert_status(200);
+    standby.crash();
+    std::thread::scope(|scope| {
+        let writing: Vec<_> = (0..3).map(|_| scope.spawn(create)).collect();
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        wait_until("commit that waits", || primary.run("postgres", waits) != "0");
+        assert_eq!(admin.app_names(), ["late"]);
+        for writing in writing {
+            let answer = writing.join().expect("an answer");
+            assert!([503, 504].contains(&answer.status), "{answer}");
+        }
+    });
+    assert_eq!(admin.app_names(), ["late"]);
+    primary.take_back(&standby);
+    wait_until("write", || create().status == 200);
+    // The commits that waited have been made, and their callers do not know.
+    let rows = "SELECT count(*) FROM app UNION ALL SELECT count(*) FROM audit WHERE procedure = 'app.create' AND outcome = 'OK'";
+    let rows = primary.run("home", rows);
+    let (apps, audited) = rows.split_once('\n').expect("two counts");
+    assert_eq!(apps, audited);
+    assert_eq!(admin.app_names().len().to_string(), apps);
+}

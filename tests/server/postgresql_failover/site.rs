@@ -1,0 +1,75 @@
+//! Three hosts on one database, with HAProxy in front of them.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portico_tests::{Anonymous, Builder, Client, Haproxy, Portico, free_port};
+
+/// How long a host may take until it serves again, once its database does. Far more than it takes.
+pub const BOUND: Duration = Duration::from_secs(60);
+
+/// Three hosts, and what is in front of them. Dropping it ends them.
+pub struct Site {
+    pub hosts: [Portico; 3],
+    haproxy: Haproxy,
+}
+
+impl Site {
+    /// Starts three hosts at once on this database, and HAProxy.
+    pub fn start(url: &str) -> Self {
+        Self::start_on([url, url, url])
+    }
+
+    /// The same, where each host reaches the database in its own way.
+    pub fn start_on(urls: [&str; 3]) -> Self {
+        let start = |url: &str| {
+            let host = Builder::default()
+                .environment("PORTICO_DATABASE", url)
+                .environment("PORTICO_TRUSTED_PROXIES", "127.0.0.1")
+                .listen(&format!("127.0.0.1:{}", free_port()));
+            host.start()
+        };
+        let hosts = thread::scope(|scope| {
+            let starting = urls.map(|url| scope.spawn(move || start(url)));
+            starting.map(|host| host.join().expect("a host"))
+        });
+        let this = Self {
+            haproxy: Haproxy::start(&[0, 1, 2].map(|number: usize| hosts[number].address())),
+            hosts,
+        };
+        this.wait_until_ready();
+        this
+    }
+
+    /// A client without credentials, whose requests go to one host after the other.
+    pub fn anonymous(&self) -> Anonymous {
+        self.haproxy.anonymous()
+    }
+
+    /// Waits until each host is ready, and HAProxy passes requests on.
+    pub fn wait_until_ready(&self) {
+        let clients = self
+            .hosts
+            .iter()
+            .map(Portico::anonymous)
+            .chain([self.anonymous()]);
+        for client in clients {
+            wait_until("a host that is ready", || is_ready(&client));
+        }
+    }
+}
+
+pub fn is_ready(client: &Anonymous) -> bool {
+    let answer = client.try_send("GET", "/api/health/ready", &[], None);
+    answer.is_ok_and(|answer| answer.status == 200)
+}
+
+/// Waits until the condition holds, for at most [`BOUND`].
+#[track_caller]
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < BOUND, "no {what} within {BOUND:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
