@@ -21,7 +21,7 @@ use tokio_postgres::{Client, RowStream};
 use super::connection::Connection;
 use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::target::Target;
-use super::versions::Version;
+use super::versions::{NEWEST, Version};
 use super::{health, migrations, trigrams};
 use cells::{Cell, hashed, table_name};
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
@@ -64,10 +64,10 @@ impl DatabaseReader {
             let found = migrations::version(connection.client()).await?;
             ensure!(found.version > 0, "it has no tables of Portico");
             ensure!(
-                found.version >= migrations::NEWEST,
+                found.version >= NEWEST,
                 "its tables are of version {found}, and those of this portico of version {}: start `portico serve` \
                  on it once, which brings them up to date",
-                migrations::NEWEST
+                NEWEST
             );
             check_not_newer(found)?;
             Ok(connection)
@@ -348,9 +348,9 @@ async fn lock(client: &Client) -> anyhow::Result<()> {
 /// A newer version may have tables and columns that this binary would leave out.
 fn check_not_newer(found: Version) -> anyhow::Result<()> {
     ensure!(
-        found.version <= migrations::NEWEST,
+        found.version <= NEWEST,
         "its tables are of version {found}, and this portico knows those up to version {}: copy with the newer portico",
-        migrations::NEWEST
+        NEWEST
     );
     Ok(())
 }

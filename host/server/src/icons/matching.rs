@@ -149,7 +149,7 @@ impl Table {
     }
 
     /// All icons whose stems contain a folded text. Looks at every stem.
-    pub(super) fn containing<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match<'a>> {
+    pub(super) fn containing<'a>(&'a self, text: &str) -> impl Iterator<Item = Match<'a>> {
         self.icons.iter().filter_map(move |(stem, icon)| {
             let fit = match stem.strip_prefix(text) {
                 Some("") => Fit::Exact,
