@@ -13,7 +13,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::bail;
 use tokio::time::sleep;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
@@ -113,11 +113,7 @@ pub(super) async fn end_older(client: &Client, oldest: usize) -> anyhow::Result<
         }
         sleep(LOOK_INTERVAL).await;
     }
-    ensure!(
-        false,
-        "the connections of older hosts do not end: stop those hosts first"
-    );
-    Ok(())
+    bail!("the connections of older hosts do not end: stop those hosts first");
 }
 
 #[cfg(test)]
