@@ -24,6 +24,8 @@ mod locks;
 mod migrations;
 mod pool;
 mod query;
+mod ranges;
+mod search;
 mod search_engines;
 mod session;
 mod target;

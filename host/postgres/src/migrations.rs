@@ -11,9 +11,12 @@ use tokio_postgres::{Client, Error};
 use super::locks::LOCK;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 1;
+pub(super) const NEWEST: usize = 2;
 
-const MIGRATIONS: [&str; NEWEST] = [include_str!("migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; NEWEST] = [
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0003_name_ranges.sql"),
+];
 
 /// A table that every version has. If it is there without a version, it is another program's.
 const TABLES: [&str; 5] = ["app", "user_account", "board", "session", "audit"];
@@ -58,6 +61,11 @@ async fn migrate(client: &Client) -> anyhow::Result<()> {
         let version =
             "CREATE TABLE portico_version (version integer NOT NULL); INSERT INTO portico_version VALUES (0)";
         client.batch_execute(version).await?;
+    }
+    if done > 0 {
+        tracing::info!(
+            "bringing the tables from version {done} to {NEWEST}: with a million records this may take half a minute"
+        );
     }
     for migration in MIGRATIONS.iter().skip(done) {
         client.batch_execute(migration).await?;

@@ -28,7 +28,7 @@ async fn three_that_open_an_empty_database_at_once_migrate_it_once() {
                 .await
                 .unwrap();
         }
-        assert_eq!(server.run(&name, "SELECT version FROM portico_version"), "1");
+        assert_eq!(server.run(&name, "SELECT version FROM portico_version"), "2");
         assert_eq!(server.run(&name, "SELECT count(*) FROM app"), "3");
         let index = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'app_by_trigram'::regclass";
         assert_eq!(server.run(&name, index), "t");
