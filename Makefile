@@ -76,7 +76,7 @@ bench-check: build wrk ## the same in two minutes; fails if a target is missed b
 	cargo build --release --package portico-bench
 	$(target_dir)/release/bench --quick --rows "$(ROWS)"
 
-bench-scale: build packages ## time every procedure with 1,000, 100,000 and 1,000,000 apps and users, on both drivers; SCALE=--quick tries it
+bench-scale: build ## time every procedure with 1,000, 100,000 and 1,000,000 apps and users, on both drivers; SCALE=--quick tries it
 	cargo build --release --package portico-bench
 	$(target_dir)/release/bench scale $(SCALE)
 

@@ -14,13 +14,11 @@ CREATE TABLE range_state (
     id         integer PRIMARY KEY CHECK (id = 1),
     -- A range with more records is divided.
     most       integer NOT NULL CHECK (most >= 2),
-    -- Of so many statements that change names, one folds.
+    -- Of so many statements that change names, one folds: which is left to chance.
     fold_every integer NOT NULL CHECK (fold_every >= 1)
 );
 
 INSERT INTO range_state VALUES (1, 2048, 128);
-
-CREATE SEQUENCE range_turn;
 
 CREATE TABLE app_range (
     first_key text COLLATE "C" NOT NULL,
@@ -120,7 +118,7 @@ DECLARE
 BEGIN
     INSERT INTO app_range_change SELECT name_key, id, 1 FROM changed;
     GET DIAGNOSTICS added = ROW_COUNT;
-    IF added >= every OR nextval('range_turn') % every = 0 THEN
+    IF added >= every OR random() * every < 1 THEN
         PERFORM app_range_fold();
     END IF;
     RETURN NULL;
@@ -141,7 +139,7 @@ $$;
 CREATE FUNCTION app_range_rename() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO app_range_change VALUES (old.name_key, old.id, -1), (new.name_key, new.id, 1);
-    IF nextval('range_turn') % (SELECT fold_every FROM range_state) = 0 THEN
+    IF random() * (SELECT fold_every FROM range_state) < 1 THEN
         PERFORM app_range_fold();
     END IF;
     RETURN NULL;
@@ -253,7 +251,7 @@ DECLARE
 BEGIN
     INSERT INTO user_account_range_change SELECT name_key, id, 1 FROM changed;
     GET DIAGNOSTICS added = ROW_COUNT;
-    IF added >= every OR nextval('range_turn') % every = 0 THEN
+    IF added >= every OR random() * every < 1 THEN
         PERFORM user_account_range_fold();
     END IF;
     RETURN NULL;
@@ -274,7 +272,7 @@ $$;
 CREATE FUNCTION user_account_range_rename() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO user_account_range_change VALUES (old.name_key, old.id, -1), (new.name_key, new.id, 1);
-    IF nextval('range_turn') % (SELECT fold_every FROM range_state) = 0 THEN
+    IF random() * (SELECT fold_every FROM range_state) < 1 THEN
         PERFORM user_account_range_fold();
     END IF;
     RETURN NULL;

@@ -44,7 +44,7 @@ async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {
     server.run("home", "UPDATE portico_version SET version = 7");
     let refusal = refusal(&url).await;
     assert!(refusal.contains("version 7"), "{refusal}");
-    assert!(refusal.contains("versions up to 1"), "{refusal}");
+    assert!(refusal.contains("versions up to 2"), "{refusal}");
 }
 
 #[tokio::test]
