@@ -17,7 +17,7 @@ use crate::{
 
 /// How often and for how long a request is timed at most.
 const REPEATS: usize = 31;
-const LONG: Duration = Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(1);
 
 /// Within what the time of these procedures may grow, with the input of the tests. The others have no bound: a list
 /// without pages grows with its records.
