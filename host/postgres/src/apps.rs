@@ -1,7 +1,4 @@
 //! Statements on apps.
-//!
-//! A text of at least three characters is looked up in the index of trigrams, where there is one: as a
-//! pattern of LIKE in which nothing is a wildcard. Every other search reads the names.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +7,8 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::query::{Result, Value, all, all_planned, first, run, sized};
+use super::ranges;
+use super::search::Search;
 use super::users::LOCKED;
 use super::values::{check_new_id, count as count_of, is_storable, limit};
 use super::views::SEEN;
@@ -60,8 +59,12 @@ pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Resu
         ];
         return all_planned(db, &sql, &values, read).await;
     };
-    let sql = format!("SELECT {COLUMNS} FROM app ORDER BY name_key, id LIMIT $1 OFFSET $2");
-    all(db, &sql, &[&limit, &offset], read).await
+    if offset > 0 {
+        let sql = ranges::page("app", COLUMNS, "$1", "$2");
+        return all_planned(db, &sql, &[(&limit, Type::INT8), (&offset, Type::INT8)], read).await;
+    }
+    let sql = format!("SELECT {COLUMNS} FROM app ORDER BY name_key, id LIMIT $1");
+    all(db, &sql, &[&limit], read).await
 }
 
 /// The same in a view that does not show all apps.
@@ -101,71 +104,16 @@ pub(super) async fn count_seen(db: &Connection, view: &View, search: &Search) ->
 
 /// How many apps have a name that a search finds.
 pub(super) async fn count(db: &Connection, search: &Search) -> Result<u32> {
-    let counts = match search {
-        Search::Everything => all(db, "SELECT count(*) FROM app", &[], |row| count_of(row, 0)).await?,
-        _ => {
-            let sql = format!("SELECT count(*) FROM app WHERE {}", search.condition(1));
-            all_planned(db, &sql, &[(search.text(), Type::TEXT)], |row| count_of(row, 0)).await?
-        }
-    };
+    if let Search::Everything = search {
+        return ranges::total(db, "app").await;
+    }
+    let sql = format!("SELECT count(*) FROM app WHERE {}", search.condition(1));
+    let counts = all_planned(db, &sql, &[(search.text(), Type::TEXT)], |row| count_of(row, 0)).await?;
     Ok(total(counts))
 }
 
 fn total(counts: Vec<u64>) -> u32 {
     counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX)
-}
-
-/// Which names are looked for.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Search {
-    Everything,
-    /// No name contains what cannot be stored.
-    Nothing,
-    /// Those that contain this text.
-    Contains(String),
-    /// Those that this pattern of LIKE matches, for which there is an index.
-    Like(String),
-}
-
-impl Search {
-    /// For the names that contain a text.
-    pub fn new(contains: &str, has_trigrams: bool) -> Self {
-        if contains.is_empty() {
-            return Self::Everything;
-        }
-        if !is_storable(contains) {
-            return Self::Nothing;
-        }
-        if !has_trigrams || contains.chars().nth(2).is_none() {
-            return Self::Contains(contains.to_owned());
-        }
-        let mut pattern = String::from("%");
-        for character in contains.chars() {
-            if matches!(character, '%' | '_' | '\\') {
-                pattern.push('\\');
-            }
-            pattern.push(character);
-        }
-        pattern.push('%');
-        Self::Like(pattern)
-    }
-
-    /// The condition; its text is the parameter of this number.
-    fn condition(&self, number: usize) -> String {
-        match self {
-            Self::Nothing => format!("strpos(name_key, ${number}) < 0"),
-            Self::Everything | Self::Contains(_) => format!("strpos(name_key, ${number}) > 0"),
-            Self::Like(_) => format!("name_key LIKE ${number}"),
-        }
-    }
-
-    fn text(&self) -> Value<'_> {
-        match self {
-            // Every name contains it.
-            Self::Everything | Self::Nothing => &"",
-            Self::Contains(text) | Self::Like(text) => text,
-        }
-    }
 }
 
 /// One statement for any number of apps.
@@ -223,20 +171,4 @@ fn app(row: &Row) -> Result<App> {
         href: row.try_get(4)?,
         ping_url: row.try_get(5)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_of_three_characters_is_a_pattern_without_wildcards() {
-        assert_eq!(Search::new("", true), Search::Everything);
-        assert_eq!(Search::new("é%", true), Search::Contains("é%".into()));
-        assert_eq!(
-            Search::new("100%_\\", true),
-            Search::Like("%100\\%\\_\\\\%".into())
-        );
-        assert_eq!(Search::new("100%_\\", false), Search::Contains("100%_\\".into()));
-    }
 }

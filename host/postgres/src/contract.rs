@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::apps::Search;
+use super::search::Search;
 use super::transaction::{BlindWrite, PostgresTransaction};
 use super::{apps, boards, credentials, groups, invites, query, search_engines, users};
 use crate::connection::Connection;
@@ -50,12 +50,14 @@ impl Transaction for PostgresTransaction {
         slice: Slice,
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
-        let found = users::list(self.read_once().await?, filter, slice, with_images).await;
+        let search = self.search(filter.name_contains.as_deref());
+        let found = users::list(self.read_once().await?, filter, &search, slice, with_images).await;
         self.ended(found).await
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
-        let count = users::count(self.read_once().await?, filter).await;
+        let search = self.search(filter.name_contains.as_deref());
+        let count = users::count(self.read_once().await?, filter, &search).await;
         self.ended(count).await
     }
 
@@ -183,7 +185,8 @@ impl Transaction for PostgresTransaction {
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
-        let (view, search) = (self.view(&filter.viewer), self.search(filter));
+        let search = self.search(filter.name_contains.as_deref());
+        let view = self.view(&filter.viewer);
         let db = self.read_once().await?;
         let found = match view {
             Some(view) => apps::list_seen(db, &view, &search, slice).await,
@@ -193,7 +196,8 @@ impl Transaction for PostgresTransaction {
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
-        let (view, search) = (self.view(&filter.viewer), self.search(filter));
+        let search = self.search(filter.name_contains.as_deref());
+        let view = self.view(&filter.viewer);
         let db = self.read_once().await?;
         let count = match view {
             Some(view) => apps::count_seen(db, &view, &search).await,
@@ -225,9 +229,8 @@ impl Transaction for PostgresTransaction {
 }
 
 impl PostgresTransaction {
-    fn search(&self, filter: &AppFilter) -> Search {
-        let contains = filter.name_contains.as_deref().unwrap_or_default();
-        Search::new(contains, self.has_trigrams())
+    fn search(&self, contains: Option<&str>) -> Search {
+        Search::new(contains.unwrap_or_default(), self.has_trigrams())
     }
 }
 

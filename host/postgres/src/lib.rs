@@ -27,6 +27,8 @@ mod migrations;
 mod pool;
 mod pooler;
 mod query;
+mod ranges;
+mod search;
 mod search_engines;
 mod session;
 mod shared;

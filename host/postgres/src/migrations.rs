@@ -22,6 +22,11 @@ const MIGRATIONS: [Migration; NEWEST] = [
         // Hosts of version 1 count guesses at passwords each for itself.
         oldest: 2,
     },
+    Migration {
+        // Its triggers work for hosts that do not know of it.
+        sql: include_str!("migrations/0003_name_ranges.sql"),
+        oldest: 2,
+    },
 ];
 
 struct Migration {
@@ -89,8 +94,13 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
     let missing = &MIGRATIONS[done..];
     let new_oldest = missing.iter().map(|migration| migration.oldest).max();
     let new_oldest = new_oldest.unwrap_or_default().max(oldest);
-    if done > 0 && new_oldest > oldest {
-        end_older(client, new_oldest).await?;
+    if done > 0 {
+        tracing::info!(
+            "bringing the tables from version {done} to {NEWEST}: with a million records this may take half a minute"
+        );
+        if new_oldest > oldest {
+            end_older(client, new_oldest).await?;
+        }
     }
     for migration in missing {
         client.batch_execute(migration.sql).await?;

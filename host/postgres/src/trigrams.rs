@@ -1,13 +1,13 @@
-//! The index that finds apps by a part of their name, where the server has `pg_trgm`.
+//! The indexes that find apps and users by a part of their name, where the server has `pg_trgm`.
 //!
-//! It is no part of a version: a database works without it, and gets it at the next start after the
+//! They are no part of a version: a database works without them, and gets them at the next start after the
 //! extension can be had.
 
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
 
-/// Creates what is missing. Answers whether there is an index; the log says why there is none.
+/// Creates what is missing. Answers whether there are indexes; the log says why there are none.
 pub(super) async fn ensure(client: &Client, shown: &str) -> bool {
     let missing = match create(client).await {
         Ok(()) => return true,
@@ -18,17 +18,16 @@ pub(super) async fn ensure(client: &Client, shown: &str) -> bool {
     // The transaction that failed.
     let _ = client.batch_execute("ROLLBACK").await;
     tracing::warn!(
-        "searches read the names of all apps in {shown}, because there is no index of trigrams: {missing}. As an \
-         administrator of the database, run: CREATE EXTENSION pg_trgm; and start again"
+        "searches read the names of all apps and users in {shown}, because there is no index of trigrams: {missing}. As \
+         an administrator of the database, run: CREATE EXTENSION pg_trgm; and start again"
     );
     false
 }
 
 async fn create(client: &Client) -> Result<(), Error> {
     let valid = "
-        SELECT EXISTS (
-            SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('app_by_trigram') AND indisvalid
-        )";
+        SELECT count(*) = 2 FROM pg_index
+        WHERE indexrelid IN (to_regclass('app_by_trigram'), to_regclass('user_account_by_trigram')) AND indisvalid";
     if client.query_one(valid, &[]).await?.try_get(0)? {
         return Ok(());
     }
@@ -46,7 +45,10 @@ async fn create(client: &Client) -> Result<(), Error> {
         WHERE extname = 'pg_trgm'";
     let schema: String = client.query_one(schema, &[]).await?.try_get(0)?;
     let index = format!(
-        "CREATE INDEX IF NOT EXISTS app_by_trigram ON app USING gin (name_key {schema}.gin_trgm_ops); COMMIT"
+        "CREATE INDEX IF NOT EXISTS app_by_trigram ON app USING gin (name_key {schema}.gin_trgm_ops);
+        CREATE INDEX IF NOT EXISTS user_account_by_trigram ON user_account
+            USING gin (name_key {schema}.gin_trgm_ops);
+        COMMIT"
     );
     client.batch_execute(&index).await
 }

@@ -5,6 +5,8 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::query::{Result, Value, all_planned, exists, first, run, sized};
+use super::ranges;
+use super::search::Search;
 use super::values::{
     check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
     optional_timestamp, provider, provider_text, unexpected,
@@ -49,88 +51,105 @@ pub(super) async fn get(db: &Connection, id: &str, locked: bool) -> Result<Optio
     .await
 }
 
-/// The users that a filter matches.
-const MATCHING: &str = " FROM user_account
-    WHERE ($1 IS NULL OR provider = $1) AND strpos(name_key, $2) > 0 AND ($3 IS NULL OR email = $3)
-        AND ($4 IS NULL OR disabled = $4)";
+/// The users that a filter matches, whose names a search finds.
+fn matching(search: &Search) -> String {
+    format!(
+        " FROM user_account WHERE ($1 IS NULL OR provider = $1) AND {}
+            AND ($3 IS NULL OR email = $3) AND ($4 IS NULL OR disabled = $4)",
+        search.condition(2)
+    )
+}
 
-/// The parameters of [`MATCHING`].
+/// The parameters of [`matching`].
 struct Matching<'a> {
     provider: Option<&'static str>,
-    contains: &'a str,
+    search: &'a Search,
     filter: &'a UserFilter,
 }
 
 impl<'a> Matching<'a> {
-    fn new(filter: &'a UserFilter) -> Self {
+    fn new(filter: &'a UserFilter, search: &'a Search) -> Self {
         Self {
             provider: filter.provider.map(provider_text),
-            contains: filter.name_contains.as_deref().unwrap_or_default(),
+            search,
             filter,
         }
-    }
-
-    /// Whether a user can match: none has what cannot be stored.
-    fn is_possible(filter: &UserFilter) -> bool {
-        [&filter.name_contains, &filter.email]
-            .into_iter()
-            .flatten()
-            .all(|text| is_storable(text))
     }
 
     fn values(&self) -> Vec<(Value<'_>, Type)> {
         vec![
             (&self.provider, Type::TEXT),
-            (&self.contains, Type::TEXT),
+            (self.search.text(), Type::TEXT),
             (&self.filter.email, Type::TEXT),
             (&self.filter.disabled, Type::BOOL),
         ]
     }
 }
 
+/// Whether a user can match: none has an email that cannot be stored.
+fn is_possible(filter: &UserFilter) -> bool {
+    filter.email.as_deref().is_none_or(is_storable)
+}
+
 pub(super) async fn list(
     db: &Connection,
     filter: &UserFilter,
+    search: &Search,
     slice: Slice,
     with_images: bool,
 ) -> Result<Vec<ListedUser>> {
-    let sql = format!(
-        "SELECT id, name, email, email_verified, provider, disabled, CASE WHEN $5 THEN image END {MATCHING}
-        ORDER BY name_key, id LIMIT $6 OFFSET $7"
-    );
-    if !Matching::is_possible(filter) {
+    const COLUMNS: &str = "id, name, email, email_verified, provider, disabled";
+    if !is_possible(filter) {
         return Ok(Vec::new());
     }
-    let matching = Matching::new(filter);
     let (limit, offset) = (limit(slice), i64::from(slice.offset));
+    let mut size = AnswerSize::default();
+    let read = |row: &Row| sized(&mut size, listed(row)?);
+    if offset > 0 && filter.is_everyone() {
+        let columns = format!("{COLUMNS}, CASE WHEN $1 THEN image END");
+        let sql = ranges::page("user_account", &columns, "$2", "$3");
+        let values: [(Value<'_>, Type); 3] = [
+            (&with_images, Type::BOOL),
+            (&limit, Type::INT8),
+            (&offset, Type::INT8),
+        ];
+        return all_planned(db, &sql, &values, read).await;
+    }
+    let sql = format!(
+        "SELECT {COLUMNS}, CASE WHEN $5 THEN image END {} ORDER BY name_key, id LIMIT $6 OFFSET $7",
+        matching(search)
+    );
+    let matching = Matching::new(filter, search);
     let mut values = matching.values();
     values.extend([
         (&with_images as Value<'_>, Type::BOOL),
         (&limit, Type::INT8),
         (&offset, Type::INT8),
     ]);
-    let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, |row| {
-        let user = ListedUser {
-            id: row.try_get(0)?,
-            name: row.try_get(1)?,
-            email: row.try_get(2)?,
-            email_verified: optional_timestamp(row, 3)?,
-            provider: provider(row, 4)?,
-            disabled: row.try_get(5)?,
-            image: row.try_get(6)?,
-        };
-        sized(&mut size, user)
-    })
-    .await
+    all_planned(db, &sql, &values, read).await
 }
 
-pub(super) async fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
-    if !Matching::is_possible(filter) {
+fn listed(row: &Row) -> Result<ListedUser> {
+    Ok(ListedUser {
+        id: row.try_get(0)?,
+        name: row.try_get(1)?,
+        email: row.try_get(2)?,
+        email_verified: optional_timestamp(row, 3)?,
+        provider: provider(row, 4)?,
+        disabled: row.try_get(5)?,
+        image: row.try_get(6)?,
+    })
+}
+
+pub(super) async fn count(db: &Connection, filter: &UserFilter, search: &Search) -> Result<u32> {
+    if !is_possible(filter) {
         return Ok(0);
     }
-    let sql = format!("SELECT count(*) {MATCHING}");
-    let matching = Matching::new(filter);
+    if filter.is_everyone() {
+        return ranges::total(db, "user_account").await;
+    }
+    let sql = format!("SELECT count(*) {}", matching(search));
+    let matching = Matching::new(filter, search);
     let counts = all_planned(db, &sql, &matching.values(), |row| count_of(row, 0)).await?;
     Ok(counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX))
 }

@@ -3,13 +3,18 @@
 //! The full-text index `app_search` lacks the newest names: it ends at the number in `app_search_state`.
 //! Statements that use it also read the names after that. In a transaction that only reads, a text that
 //! was counted is never looked up in the index again.
+//!
+//! A text that the index does not find quickly is looked for in the names in memory (`names.rs`), if there are
+//! any: a transaction that writes passes over all names in the database.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
+use super::names::{ANY_KIND, MAX_PLACES, Names, Wanted};
 use super::query::{all, exists, first, run, sized};
+use super::ranges::{Place, Table, place, total};
 use super::values::{NO_LIMIT, limit};
 use super::views::SEEN;
 use portico_model::App;
@@ -37,17 +42,21 @@ pub(super) fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> 
         .collect()
 }
 
-pub(super) fn list(db: &Connection, contains: &str, slice: Slice) -> Result<Vec<App>> {
-    let (limit, offset) = (limit(slice), slice.offset);
+pub(super) fn list(db: &Connection, names: Option<&Names>, contains: &str, slice: Slice) -> Result<Vec<App>> {
     if contains.is_empty() {
+        let Place { key, id, skipped } = place(db, Table::Apps, slice.offset)?;
         let sql = "
             SELECT id, name, description, icon_url, href, ping_url FROM app
-            ORDER BY name_key, id LIMIT ?1 OFFSET ?2";
-        return all_sized(db, sql, [limit, offset.into()]);
+            WHERE (name_key, id) >= (?1, ?2)
+            ORDER BY name_key, id LIMIT ?3 OFFSET ?4";
+        return all_sized(db, sql, params![key, id, limit(slice), skipped]);
     }
     match rare_trigram(db, contains)? {
-        Some(trigram) => by_numbers(db, &rare_hits(db, contains, &trigram, limit, offset)?),
-        None => common_page(db, contains, limit, offset),
+        Some(trigram) => by_numbers(
+            db,
+            &rare_hits(db, contains, &trigram, limit(slice), slice.offset)?,
+        ),
+        None => common_page(db, names, contains, slice),
     }
 }
 
@@ -121,12 +130,32 @@ fn rare_hits(db: &Connection, contains: &str, trigram: &str, limit: i64, offset:
 }
 
 /// A page of the apps whose name contains a text. Looks at all names in order until the page is full.
-fn common_page(db: &Connection, contains: &str, limit: i64, offset: u32) -> Result<Vec<App>> {
+fn common_page(db: &Connection, names: Option<&Names>, contains: &str, slice: Slice) -> Result<Vec<App>> {
+    if let Some(names) = names
+        && let Some(limit) = slice.limit.filter(|limit| *limit <= MAX_PLACES)
+    {
+        let places = names.places(db, &by_name(contains), slice.offset, limit)?;
+        let mut size = AnswerSize::default();
+        let sql = "
+            SELECT id, name, description, icon_url, href, ping_url FROM app
+            WHERE name_key = ?1 AND id >= ?2 ORDER BY id LIMIT 1 OFFSET ?3";
+        let apps = places.iter().filter_map(|Place { key, id, skipped }| {
+            first(db, sql, params![key, id, skipped], app).transpose()
+        });
+        return apps.map(|app| sized(&mut size, app?)).collect();
+    }
     let sql = "
         SELECT id, name, description, icon_url, href, ping_url FROM app
         WHERE instr(name_key, ?1) > 0
         ORDER BY name_key, id LIMIT ?2 OFFSET ?3";
-    all_sized(db, sql, params![contains, limit, offset])
+    all_sized(db, sql, params![contains, limit(slice), slice.offset])
+}
+
+fn by_name(contains: &str) -> Wanted<'_> {
+    Wanted {
+        text: contains,
+        kinds: ANY_KIND,
+    }
 }
 
 fn by_numbers<'a>(db: &Connection, numbers: impl IntoIterator<Item = &'a i64>) -> Result<Vec<App>> {
@@ -139,77 +168,59 @@ fn by_numbers<'a>(db: &Connection, numbers: impl IntoIterator<Item = &'a i64>) -
         .collect()
 }
 
-/// The first hits of a text that was counted. A page of them needs no second look into the index, and no
-/// second pass over all names. Valid in the transaction that counted them, as long as it does not write.
-pub(super) struct FirstHits {
+/// What is known of a text that was counted: a page of its hits needs no second look into the index. Valid in the
+/// transaction that counted them, as long as it does not write.
+pub(super) struct Counted {
     text: String,
-    numbers: Vec<i64>,
-    /// Whether there are no more.
-    is_all: bool,
+    /// All hits in order, if they are few.
+    numbers: Option<Vec<i64>>,
 }
 
-/// How many hits of a common text are remembered: as many as the largest page has.
-const MAX_FIRST_HITS: i64 = 100;
-
-impl FirstHits {
+impl Counted {
     /// A slice of the hits of this text; none if another text was counted.
-    pub fn list(&self, db: &Connection, contains: &str, slice: Slice) -> Option<Result<Vec<App>>> {
+    pub fn list(
+        &self,
+        db: &Connection,
+        names: Option<&Names>,
+        contains: &str,
+        slice: Slice,
+    ) -> Option<Result<Vec<App>>> {
         if contains != self.text {
             return None;
         }
-        let from = slice.offset as usize;
-        let to = slice.limit.map(|limit| from.saturating_add(limit as usize));
-        let is_remembered = self.is_all || to.is_some_and(|to| to <= self.numbers.len());
-        if !is_remembered {
-            return Some(common_page(db, &self.text, limit(slice), slice.offset));
-        }
-        let page = self.numbers.iter().take(to.unwrap_or(usize::MAX)).skip(from);
-        Some(by_numbers(db, page))
+        let Some(numbers) = &self.numbers else {
+            return Some(common_page(db, names, contains, slice));
+        };
+        let most = slice.limit.map_or(usize::MAX, |limit| limit as usize);
+        Some(by_numbers(
+            db,
+            numbers.iter().skip(slice.offset as usize).take(most),
+        ))
     }
 }
 
-/// How many names contain this text; and the first hits, unless the text is empty.
-pub(super) fn count(db: &Connection, name_contains: &str) -> Result<(u32, Option<FirstHits>)> {
-    if name_contains.is_empty() {
-        // Counts by pages, which is quicker than by rows.
-        return Ok((number(db, "SELECT count(*) FROM app", [])?, None));
+/// How many names contain this text; and what a page of them can use, unless the text is empty.
+pub(super) fn count(
+    db: &Connection,
+    names: Option<&Names>,
+    contains: &str,
+) -> Result<(u32, Option<Counted>)> {
+    if contains.is_empty() {
+        return Ok((total(db, Table::Apps)?, None));
     }
-    let text = name_contains.to_owned();
-    if let Some(trigram) = rare_trigram(db, name_contains)? {
-        let numbers = rare_hits(db, name_contains, &trigram, NO_LIMIT, 0)?;
-        let count = numbers.len() as u32;
-        let is_all = true;
-        return Ok((
-            count,
-            Some(FirstHits {
-                text,
-                numbers,
-                is_all,
-            }),
-        ));
-    }
-    let sql = "
-        SELECT number, name_key, id FROM app WHERE instr(name_key, ?1) > 0 ORDER BY name_key, id LIMIT ?2";
-    let hits: Vec<(i64, String, String)> = all(db, sql, params![name_contains, MAX_FIRST_HITS], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-    })?;
-    let is_all = (hits.len() as i64) < MAX_FIRST_HITS;
-    let mut count = hits.len() as u32;
-    if let Some((_, name_key, id)) = hits.last().filter(|_| !is_all) {
-        let sql = "
-            SELECT count(*) FROM app
-            WHERE (name_key, id) > (?2, ?3) AND instr(name_key, ?1) > 0";
-        count += number(db, sql, [name_contains, name_key, id])?;
-    }
-    let numbers = hits.into_iter().map(|(number, ..)| number).collect();
-    Ok((
-        count,
-        Some(FirstHits {
-            text,
-            numbers,
-            is_all,
-        }),
-    ))
+    let (count, numbers) = match (rare_trigram(db, contains)?, names) {
+        (Some(trigram), _) => {
+            let numbers = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
+            (numbers.len() as u32, Some(numbers))
+        }
+        (None, Some(names)) => (names.count(db, &by_name(contains))?, None),
+        (None, None) => {
+            let sql = "SELECT count(*) FROM app WHERE instr(name_key, ?1) > 0";
+            (number(db, sql, [contains])?, None)
+        }
+    };
+    let text = contains.to_owned();
+    Ok((count, Some(Counted { text, numbers })))
 }
 
 fn number(db: &Connection, sql: &str, values: impl Params) -> Result<u32> {
@@ -309,12 +320,25 @@ mod tests {
 
     use super::*;
     use crate::database::{create, open_file};
+    use crate::names::MOST_BYTES;
+
+    const PAGES: [(u32, Option<u32>); 8] = [
+        (0, Some(10)),
+        (3, Some(20)),
+        (3, Some(2)),
+        (90, Some(10)),
+        (95, Some(10)),
+        (200, Some(1)),
+        (1029, Some(10)),
+        (5, None),
+    ];
 
     fn database(names: &[String]) -> (Connection, TempDir) {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("portico.db");
         create(&path).unwrap();
         let db = open_file(&path).unwrap();
+        crate::ranges::tests::make_small(&db);
         run(&db, "BEGIN", []).unwrap();
         for (number, name) in names.iter().enumerate() {
             let app = App {
@@ -347,6 +371,7 @@ mod tests {
             })
             .collect();
         let (db, _directory) = database(&names);
+        let names_in_memory = Names::new(Table::Apps, MOST_BYTES);
         let mut texts: Vec<String> = names.iter().step_by(37).cloned().collect();
         texts.extend(
             names
@@ -381,38 +406,32 @@ mod tests {
                 .map(|(number, name)| (name, format!("{number:06}")))
                 .collect();
             expected.sort();
-            let (counted, hits) = count(&db, &text).unwrap();
-            assert_eq!(counted as usize, expected.len(), "{text:?}");
-            for (offset, limit) in [
-                (0, Some(10)),
-                (3, Some(2)),
-                (90, Some(10)),
-                (95, Some(10)),
-                (200, Some(1)),
-                (5, None),
-            ] {
-                let slice = Slice { offset, limit };
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &text, slice));
-                assert_eq!(remembered.is_some(), !text.is_empty(), "{text:?} {offset}");
-                if let Some(remembered) = remembered {
-                    assert_eq!(
-                        remembered.unwrap(),
-                        list(&db, &text, slice).unwrap(),
-                        "{text:?} {offset} {limit:?}"
-                    );
+            for names in [None, Some(&names_in_memory)] {
+                let (counted, known) = count(&db, names, &text).unwrap();
+                assert_eq!(counted as usize, expected.len(), "{text:?}");
+                for (offset, limit) in PAGES {
+                    let slice = Slice { offset, limit };
+                    let ids: Vec<_> = list(&db, names, &text, slice).unwrap();
+                    let ids: Vec<_> = ids.into_iter().map(|app| app.id).collect();
+                    let most = limit.map_or(usize::MAX, |limit| limit as usize);
+                    let page = expected.iter().skip(offset as usize).take(most);
+                    let page: Vec<_> = page.map(|(_, id)| id.clone()).collect();
+                    assert_eq!(ids, page, "{text:?} {offset} {limit:?}");
+                    let counted = known
+                        .as_ref()
+                        .and_then(|known| known.list(&db, names, &text, slice));
+                    assert_eq!(counted.is_some(), !text.is_empty(), "{text:?} {offset}");
+                    if let Some(counted) = counted {
+                        let counted: Vec<_> = counted.unwrap().into_iter().map(|app| app.id).collect();
+                        assert_eq!(counted, page, "{text:?} {offset} {limit:?}");
+                    }
+                    let another = format!("{text}, another");
+                    let another = known
+                        .as_ref()
+                        .and_then(|known| known.list(&db, names, &another, slice));
+                    assert!(another.is_none(), "{text:?}");
                 }
-                let another = format!("{text}, another");
-                let remembered = hits.as_ref().and_then(|hits| hits.list(&db, &another, slice));
-                assert!(remembered.is_none(), "{text:?}");
             }
-            let slice = Slice {
-                offset: 3,
-                limit: Some(20),
-            };
-            let found = list(&db, &text, slice).unwrap();
-            let found: Vec<_> = found.into_iter().map(|app| app.id).collect();
-            let expected: Vec<_> = expected.into_iter().skip(3).take(20).map(|(_, id)| id).collect();
-            assert_eq!(found, expected, "{text:?}");
         }
     }
 
@@ -423,8 +442,8 @@ mod tests {
         for length in [60, 64, 65, 20_000] {
             let text = "a".repeat(length);
             let expected = if length > 64 { 0 } else { 1_000 };
-            assert_eq!(count(&db, &text).unwrap().0, expected);
-            let found = list(&db, &text, Slice::first(10)).unwrap();
+            assert_eq!(count(&db, None, &text).unwrap().0, expected);
+            let found = list(&db, None, &text, Slice::first(10)).unwrap();
             assert_eq!(found.len(), expected.min(10) as usize);
         }
         // It takes three milliseconds. Searching the index for the whole text took 24 seconds.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::blocking::FEW;
+use super::ranges::Table;
 use super::transaction::{SqliteTransaction, State};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
@@ -59,14 +60,15 @@ impl Transaction for SqliteTransaction {
         slice: Slice,
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
-        let filter = filter.clone();
-        self.scan(move |db| users::list(db, &filter, slice, with_images))
+        let (filter, names) = (filter.clone(), self.names(Table::Users));
+        self.scan(move |db| users::list(db, names.as_deref(), &filter, slice, with_images))
             .await
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
-        let filter = filter.clone();
-        self.scan(move |db| users::count(db, &filter)).await
+        let (filter, names) = (filter.clone(), self.names(Table::Users));
+        self.scan(move |db| users::count(db, names.as_deref(), &filter))
+            .await
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
@@ -209,10 +211,11 @@ impl Transaction for SqliteTransaction {
                 .scan(move |db| apps::list_seen(db, &view, &contains, slice))
                 .await;
         }
-        let first_hits = self.first_hits.take();
+        let (counted, names) = (self.counted.take(), self.names(Table::Apps));
         self.scan(move |db| {
-            let page = first_hits.and_then(|hits| hits.list(db, &contains, slice));
-            page.unwrap_or_else(|| apps::list(db, &contains, slice))
+            let names = names.as_deref();
+            let page = counted.and_then(|counted| counted.list(db, names, &contains, slice));
+            page.unwrap_or_else(|| apps::list(db, names, &contains, slice))
         })
         .await
     }
@@ -222,9 +225,11 @@ impl Transaction for SqliteTransaction {
         if let Some(view) = self.view(&filter.viewer) {
             return self.scan(move |db| apps::count_seen(db, &view, &contains)).await;
         }
-        let (count, first_hits) = self.scan(move |db| apps::count(db, &contains)).await?;
-        // A write in between would make them wrong.
-        self.first_hits = first_hits.filter(|_| matches!(self.state, State::Reading(_)));
+        let names = self.names(Table::Apps);
+        let count = self.scan(move |db| apps::count(db, names.as_deref(), &contains));
+        let (count, counted) = count.await?;
+        // A write in between would make it wrong.
+        self.counted = counted.filter(|_| matches!(self.state, State::Reading(_)));
         Ok(count)
     }
 

@@ -20,7 +20,7 @@ use super::migrations;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
 /// What comes about by itself: a table, or a column of one that is copied.
-const DERIVED: [(&str, &str); 6] = [
+const DERIVED: [(&str, &str); 9] = [
     // Where an app stands in the index for searches.
     ("app", "number"),
     ("app_search", "*"),
@@ -28,6 +28,10 @@ const DERIVED: [(&str, &str); 6] = [
     ("app_search_data", "*"),
     ("app_search_idx", "*"),
     ("app_search_state", "*"),
+    // Kept by triggers.
+    ("range_state", "*"),
+    ("app_range", "*"),
+    ("user_range", "*"),
 ];
 
 /// Whether a column of the schema is copied, or comes about by itself.

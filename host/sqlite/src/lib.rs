@@ -31,8 +31,10 @@ mod health;
 mod interrupts;
 mod invites;
 mod migrations;
+mod names;
 mod pool;
 mod query;
+mod ranges;
 mod readers;
 mod restore;
 mod schema;
@@ -69,7 +71,9 @@ pub use restore::{Restored, restore};
 use database::{create, open_file, verify};
 use health::Health;
 use interrupts::StatementLimits;
+use names::{MOST_BYTES, Names};
 use pool::Pool;
+use ranges::Table;
 use readers::{MAX_SCANS, Readers};
 use transaction::{Resources, SqliteTransaction};
 use writer::Writer;
@@ -118,6 +122,8 @@ impl SqliteStorage {
                 limits,
                 ids: Ids::default(),
                 views_differ: false,
+                app_names: Arc::new(Names::new(Table::Apps, MOST_BYTES)),
+                user_names: Arc::new(Names::new(Table::Users, MOST_BYTES)),
             },
         })
     }

@@ -5,9 +5,10 @@
 
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
+use tracing::info;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 8;
+pub(super) const NEWEST: usize = 9;
 
 const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0001_initial.sql"),
@@ -18,6 +19,10 @@ const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0006_app_search_tail.sql"),
     include_str!("migrations/0007_user_by_email.sql"),
     include_str!("migrations/0008_disabled_users.sql"),
+    concat!(
+        include_str!("migrations/0009_name_ranges.sql"),
+        include_str!("fill_ranges.sql")
+    ),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
@@ -34,6 +39,11 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
     let done = version(connection)?;
     if done == NEWEST {
         return Ok(());
+    }
+    if done > 0 {
+        info!(
+            "bringing the tables from version {done} to {NEWEST}: with a million records this may take half a minute"
+        );
     }
     migrate(connection, done, NEWEST)
 }

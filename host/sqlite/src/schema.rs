@@ -125,6 +125,7 @@ mod tests {
         0xc9f3_7a76,
         0x86dc_0532,
         0x5cbe_8bef,
+        0xba03_9bb7,
     ];
 
     /// If this fails, backups made before would be refused: a released migration has changed, or another

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::apps::FirstHits;
+use super::apps::Counted;
 use super::batch::BlindWrite;
 use super::interrupts::StatementLimits;
+use super::names::Names;
 use super::pool::Pool;
+use super::ranges::Table;
 use super::readers::Reader;
 use super::writer::{WritePermit, Writer};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
@@ -24,8 +26,8 @@ pub(super) struct SqliteTransaction {
     pub(super) resources: Resources,
     pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
-    /// The first hits of the last count.
-    pub(super) first_hits: Option<FirstHits>,
+    /// What is known of the text that was counted last.
+    pub(super) counted: Option<Counted>,
     /// Whether it has written, and so could not be begun again.
     pub(super) has_written: bool,
     pub(super) failed: bool,
@@ -40,6 +42,8 @@ pub(super) struct Resources {
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.
     pub views_differ: bool,
+    pub app_names: Arc<Names>,
+    pub user_names: Arc<Names>,
 }
 
 /// What a transaction works with.
@@ -91,7 +95,7 @@ impl SqliteTransaction {
             resources,
             setter,
             trail,
-            first_hits: None,
+            counted: None,
             has_written: false,
             failed: false,
         }
@@ -100,6 +104,15 @@ impl SqliteTransaction {
     /// The view that a statement takes; none if it shows all apps.
     pub(super) fn view(&self, viewer: &Viewer) -> Option<View> {
         self.resources.views_differ.then(|| View::of(viewer))?
+    }
+
+    /// The names of a table in memory; none if the transaction writes: they are good for what is committed.
+    pub(super) fn names(&self, table: Table) -> Option<Arc<Names>> {
+        let names = match table {
+            Table::Apps => &self.resources.app_names,
+            Table::Users => &self.resources.user_names,
+        };
+        matches!(self.state, State::Reading(_)).then(|| names.clone())
     }
 
     /// Runs a statement that changes this user, on this thread. Returns whether there is one.

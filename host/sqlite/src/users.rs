@@ -2,9 +2,11 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
+use super::names::{ANY_KIND, MAX_PLACES, Names, Wanted};
 use super::query::{all, exists, first, run, sized};
+use super::ranges::{Place, Table, place, total};
 use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
-use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter,
@@ -37,7 +39,8 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     })
 }
 
-/// The users that a filter matches, but for the email.
+/// The users that a filter matches, but for the email. The filter is one of a transaction that writes, of an email,
+/// or of a long list: others are of everyone, or look into the names in memory.
 macro_rules! matching {
     ($by_email:literal) => {
         concat!(
@@ -61,12 +64,54 @@ fn matching(filter: &UserFilter) -> &'static str {
     }
 }
 
+/// What a filter without an email looks for in the names in memory. The kinds are numbered as in `ranges.rs`.
+fn wanted(filter: &UserFilter) -> Wanted<'_> {
+    let of_provider = match filter.provider {
+        None => ANY_KIND,
+        Some(Provider::Credentials) => 0b00_00_11,
+        Some(Provider::Oidc) => 0b00_11_00,
+        Some(Provider::Ldap) => 0b11_00_00,
+    };
+    let of_state = match filter.disabled {
+        None => ANY_KIND,
+        Some(false) => 0b01_01_01,
+        Some(true) => 0b10_10_10,
+    };
+    Wanted {
+        text: filter.name_contains.as_deref().unwrap_or_default(),
+        kinds: of_provider & of_state,
+    }
+}
+
 pub(super) fn list(
     db: &Connection,
+    names: Option<&Names>,
     filter: &UserFilter,
     slice: Slice,
     with_images: bool,
 ) -> Result<Vec<ListedUser>> {
+    const COLUMNS: &str = "SELECT id, name, email, email_verified, provider, disabled, iif(?1, image, NULL)";
+    let mut size = AnswerSize::default();
+    if filter.is_everyone() {
+        let Place { key, id, skipped } = place(db, Table::Users, slice.offset)?;
+        let sql = format!(
+            "{COLUMNS} FROM user WHERE (name_key, id) >= (?2, ?3) ORDER BY name_key, id LIMIT ?4 OFFSET ?5"
+        );
+        let values = params![with_images, key, id, limit(slice), skipped];
+        return all(db, &sql, values, |row| sized(&mut size, listed(row)?));
+    }
+    if filter.email.is_none()
+        && let Some(names) = names
+        && let Some(limit) = slice.limit.filter(|limit| *limit <= MAX_PLACES)
+    {
+        let sql =
+            format!("{COLUMNS} FROM user WHERE name_key = ?2 AND id >= ?3 ORDER BY id LIMIT 1 OFFSET ?4");
+        let places = names.places(db, &wanted(filter), slice.offset, limit)?;
+        let users = places.iter().filter_map(|Place { key, id, skipped }| {
+            first(db, &sql, params![with_images, key, id, skipped], listed).transpose()
+        });
+        return users.map(|user| sized(&mut size, user?)).collect();
+    }
     let sql = format!(
         "SELECT id, name, email, email_verified, provider, disabled, iif(?5, image, NULL) {}
         ORDER BY name_key, id LIMIT ?6 OFFSET ?7",
@@ -81,22 +126,28 @@ pub(super) fn list(
         limit(slice),
         slice.offset,
     ];
-    let mut size = AnswerSize::default();
-    all(db, &sql, values, |row| {
-        let user = ListedUser {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            email: row.get(2)?,
-            email_verified: optional_timestamp(row, 3)?,
-            provider: row.get::<_, EnumText<_>>(4)?.0,
-            disabled: row.get(5)?,
-            image: row.get(6)?,
-        };
-        sized(&mut size, user)
+    all(db, &sql, values, |row| sized(&mut size, listed(row)?))
+}
+
+fn listed(row: &Row<'_>) -> Result<ListedUser> {
+    Ok(ListedUser {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        email: row.get(2)?,
+        email_verified: optional_timestamp(row, 3)?,
+        provider: row.get::<_, EnumText<_>>(4)?.0,
+        disabled: row.get(5)?,
+        image: row.get(6)?,
     })
 }
 
-pub(super) fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
+pub(super) fn count(db: &Connection, names: Option<&Names>, filter: &UserFilter) -> Result<u32> {
+    if filter.is_everyone() {
+        return total(db, Table::Users);
+    }
+    if let Some(names) = names.filter(|_| filter.email.is_none()) {
+        return names.count(db, &wanted(filter));
+    }
     let values = params![
         filter.provider.map(EnumText),
         filter.name_contains.as_deref().unwrap_or_default(),
@@ -268,7 +319,7 @@ mod tests {
         );
         assert_eq!(
             plan(&format!("SELECT id {ANY_EMAIL} ORDER BY name_key, id")),
-            "SCAN user USING INDEX user_by_name"
+            "SCAN user USING COVERING INDEX user_by_name"
         );
     }
 }

@@ -200,24 +200,40 @@ async fn fill(storage: &dyn DashboardStorage, apps: usize, users: usize) -> anyh
     })
 }
 
-/// App `number` of `count`. Names begin with scattered words, so that hits are spread over all names.
-fn app(id: String, number: usize, count: usize) -> StoredApp {
-    const FIRST: [&str; 16] = [
-        "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
-        "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
-    ];
+/// The words with which names begin, in order.
+pub const FIRST_WORDS: [&str; 16] = [
+    "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
+    "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
+];
+
+/// The word of record `number` of `count` by which it can be found.
+fn marked(number: usize, count: usize) -> &'static str {
     const SECOND: [&str; 12] = [
         "archive", "backup", "calendar", "download", "editor", "feed", "gallery", "home", "index", "journal",
         "kitchen", "library",
     ];
-    // An odd factor scatters the numbers.
-    let scattered = number.wrapping_mul(2_654_435_761) >> 7;
-    let marked = match number {
+    match number {
         number if number == count / 2 => ONCE,
         number if number % 1000 == 400 => RARE,
-        _ => SECOND[scattered / 16 % SECOND.len()],
-    };
-    let name = format!("{} {marked} {COMMON} {number:06}", FIRST[scattered % FIRST.len()]);
+        _ => SECOND[scattered(number) / 16 % SECOND.len()],
+    }
+}
+
+/// An odd factor scatters the numbers.
+fn scattered(number: usize) -> usize {
+    number.wrapping_mul(2_654_435_761) >> 7
+}
+
+/// The name of record `number` of `count`, with a word that all have. Names begin with scattered words, so that
+/// hits are spread over all names.
+pub fn name(number: usize, count: usize, common: &str) -> String {
+    let first = FIRST_WORDS[scattered(number) % FIRST_WORDS.len()];
+    format!("{first} {} {common} {number:06}", marked(number, count))
+}
+
+/// App `number` of `count`.
+pub fn app(id: String, number: usize, count: usize) -> StoredApp {
+    let (name, marked) = (name(number, count, COMMON), marked(number, count));
     StoredApp {
         name_key: name_key(&name),
         app: App {

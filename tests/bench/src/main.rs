@@ -14,6 +14,7 @@ mod postgresql;
 mod process;
 mod report;
 mod rows;
+mod scale;
 mod steps;
 
 use std::{
@@ -54,6 +55,8 @@ struct Cli {
 enum Command {
     /// Time each step of a call separately
     Steps,
+    /// Time every procedure with many apps and users, beside the same with few
+    Scale(scale::Options),
     /// Print how many microseconds it takes to make a page durable in this folder (used internally)
     Page {
         /// The folder
@@ -80,12 +83,18 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let may_be_slow = matches!(&cli.command, Some(Command::Scale(options)) if options.is_quick());
     ensure!(
-        !cfg!(debug_assertions),
+        may_be_slow || !cfg!(debug_assertions),
         "only a release build says anything: use `make bench`"
     );
+    let this = std::env::current_exe()?;
+    let portico = cli.portico.unwrap_or_else(|| this.with_file_name("portico"));
     match cli.command {
         None => {}
+        Some(Command::Scale(options)) => {
+            return scale::run(&options, this, portico).map(|()| ExitCode::SUCCESS);
+        }
         Some(Command::Steps) => return steps::run().map(|()| ExitCode::SUCCESS),
         Some(Command::Page { folder }) => {
             println!("{}", disk::time_of_a_page(&folder)?.as_micros());
@@ -95,8 +104,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             return native::run(&data, database.as_deref()).map(|()| ExitCode::SUCCESS);
         }
     }
-    let this = std::env::current_exe()?;
-    let portico = cli.portico.unwrap_or_else(|| this.with_file_name("portico"));
     ensure!(
         portico.exists(),
         "{} is missing: use `make bench`, which builds it",

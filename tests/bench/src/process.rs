@@ -122,19 +122,31 @@ impl Server {
 
     /// Its memory now.
     pub fn memory(&self) -> anyhow::Result<Memory> {
-        let status = self.proc("status")?;
-        let field = |name: &str| -> anyhow::Result<f64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kib = line.and_then(|line| line.split_whitespace().next());
-            Ok(kib
-                .with_context(|| format!("no {name} in a process's status"))?
-                .parse::<f64>()?
-                / 1024.0)
-        };
         Ok(Memory {
-            resident: field("VmRSS:")?,
-            anonymous: field("RssAnon:")?,
+            resident: self.status("VmRSS:")?,
+            anonymous: self.status("RssAnon:")?,
         })
+    }
+
+    /// The most memory that it has had since [`Server::forget_peak`], in MiB.
+    pub fn peak(&self) -> anyhow::Result<f64> {
+        self.status("VmHWM:")
+    }
+
+    /// From now on, the peak is that of what comes.
+    pub fn forget_peak(&self) -> anyhow::Result<()> {
+        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset the peak")
+    }
+
+    /// A field of its status, in MiB.
+    fn status(&self, name: &str) -> anyhow::Result<f64> {
+        let status = self.proc("status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kib = line.and_then(|line| line.split_whitespace().next());
+        Ok(kib
+            .with_context(|| format!("no {name} in a process's status"))?
+            .parse::<f64>()?
+            / 1024.0)
     }
 
     fn proc(&self, file: &str) -> anyhow::Result<String> {
@@ -165,6 +177,14 @@ impl Connection {
 
     /// Sends a request and returns the body of the answer. Fails if it is not a success.
     pub fn ask(&mut self, request: &str) -> anyhow::Result<String> {
+        let (status, body) = self.send(request)?;
+        let body = String::from_utf8(body)?;
+        ensure!(status == "200", "{status}: {body}");
+        Ok(body)
+    }
+
+    /// Sends a request and returns the status and the body of the answer.
+    pub fn send(&mut self, request: &str) -> anyhow::Result<(String, Vec<u8>)> {
         self.0.get_mut().write_all(request.as_bytes())?;
         let mut status = String::new();
         let mut length = 0;
@@ -186,9 +206,8 @@ impl Connection {
         }
         let mut body = vec![0; length];
         self.0.read_exact(&mut body)?;
-        let body = String::from_utf8(body)?;
-        ensure!(status.contains(" 200 "), "{status}: {body}");
-        Ok(body)
+        let status = status.split(' ').nth(1).unwrap_or_default().to_owned();
+        Ok((status, body))
     }
 }
 

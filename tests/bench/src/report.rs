@@ -172,7 +172,7 @@ impl fmt::Display for Figure {
 }
 
 /// Formats microseconds.
-fn duration(micros: f64) -> String {
+pub fn duration(micros: f64) -> String {
     match micros {
         micros if micros < 100.0 => format!("{micros:.1} us"),
         micros if micros < 1_000.0 => format!("{micros:.0} us"),

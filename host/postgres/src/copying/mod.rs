@@ -27,11 +27,17 @@ use cells::{Cell, hashed, table_name};
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
 /// What comes about by itself: a table, or a column of one that is copied.
-const DERIVED: [(&str, &str); 3] = [
+const DERIVED: [(&str, &str); 8] = [
     ("identity", "subject_hash"),
     ("portico_version", "*"),
     // Counts of the last minutes.
     ("shared_record", "*"),
+    // Kept by triggers.
+    ("range_state", "*"),
+    ("app_range", "*"),
+    ("app_range_change", "*"),
+    ("user_account_range", "*"),
+    ("user_account_range_change", "*"),
 ];
 
 /// Copying takes as long as it takes; a copy that has lost its program ends some day.

@@ -289,7 +289,7 @@ async fn an_insertion_of_many_records_shares_its_commit() {
 }
 
 #[tokio::test]
-async fn only_a_read_transaction_remembers_the_first_hits() {
+async fn only_a_read_transaction_remembers_the_counted() {
     let (storage, _directory) = store();
     let any = AppFilter {
         name_contains: Some("any".into()),
@@ -297,10 +297,10 @@ async fn only_a_read_transaction_remembers_the_first_hits() {
     };
     let mut reading = reading(&storage).await.unwrap();
     assert_eq!(reading.count_apps(&any).await, Ok(0));
-    assert!(reading.first_hits.is_some());
+    assert!(reading.counted.is_some());
     let mut writing = writing(&storage).await;
     assert_eq!(writing.count_apps(&any).await, Ok(0));
-    assert!(writing.first_hits.is_none(), "a write would make them wrong");
+    assert!(writing.counted.is_none(), "a write would make it wrong");
 }
 
 #[tokio::test]

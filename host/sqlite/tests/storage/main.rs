@@ -15,6 +15,7 @@ mod nested;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod races;
+mod ranges;
 mod records;
 #[path = "../../../../tests/support/records.rs"]
 mod records_to_store;
@@ -81,6 +82,11 @@ on_every_driver! {
         users_are_found_by_their_whole_email
         a_subject_belongs_to_one_user
         group_board_and_engine_names_are_taken_once
+    }
+    ranges {
+        pages_and_counts_are_right_after_every_change
+        pages_and_counts_are_right_beside_writers
+        a_name_is_nowhere_after_its_deletion_although_a_range_began_with_it
     }
     races {
         one_of_fifty_that_take_an_invite_gets_it

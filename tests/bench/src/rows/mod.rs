@@ -160,7 +160,7 @@ impl Bench {
     }
 
     /// The command that starts Portico.
-    fn portico_command(&self, data: &Path) -> std::process::Command {
+    pub fn portico_command(&self, data: &Path) -> std::process::Command {
         let mut command = on_two_cores(&self.portico);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
