@@ -32,6 +32,9 @@ pub(super) struct Wanted<'a> {
     pub kinds: u8,
 }
 
+/// Of a text of at most so many bytes it is remembered how many names of a range have it.
+const MOST_REMEMBERED: usize = 256;
+
 /// All kinds of records.
 pub(super) const ANY_KIND: u8 = u8::MAX;
 
@@ -64,7 +67,7 @@ impl Names {
         let (mut count, mut numbers) = (0, HashSet::new());
         self.walk(db, &search, |range, copy| {
             numbers.insert(range.number);
-            count += copy.map_or(0, |copy| copy.hits(&search).count());
+            count += copy.map_or(0, |copy| copy.count(&search));
             Ok(true)
         })?;
         self.forget_others(&numbers);
@@ -203,6 +206,15 @@ struct RangeNames {
     /// Of what kind each record is.
     kinds: Vec<u8>,
     grams: Grams,
+    /// What was counted last: each page of a search comes with its total.
+    counted: Mutex<Option<Counted>>,
+}
+
+/// How many names of a range a search finds.
+struct Counted {
+    text: String,
+    kinds: u8,
+    count: usize,
 }
 
 impl RangeNames {
@@ -213,6 +225,7 @@ impl RangeNames {
             ends: Vec::with_capacity(range.records as usize),
             kinds: Vec::with_capacity(range.records as usize),
             grams: Grams::default(),
+            counted: Mutex::default(),
         };
         let mut statement = db.prepare_cached(table.statements().names)?;
         let mut names = statement.query(params![range.first_key, range.first_id, range.records])?;
@@ -229,14 +242,36 @@ impl RangeNames {
     }
 
     fn bytes(&self) -> usize {
-        self.text.len() + self.ends.len() * size_of::<u32>() + self.kinds.len() + Grams::BITS / 8
+        self.text.len()
+            + self.ends.len() * size_of::<u32>()
+            + self.kinds.len()
+            + Grams::BITS / 8
+            + MOST_REMEMBERED
+    }
+
+    /// How many names a search finds.
+    fn count(&self, search: &Search<'_>) -> usize {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*counted {
+            Some(last) if last.kinds == search.kinds && last.text == search.text => last.count,
+            _ => {
+                let count = self.hits(search).count();
+                // The copies are bounded, and so is what they remember.
+                *counted = (search.text.len() <= MOST_REMEMBERED).then(|| Counted {
+                    text: search.text.to_owned(),
+                    kinds: search.kinds,
+                    count,
+                });
+                count
+            }
+        }
     }
 
     /// The indexes of the names that a search finds.
     fn hits<'a>(&'a self, search: &'a Search<'_>) -> impl Iterator<Item = usize> + 'a {
         let (mut index, mut from) = (0, 0);
         let mut next = move || {
-            if search.length == 0 {
+            if search.text.is_empty() {
                 index += 1;
                 return (index <= self.ends.len()).then(|| index - 1);
             }
@@ -285,7 +320,7 @@ impl RangeNames {
 /// What is looked for in each copy.
 struct Search<'a> {
     finder: Finder<'a>,
-    length: usize,
+    text: &'a str,
     kinds: u8,
     /// Bits of [`Grams`] that a name with the text has.
     bits: Vec<u16>,
@@ -302,7 +337,7 @@ impl<'a> Search<'a> {
         };
         Self {
             finder: Finder::new(text),
-            length: text.len(),
+            text: wanted.text,
             kinds: wanted.kinds,
             bits: grams.take(Grams::MOST_TRIED).map(Grams::bit).collect(),
         }

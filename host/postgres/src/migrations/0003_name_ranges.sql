@@ -18,7 +18,7 @@ CREATE TABLE range_state (
     fold_every integer NOT NULL CHECK (fold_every >= 1)
 );
 
-INSERT INTO range_state VALUES (1, 2048, 128);
+INSERT INTO range_state VALUES (1, 8192, 128);
 
 CREATE TABLE app_range (
     first_key text COLLATE "C" NOT NULL,
@@ -36,9 +36,9 @@ CREATE TABLE app_range_change (
 
 INSERT INTO app_range (first_key, first_id, records)
     SELECT CASE place WHEN 0 THEN '' ELSE name_key END, CASE place WHEN 0 THEN '' ELSE id END,
-        least(1024, (SELECT count(*) FROM app) - place)
+        least(4096, (SELECT count(*) FROM app) - place)
     FROM (SELECT name_key, id, row_number() OVER (ORDER BY name_key, id) - 1 AS place FROM app) AS numbered
-    WHERE place % 1024 = 0;
+    WHERE place % 4096 = 0;
 INSERT INTO app_range (first_key, first_id, records) VALUES ('', '', 0) ON CONFLICT DO NOTHING;
 
 CREATE FUNCTION app_range_fold() RETURNS void LANGUAGE plpgsql AS $$
@@ -169,9 +169,9 @@ CREATE TABLE user_account_range_change (
 
 INSERT INTO user_account_range (first_key, first_id, records)
     SELECT CASE place WHEN 0 THEN '' ELSE name_key END, CASE place WHEN 0 THEN '' ELSE id END,
-        least(1024, (SELECT count(*) FROM user_account) - place)
+        least(4096, (SELECT count(*) FROM user_account) - place)
     FROM (SELECT name_key, id, row_number() OVER (ORDER BY name_key, id) - 1 AS place FROM user_account) AS numbered
-    WHERE place % 1024 = 0;
+    WHERE place % 4096 = 0;
 INSERT INTO user_account_range (first_key, first_id, records) VALUES ('', '', 0) ON CONFLICT DO NOTHING;
 
 CREATE FUNCTION user_account_range_fold() RETURNS void LANGUAGE plpgsql AS $$

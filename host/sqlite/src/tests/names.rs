@@ -183,7 +183,7 @@ fn an_earlier_state_is_searched_beside_a_later_one() {
 #[test]
 fn ranges_are_divided_anew_alike() {
     let (db, _directory) = database();
-    for number in 0..3_000 {
+    for number in 0..9_000 {
         apps::insert(&db, &app(&format!("{number:04}"), &format!("{}", number % 7))).unwrap();
     }
     ranges::tests::check(&db, "app");

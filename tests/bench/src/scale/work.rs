@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use portico_tests::procedures::{Row, TABLE};
-use portico_tests::{PASSWORD, Session, World, trpc_query_path};
+use portico_tests::{PASSWORD, Session, Target, World, trpc_query_path};
 use serde_json::{Value, json};
 
 use super::fill::{app_id, user_id};
@@ -149,6 +149,10 @@ pub fn measure(
         connection: Connection::new(server.address)?,
         repeats: if quick { 7 } else { REPEATS },
     };
+    let root = Target {
+        id: world.admin.user_id.clone(),
+        name: "root".into(),
+    };
     let mut figures = Vec::new();
     for read in reads(size) {
         if read.work.contains(only) {
@@ -172,6 +176,8 @@ pub fn measure(
         let next = || {
             let target = match row.name {
                 "user.delete" => &world.new_target(),
+                // Of one's own.
+                "session.delete" => &root,
                 _ => &target,
             };
             request(row, &world.input(row, target)).with_key(&token).text()
