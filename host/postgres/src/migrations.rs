@@ -97,9 +97,10 @@ pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
 }
 
 async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {
-    let row = client
-        .query_one("SELECT to_regclass($1) IS NOT NULL", &[&table])
-        .await?;
+    // Reads the catalog itself. Where `to_regclass` has found nothing before, it finds nothing again after
+    // another host has made the table, until the transaction ends.
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = $1 AND pg_table_is_visible(oid))";
+    let row = client.query_one(sql, &[&table]).await?;
     Ok(row.try_get(0)?)
 }
 
