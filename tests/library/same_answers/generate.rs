@@ -230,13 +230,16 @@ impl Generator {
         if procedure == "state.apply" && !is_any && self.rng.u8(..4) != 0 {
             return Caller::Operator;
         }
-        // Only users with sessions can list some, and only those who have listed some can end one.
-        if procedure.starts_with("session.") && !is_any {
-            let sessions = match procedure {
-                "session.getAll" | "session.deleteOthers" => &self.world.sessions,
-                _ => &self.world.listed_sessions,
-            };
-            let owners = sessions.there.iter().map(|session| session.user_id.clone());
+        // Only users with sessions can list some, only those who have listed some can end one, and only users
+        // with keys can end one of their own.
+        let owned = match procedure {
+            "session.getAll" | "session.deleteOthers" => Some(&self.world.sessions),
+            "session.delete" => Some(&self.world.listed_sessions),
+            "apiKeys.deleteOwn" => Some(&self.world.keys),
+            _ => None,
+        };
+        if let Some(owned) = owned.filter(|_| !is_any) {
+            let owners = owned.there.iter().map(|secret| secret.user_id.clone());
             let owners: Vec<_> = owners.collect();
             if let Some(id) = self.rng.choice(owners) {
                 return Caller::Vouched {
