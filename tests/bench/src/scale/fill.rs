@@ -155,7 +155,7 @@ impl<'a> Target<'a> {
         Ok(match database {
             Database::Sqlite(file) => {
                 let connection = Connection::open(file)?;
-                connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN")?;
+                connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -2097152; BEGIN")?;
                 Self::Sqlite(connection)
             }
             Database::Postgresql { server, name, .. } => {
