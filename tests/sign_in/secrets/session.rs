@@ -165,8 +165,17 @@ fn things(admin: &Recorded<Key>) {
     let board = admin.board("Home", true);
     let share = json!({"boardId": board, "users": [user.id], "groups": [group]});
     admin.mutate("board.share", &share).assert_done();
+    let other = json!({"id": board, "name": "Start", "isPublic": true, "items": []});
+    admin.mutate("board.update", &other).assert_done();
+    let name = json!({"groupId": group, "name": "Friends"});
+    admin.mutate("group.rename", &name).assert_done();
+    admin.query("icon.search", &json!({"query": "a"})).data();
     admin.query("board.byId", &json!({"id": board})).data();
     let engine = admin.search_engine("Search", "s");
+    let other = json!({
+        "id": engine, "name": "Find", "short": "f", "urlTemplate": "https://find.example/%s", "iconUrl": "/find.svg",
+    });
+    admin.mutate("searchEngine.update", &other).assert_done();
     for (procedure, id) in [
         ("group.deleteGroup", &group),
         ("board.delete", &board),
@@ -226,6 +235,11 @@ fn own(tape: &Tape, server: &Portico, admin: &Recorded<Key>, root_id: &Value) {
     let other = sessions.find(|session| session["current"] == false);
     let other = json!({"id": other.expect("the other session")["id"]});
     own.mutate("session.delete", &other).assert_done();
+    own.mutate("session.deleteOthers", &NO_INPUT).data();
+    let made = own.mutate("apiKeys.createOwn", &json!({"name": "laptop"}));
+    own.shows("a key of one's own", &made, "/result/data/apiKey");
+    let which = json!({"apiKeyId": made.data()["id"]});
+    own.mutate("apiKeys.deleteOwn", &which).assert_done();
     let image = json!({"userId": id, "image": "data:image/png;base64,iVBORw0KGgo="});
     let (boards, engine) = (json!(null), json!(null));
     for (procedure, input) in [

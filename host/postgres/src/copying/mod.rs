@@ -71,9 +71,8 @@ impl DatabaseReader {
             ensure!(found.version > 0, "it has no tables of Portico");
             ensure!(
                 found.version >= NEWEST,
-                "its tables are of version {found}, and those of this portico of version {}: start `portico serve` \
-                 on it once, which brings them up to date",
-                NEWEST
+                "its tables are of version {found}, and those of this portico of version {NEWEST}: start `portico serve` \
+                 on it once, which brings them up to date"
             );
             check_not_newer(found)?;
             Ok(connection)
@@ -355,8 +354,7 @@ async fn lock(client: &Client) -> anyhow::Result<()> {
 fn check_not_newer(found: Version) -> anyhow::Result<()> {
     ensure!(
         found.version <= NEWEST,
-        "its tables are of version {found}, and this portico knows those up to version {}: copy with the newer portico",
-        NEWEST
+        "its tables are of version {found}, and this portico knows those up to version {NEWEST}: copy with the newer portico"
     );
     Ok(())
 }
