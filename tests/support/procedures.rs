@@ -374,11 +374,11 @@ pub static TABLE: &[Row] = &[
         .rest("DELETE", "/api/apiKeys/own/{apiKeyId}").weight(8),
     mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
     query("session.getAll", SignedIn, none).weight(25),
-    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(25),
+    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(40),
     mutation("session.deleteOthers", SignedIn, |it| {
         it.spare_session();
         NO_INPUT
-    }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(4),
+    }).rest("DELETE", "/api/sessions/others").about(About::Caller).weight(3),
     query("invite.getAll", ADMIN, none).rest("GET", "/api/invites").weight(10),
     mutation("invite.createInvite", ADMIN, |_| json!({"expirationDate": "2999-12-31T00:00:00.000Z"}))
         .rest("POST", "/api/invites").weight(25),

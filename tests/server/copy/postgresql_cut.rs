@@ -69,7 +69,7 @@ impl Gated {
 
     fn sessions(&self, condition: &str) -> usize {
         let sql = format!(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = 'home' AND application_name = 'portico' AND {condition}"
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = 'home' AND application_name LIKE 'portico%' AND {condition}"
         );
         self.postgresql.run("postgres", &sql).parse().expect("a number")
     }

@@ -71,7 +71,9 @@ impl Operations {
                     })
                 };
                 // The body is optional where the path holds every required field.
-                operation["requestBody"] = body(schema, in_path.is_empty() || needs_body);
+                let is_optional = matches!(procedure.input, Shape::Optional(_));
+                let is_required = (in_path.is_empty() && !is_optional) || needs_body;
+                operation["requestBody"] = body(schema, is_required);
                 codes.push(Code::UnsupportedMediaType);
             }
         }

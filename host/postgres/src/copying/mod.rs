@@ -354,7 +354,7 @@ async fn lock(client: &Client) -> anyhow::Result<()> {
 fn check_not_newer(found: Version) -> anyhow::Result<()> {
     ensure!(
         found.version <= NEWEST,
-        "its tables are of version {found}, and this portico knows those up to version {NEWEST}: copy with the newer portico"
+        "its tables are of version {found}, and this portico knows versions up to {NEWEST}: copy with the newer portico"
     );
     Ok(())
 }
