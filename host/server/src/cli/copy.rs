@@ -8,10 +8,9 @@ use portico_postgres::{PostgresStorage, copying as postgres};
 use portico_server::data_dir::DataDir;
 use portico_sqlite::copying as sqlite;
 use portico_storage::copying::{Counts, RowReader, RowWriter, Step, copy};
-use serde::Deserialize;
 
 use super::{
-    layers::layered,
+    copy_places::CopySettings,
     output::print,
     process::block_on,
     progress::{Progress, Signals},
@@ -42,31 +41,6 @@ pub struct Copy {
     #[command(flatten)]
     places: CopySettings,
 }
-
-/// From where to where; in the file under `[copy]`.
-#[derive(Args, Deserialize, Default, Clone)]
-#[serde(default, deny_unknown_fields)]
-pub struct CopySettings {
-    /// The source: sqlite:DIR with a data directory, or postgres://USER:PASSWORD@HOST/DATABASE. A
-    /// password is safer in the environment, where `ps` does not show it
-    #[arg(
-        long,
-        env = "PORTICO_COPY_FROM",
-        hide_env_values = true,
-        value_name = "DATABASE"
-    )]
-    from: Option<String>,
-    /// The target, written in the same way
-    #[arg(
-        long,
-        env = "PORTICO_COPY_TO",
-        hide_env_values = true,
-        value_name = "DATABASE"
-    )]
-    to: Option<String>,
-}
-
-layered!(CopySettings { from, to });
 
 impl Copy {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {

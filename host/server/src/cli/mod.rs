@@ -7,6 +7,7 @@ mod backup;
 mod call;
 mod component;
 mod copy;
+mod copy_places;
 mod database;
 mod difference;
 mod document;

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, copy::CopySettings, front::FrontSettings, layers::layered,
-    ldap::LdapArgs, oidc::OidcArgs,
+    apps::AppSettings, audit::AuditSettings, copy_places::CopySettings, front::FrontSettings,
+    layers::layered, ldap::LdapArgs, oidc::OidcArgs,
 };
 
 /// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
