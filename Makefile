@@ -42,7 +42,7 @@ nextest:
 # The tests that need a server of PostgreSQL go by their names: one that starts a server without such a name
 # fails (tests/support/postgresql.rs). Those that take minutes, or need other programs too, are left to `make test-all`.
 postgresql_tests := test(postgresql) | binary_id(portico-postgres::database)
-long_postgresql_tests := test(postgresql_failover::) | test(same_answers::) | test(faults::) | test(embedding::)
+long_postgresql_tests := test(postgresql_failover::) | test(postgresql_cut::) | test(durability::) | test(same_answers::) | test(faults::) | test(embedding::)
 # Where Debian's packages keep the server's programs.
 with_postgresql = PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))"
 
