@@ -3,6 +3,9 @@
 
 mod blocking;
 mod names;
+#[expect(dead_code, reason = "two of its records are for other tests")]
+#[path = "../../../tests/support/records.rs"]
+mod records;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,10 +23,9 @@ use super::database::open_file;
 use super::query::run;
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
-use portico_model::{App, ColorScheme, Provider, User};
 use portico_storage::{
-    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, NewUser, Result,
-    SharedSnapshot, Snapshot, StoredApp, hash_secret,
+    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, SharedSnapshot,
+    Snapshot, hash_secret,
 };
 
 struct Store {
@@ -52,44 +54,6 @@ fn context() -> CallContext {
         audit: None,
         new_token: None,
         snapshot: SharedSnapshot::default(),
-    }
-}
-
-/// An app whose name-key is its name.
-fn app(id: &str, name: &str) -> StoredApp {
-    StoredApp {
-        app: App {
-            id: id.into(),
-            name: name.into(),
-            description: None,
-            icon_url: "icon".into(),
-            href: None,
-            ping_url: None,
-        },
-        name_key: name.into(),
-    }
-}
-
-/// A user whose name-key is the name.
-fn user(id: &str, name: &str) -> NewUser {
-    NewUser {
-        user: User {
-            id: id.into(),
-            name: name.into(),
-            email: None,
-            email_verified: None,
-            image: None,
-            provider: Provider::Credentials,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: false,
-        },
-        name_key: name.into(),
-        color_scheme: ColorScheme::Dark,
-        password_hash: None,
     }
 }
 

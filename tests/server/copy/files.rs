@@ -111,7 +111,7 @@ fn what_cannot_be_copied_is_refused_with_words() {
         &to,
         &["not a Portico database"],
     );
-    let dangling = "PRAGMA foreign_keys = OFF; INSERT INTO group_member VALUES ('nobody', 'nowhere')";
+    let dangling = "PRAGMA foreign_keys = OFF; INSERT INTO group_member VALUES ('missing', 'missing')";
     refused(
         &change("dangling", dangling),
         &to,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fastrand::Rng;
 use portico_model::Provider;
 use portico_storage::{
     AppFilter, DashboardStorage, DashboardTransaction, NewUser, Profile, Slice, UserFilter, Viewer,
@@ -13,30 +14,17 @@ use tokio::task::JoinSet;
 
 use crate::store::{Store, app, context, user};
 
-/// The numbers of a generator: the same in every run.
-struct Random(u64);
+/// One of few names.
+fn any_name(random: &mut Rng) -> String {
+    const PARTS: [&str; 6] = ["a", "ab", "ö", "ß", "ω", "%_"];
+    let mut part = || PARTS[random.usize(..PARTS.len())];
+    format!("{}{}", part(), part())
+}
 
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-
-    /// One of few names.
-    fn name(&mut self) -> String {
-        const PARTS: [&str; 6] = ["a", "ab", "ö", "ß", "ω", "%_"];
-        let mut part = || PARTS[self.below(PARTS.len() as u64) as usize];
-        format!("{}{}", part(), part())
-    }
-
-    fn page(&mut self, records: usize) -> Slice {
-        Slice {
-            offset: self.below(records as u64 + 2) as u32,
-            limit: Some(self.below(9) as u32),
-        }
+fn any_page(random: &mut Rng, records: usize) -> Slice {
+    Slice {
+        offset: random.u32(..records as u32 + 2),
+        limit: Some(random.u32(..9)),
     }
 }
 
@@ -49,29 +37,28 @@ struct Records {
 
 impl Records {
     /// Makes one change of each, here and in the storage.
-    async fn change(&mut self, writer: &mut dyn DashboardTransaction, random: &mut Random, grows: bool) {
-        let id = format!("{:02}", random.below(60));
-        match random.below(if grows { 5 } else { 9 }) {
+    async fn change(&mut self, writer: &mut dyn DashboardTransaction, random: &mut Rng, grows: bool) {
+        let id = format!("{:02}", random.u8(..60));
+        match random.u8(..if grows { 5 } else { 9 }) {
             0..3 if !self.apps.contains_key(&id) => {
-                let name = random.name();
+                let name = any_name(random);
                 writer.insert_apps(&[app(&id, &name)]).await.unwrap();
                 self.apps.insert(id.clone(), name);
-                let provider =
-                    [Provider::Credentials, Provider::Oidc, Provider::Ldap][random.below(3) as usize];
-                let name = format!("{} {id}", random.name());
+                let provider = [Provider::Credentials, Provider::Oidc, Provider::Ldap][random.usize(..3)];
+                let name = format!("{} {id}", any_name(random));
                 let mut user: NewUser = user(&id, &name);
                 user.user.provider = provider;
                 writer.insert_user(&user).await.unwrap();
                 self.users.insert(id, (name, provider, false));
             }
             0..3 => {
-                let name = random.name();
+                let name = any_name(random);
                 assert!(writer.update_app(&app(&id, &name)).await.unwrap());
                 self.apps.insert(id, name);
             }
             3 => {
                 if let Some((name, ..)) = self.users.get_mut(&id) {
-                    *name = format!("{} {id}", random.name());
+                    *name = format!("{} {id}", any_name(random));
                     let profile = Profile {
                         name: name.clone(),
                         name_key: name.clone(),
@@ -121,7 +108,7 @@ fn on_page(ids: &[String], slice: Slice) -> &[String] {
     &ids[from..ids.len().min(from.saturating_add(most))]
 }
 
-async fn check(reader: &mut dyn DashboardTransaction, records: &Records, random: &mut Random) {
+async fn check(reader: &mut dyn DashboardTransaction, records: &Records, random: &mut Rng) {
     for text in ["", "a", "ß", "aa", "%_", "ab%", "x"] {
         let filter = AppFilter {
             viewer: Viewer::Everything,
@@ -131,8 +118,8 @@ async fn check(reader: &mut dyn DashboardTransaction, records: &Records, random:
         let count = reader.count_apps(&filter).await.unwrap();
         assert_eq!(count as usize, expected.len(), "how many apps with {text:?}");
         for slice in [
-            random.page(expected.len()),
-            random.page(expected.len()),
+            any_page(random, expected.len()),
+            any_page(random, expected.len()),
             Slice::ALL,
         ] {
             let page = reader.list_apps(&filter, slice).await.unwrap();
@@ -152,7 +139,7 @@ async fn check(reader: &mut dyn DashboardTransaction, records: &Records, random:
                 let expected = records.users_with(&filter);
                 let count = reader.count_users(&filter).await.unwrap();
                 assert_eq!(count as usize, expected.len(), "{filter:?}");
-                for slice in [random.page(expected.len()), Slice::ALL] {
+                for slice in [any_page(random, expected.len()), Slice::ALL] {
                     let page = reader.list_users(&filter, slice, false).await.unwrap();
                     let page: Vec<_> = page.into_iter().map(|user| user.id).collect();
                     assert_eq!(page, on_page(&expected, slice), "{filter:?}: {slice:?}");
@@ -164,18 +151,18 @@ async fn check(reader: &mut dyn DashboardTransaction, records: &Records, random:
 
 pub async fn pages_and_counts_are_right_after_every_change(store: &Store) {
     store.make_ranges_small();
-    let (mut random, mut records) = (Random(17), Records::default());
+    let (mut random, mut records) = (Rng::with_seed(17), Records::default());
     for by in 0..200 {
         let mut writer = store.write().await;
         let mut changed = records.clone();
-        for _ in 0..=random.below(3) {
+        for _ in 0..=random.u8(..3) {
             changed.change(&mut *writer, &mut random, by % 100 < 60).await;
         }
         if by % 10 == 0 {
             // What a transaction has not committed yet.
             check(&mut *writer, &changed, &mut random).await;
         }
-        if random.below(4) > 0 {
+        if random.u8(..4) > 0 {
             writer.commit().await.unwrap();
             records = changed;
         } else {
@@ -188,7 +175,7 @@ pub async fn pages_and_counts_are_right_after_every_change(store: &Store) {
     // More at once than a range may have.
     let mut writer = store.write().await;
     let many: Vec<_> = (100..400)
-        .map(|id| app(&format!("{id}"), &random.name()))
+        .map(|id| app(&format!("{id}"), &any_name(&mut random)))
         .collect();
     writer.insert_apps(&many).await.unwrap();
     writer.commit().await.unwrap();
@@ -225,19 +212,27 @@ pub async fn pages_and_counts_are_right_beside_writers(store: &Store) {
 
 /// Answers how many apps it has left.
 async fn write_alone(storage: &dyn DashboardStorage, number: u64) -> usize {
-    let (mut random, mut mine) = (Random(number), BTreeSet::new());
+    let (mut random, mut mine) = (Rng::with_seed(number), BTreeSet::new());
     for _ in 0..60 {
-        let id = format!("{number}-{}", random.below(20));
+        let id = format!("{number}-{}", random.u8(..20));
         let access = portico_storage::Access::Write;
         let mut writer = storage
             .begin(access, &context(portico_storage::Authentication::None))
             .await
             .unwrap();
         if !mine.contains(&id) {
-            writer.insert_apps(&[app(&id, &random.name())]).await.unwrap();
+            writer
+                .insert_apps(&[app(&id, &any_name(&mut random))])
+                .await
+                .unwrap();
             mine.insert(id);
-        } else if random.below(2) == 0 {
-            assert!(writer.update_app(&app(&id, &random.name())).await.unwrap());
+        } else if random.bool() {
+            assert!(
+                writer
+                    .update_app(&app(&id, &any_name(&mut random)))
+                    .await
+                    .unwrap()
+            );
         } else {
             assert!(writer.delete_app(&id).await.unwrap());
             mine.remove(&id);
