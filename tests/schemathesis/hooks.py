@@ -33,8 +33,14 @@ def kind_of(key, path):
 
 
 def is_taken_away(path, method):
-    ends = ("delete", "deleteGroup", "deleteInvite", "removeMember", "savePermissions", "setDisabled")
-    return method == "DELETE" or path.endswith("/disabled") or path.rsplit(".", 1)[-1] in ends
+    procedure = path.rsplit(".", 1)[-1]
+    others = ("removeMember", "savePermissions", "setDisabled")
+    return (
+        method == "DELETE"
+        or path.endswith("/disabled")
+        or procedure.startswith("delete")
+        or procedure in others
+    )
 
 
 def with_known(value, key, path):
