@@ -19,15 +19,13 @@ use crate::{admission, error, request::RequestId, state::Http};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Headers of every answer. Handlers may not set other values.
-const ALWAYS: [(HeaderName, &str); 2] = [
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-];
+const ALWAYS: [(HeaderName, &str); 1] = [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
 
 /// Headers of every answer for which the handler sets no other value. Responses are not cacheable and
-/// not executable; only the page at `/api/docs` is an exception.
-const UNLESS_SET: [(HeaderName, &str); 2] = [
+/// not executable; only pages are an exception.
+const UNLESS_SET: [(HeaderName, &str); 3] = [
     (header::CACHE_CONTROL, "no-store"),
+    (header::REFERRER_POLICY, "no-referrer"),
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; frame-ancestors 'none'",

@@ -35,6 +35,9 @@ pub struct FrontSettings {
     #[arg(long, env = "PORTICO_SESSION_LIFETIME", value_name = "TIME")]
     #[serde(deserialize_with = "from_text")]
     pub session_lifetime: Option<Span>,
+    /// Whether to serve the console, the pages for people, beside the API [default: on]
+    #[arg(long, env = "PORTICO_CONSOLE", value_name = "ON|OFF")]
+    pub console: Option<Switch>,
 }
 
 layered!(FrontSettings {
@@ -43,6 +46,7 @@ layered!(FrontSettings {
     sign_in_throttle,
     session_idle,
     session_lifetime,
+    console,
 });
 
 impl FrontSettings {

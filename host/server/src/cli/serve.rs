@@ -4,6 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
+use portico_console::ConsoleSettings;
 use portico_http::{self as http, HttpLimits};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
@@ -16,7 +17,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
-    front::FrontSettings,
+    front::{FrontSettings, Switch},
     host::Host,
     ldap::LdapArgs,
     oidc::OidcArgs,
@@ -100,6 +101,7 @@ async fn serve(
         .await
         .map_err(|error| anyhow::anyhow!(error.message))?;
 
+    let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
     http.providers = providers(&settings, address, host.service.storage.shared());
     print(&format!(
@@ -144,7 +146,14 @@ async fn serve(
     } = host;
     let audit = service.audit.clone();
     let live = HotSwap::from(service);
-    let router = http::router(live.clone(), http);
+    let console = ConsoleSettings {
+        limits: limits.clone(),
+        is_secure: http.is_secure(),
+    };
+    let mut router = http::router(live.clone(), http);
+    if has_console {
+        router = portico_console::router(router, console);
+    }
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
     let signals = async {

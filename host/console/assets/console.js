@@ -1,0 +1,117 @@
+// What pages do beyond links and forms. Everything works without it.
+"use strict";
+
+const find = (selector, root = document) => root.querySelector(selector);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const shown = (element) => element.offsetParent !== null;
+
+// An icon that cannot be had is replaced by the first letter of the name.
+document.addEventListener(
+  "error",
+  ({ target }) => {
+    if (!(target instanceof HTMLImageElement) || !target.parentElement) return;
+    if (target.dataset.initial) {
+      target.parentElement.dataset.initial = target.dataset.initial;
+    }
+    target.remove();
+  },
+  true,
+);
+
+// The search box of the first page: filters tiles, chooses one with the arrow keys, opens it with Enter.
+const tiles = () => all("#found a.tile").filter(shown);
+const chosen = () => find("#found .tile.chosen");
+
+function choose(tile) {
+  chosen()?.classList.remove("chosen");
+  tile?.classList.add("chosen");
+  tile?.scrollIntoView({ block: "nearest" });
+}
+
+function filter(box) {
+  const text = box.value.trim().toLocaleLowerCase();
+  let found = 0;
+  for (const item of all("#found .tiles > li")) {
+    let some = false;
+    for (const tile of all(".tile", item)) {
+      const name = find(".name", tile)?.textContent.toLocaleLowerCase() ?? "";
+      const matches = name.includes(text);
+      tile.parentElement.hidden = !matches && tile.parentElement !== item;
+      some ||= matches;
+    }
+    item.hidden = !some;
+    found += some;
+  }
+  const nothing = find("#found .no-match");
+  if (nothing) nothing.hidden = found > 0 || text === "";
+  choose(text === "" ? null : tiles()[0]);
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (target.dataset?.filter === "tile") filter(target);
+});
+
+document.addEventListener("keydown", (event) => {
+  const box = find("#find");
+  if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target !== box) {
+    const types = event.target.closest("input, textarea, select, [contenteditable]");
+    if (event.key === "/" && !types) {
+      event.preventDefault();
+      box.focus();
+      box.select();
+    }
+    return;
+  }
+  const list = tiles();
+  const at = list.indexOf(chosen());
+  const across = Math.max(1, list.filter((tile) => tile.offsetTop === list[0].offsetTop).length);
+  const steps = { ArrowDown: at < 0 ? 1 : across, ArrowUp: -across };
+  if (at >= 0 && box.selectionStart === box.value.length) Object.assign(steps, { ArrowRight: 1 });
+  if (at > 0 && box.selectionStart === box.value.length) Object.assign(steps, { ArrowLeft: -1 });
+  if (event.key in steps && list.length > 0) {
+    event.preventDefault();
+    choose(list[Math.min(Math.max(at + steps[event.key], 0), list.length - 1)]);
+  } else if (event.key === "Enter" && at >= 0 && !isSearch(box.value)) {
+    event.preventDefault();
+    if (box.form.target === "_blank") window.open(list[at].href, "_blank", "noreferrer");
+    else location.assign(list[at].href);
+  } else if (event.key === "Escape" && box.value !== "") {
+    event.preventDefault();
+    box.value = "";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});
+
+// Whether a text begins with the short name of a search engine.
+function isSearch(text) {
+  const [short, ...rest] = text.trim().toLowerCase().split(/\s+/);
+  return rest.length > 0 && all(".engines kbd").some((kbd) => kbd.textContent.toLowerCase() === short);
+}
+
+// A button that copies the text of a field.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest?.("[data-copy]");
+  if (!button) {
+    // Menus close when something else is clicked.
+    for (const menu of all("details.account[open]")) if (!menu.contains(target)) menu.open = false;
+    return;
+  }
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  navigator.clipboard?.writeText(field.value).then(() => (button.textContent = button.dataset.done));
+});
+
+// After htmx has put a new page in place of this one.
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  if (target !== document.body) return;
+  document.documentElement.dataset.colors = document.body.dataset.colors ?? "auto";
+  foldSections();
+  if (!document.activeElement || document.activeElement === document.body) find("#main")?.focus();
+});
+
+// The menu for managing begins closed on phones.
+function foldSections() {
+  if (matchMedia("(max-width: 56rem)").matches) find("details.sections")?.removeAttribute("open");
+}
+foldSections();

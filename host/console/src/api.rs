@@ -1,0 +1,260 @@
+//! The API, called in process.
+//!
+//! Invariant: a call carries the headers and extensions of the request that a page answers. The API therefore
+//! identifies, authorises, throttles and records it like any request of that client.
+
+use std::sync::{Mutex, PoisonError};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    http::{
+        Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Version, header,
+        request::Parts,
+    },
+    response::{IntoResponse, Response},
+};
+use http_body_util::BodyExt;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+/// Headers of a request that say nothing of its sender, but of its own body or of how its answer may be sent.
+const NOT_FORWARDED: [HeaderName; 12] = [
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::EXPECT,
+    header::RANGE,
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::IF_NONE_MATCH,
+    header::IF_MODIFIED_SINCE,
+    header::UPGRADE,
+];
+
+/// The API as the sender of one request may use it.
+pub(crate) struct Api {
+    router: Router,
+    version: Version,
+    headers: HeaderMap,
+    extensions: Extensions,
+    /// The cookies that the answers set.
+    cookies: Mutex<Vec<HeaderValue>>,
+}
+
+impl Api {
+    pub fn new(router: Router, request: &Parts) -> Self {
+        let mut headers = request.headers.clone();
+        for name in &NOT_FORWARDED {
+            headers.remove(name);
+        }
+        Self {
+            router,
+            version: request.version,
+            headers,
+            extensions: request.extensions.clone(),
+            cookies: Mutex::default(),
+        }
+    }
+
+    /// Calls a query. `Value::Null` is no input.
+    pub async fn query<T: DeserializeOwned>(&self, procedure: &str, input: Value) -> Result<T, ApiError> {
+        let mut path = format!("/api/trpc/{procedure}");
+        if !input.is_null() {
+            let input = input.to_string();
+            path.push_str("?input=");
+            path.extend(utf8_percent_encode(&input, NON_ALPHANUMERIC));
+        }
+        let answer = self.send(Method::GET, &path, None).await?;
+        answer.data()
+    }
+
+    /// Calls a mutation.
+    pub async fn mutate<T: DeserializeOwned>(&self, procedure: &str, input: Value) -> Result<T, ApiError> {
+        let path = format!("/api/trpc/{procedure}");
+        let answer = self.send(Method::POST, &path, Some(input)).await?;
+        answer.data()
+    }
+
+    /// Calls a mutation that answers nothing.
+    pub async fn change(&self, procedure: &str, input: Value) -> Result<(), ApiError> {
+        self.mutate::<Value>(procedure, input).await.map(drop)
+    }
+
+    /// `GET` of a route outside the procedures.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
+        self.send(Method::GET, path, None).await?.body()
+    }
+
+    /// `POST` to a route outside the procedures.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, ApiError> {
+        self.send(Method::POST, path, Some(body)).await?.body()
+    }
+
+    /// The request as it came in, passed on whole: its answer is the API's.
+    pub async fn pass(&self, method: Method, path_and_query: &str) -> Response {
+        self.dispatch(method, path_and_query, None).await
+    }
+
+    /// The cookies that the answers set so far.
+    pub fn take_cookies(&self) -> Vec<HeaderValue> {
+        std::mem::take(&mut *self.cookies.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answer, ApiError> {
+        let response = self.dispatch(method, path, body).await;
+        let (parts, body) = response.into_parts();
+        self.keep_cookies(&parts.headers);
+        let body = body.collect().await.map_err(ApiError::unreadable)?.to_bytes();
+        if parts.status.is_success() {
+            return Ok(Answer(body));
+        }
+        Err(ApiError::read(parts.status, &parts.headers, &body))
+    }
+
+    fn keep_cookies(&self, headers: &HeaderMap) {
+        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        cookies.extend(headers.get_all(header::SET_COOKIE).iter().cloned());
+    }
+
+    async fn dispatch(&self, method: Method, path: &str, body: Option<Value>) -> Response {
+        let mut request = Request::new(Body::empty());
+        *request.version_mut() = self.version;
+        *request.headers_mut() = self.headers.clone();
+        *request.extensions_mut() = self.extensions.clone();
+        if method != Method::GET {
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(header::CONTENT_TYPE, json);
+        }
+        *request.method_mut() = method;
+        match path.parse() {
+            Ok(uri) => *request.uri_mut() = uri,
+            Err(_) => return StatusCode::URI_TOO_LONG.into_response(),
+        }
+        if let Some(body) = body {
+            *request.body_mut() = Body::from(body.to_string());
+        }
+        let Ok(response) = self.router.clone().oneshot(request).await;
+        response
+    }
+}
+
+struct Answer(Bytes);
+
+impl Answer {
+    fn body<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        // Routes without an answer have an empty body.
+        let body = if self.0.is_empty() { b"null" } else { &*self.0 };
+        serde_json::from_slice(body).map_err(ApiError::unreadable)
+    }
+
+    fn data<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        #[derive(Deserialize)]
+        struct Envelope<T> {
+            result: Data<T>,
+        }
+        #[derive(Deserialize)]
+        struct Data<T> {
+            data: Option<T>,
+        }
+        let Envelope { result } =
+            serde_json::from_slice::<Envelope<T>>(&self.0).map_err(ApiError::unreadable)?;
+        // A call without an answer has no `data`; only callers that take `Value` make such calls.
+        match result.data {
+            Some(data) => Ok(data),
+            None => serde_json::from_value(json!(null)).map_err(ApiError::unreadable),
+        }
+    }
+}
+
+/// Why the API refused a call, or how it failed.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    pub status: StatusCode,
+    /// One English sentence for a person.
+    pub message: String,
+    /// The broken rules of the input.
+    pub issues: Vec<Issue>,
+    /// After how many seconds the same call may succeed.
+    pub retry_after: Option<u64>,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Issue {
+    /// Where in the input: names of fields and indices of lists.
+    pub path: Vec<Value>,
+    pub message: String,
+}
+
+impl ApiError {
+    /// An error that the console itself finds.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            issues: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    pub fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Not found")
+    }
+
+    /// Whether the input broke a rule, or met something that is there already: the form is shown again.
+    pub fn is_of_input(&self) -> bool {
+        matches!(self.status.as_u16(), 400 | 409 | 413)
+    }
+
+    /// The error that a response of the API holds.
+    pub async fn of(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        match body.collect().await {
+            Ok(body) => Self::read(parts.status, &parts.headers, &body.to_bytes()),
+            Err(error) => Self::unreadable(error),
+        }
+    }
+
+    fn unreadable(error: impl std::fmt::Display) -> Self {
+        tracing::warn!(%error, "the console cannot read an answer of the API");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error")
+    }
+
+    fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Refusal {
+            message: String,
+            issues: Vec<Issue>,
+        }
+        #[derive(Deserialize)]
+        struct Envelope {
+            error: Refusal,
+        }
+        let refusal = serde_json::from_slice::<Envelope>(body)
+            .map(|envelope| envelope.error)
+            .or_else(|_| serde_json::from_slice::<Refusal>(body))
+            .unwrap_or_default();
+        let retry_after = headers.get(header::RETRY_AFTER);
+        Self {
+            status,
+            message: refusal.message,
+            issues: refusal.issues,
+            retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
+        }
+    }
+}
+
+/// The page of an error is made by [`crate::visit::around`], which knows the visit.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

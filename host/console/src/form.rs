@@ -1,0 +1,308 @@
+//! Forms: what was sent, and the token that shows that a page of the reader's session sent it.
+//!
+//! A form is what another site can make a browser send, so two things must hold. The headers must not name
+//! another site (the API checks that, too, because each call carries them). And the form must carry a token that is
+//! derived from a cookie of this browser, which no page can read, and from the session's own cookie. A form of
+//! another browser, of another session or of no session at all is refused.
+//!
+//! Pages are compressed, and may hold text of the sender's choice next to the token, so each page shows the token in
+//! another disguise: its length after compression tells nothing of it.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use sha2::{Digest, Sha256};
+use tokio::time::{Duration, timeout};
+
+use crate::api::{ApiError, Issue};
+
+/// The name of the field with the token.
+pub(crate) const TOKEN: &str = "form-token";
+
+/// The largest form, in bytes: as large as the largest input of a procedure.
+pub(crate) const LARGEST: usize = 16 << 20;
+
+/// The most fields in a form: items of a board, and what surrounds them.
+const MOST_FIELDS: usize = 5_000;
+
+/// How long a form may take to arrive.
+const RECEIVE_TIME: Duration = Duration::from_secs(30);
+
+/// What forms of this browser and session must know.
+pub(crate) struct FormSecret {
+    secret: [u8; 32],
+    /// The cookie to set, if the browser has none yet.
+    pub new_cookie: Option<HeaderValue>,
+}
+
+impl FormSecret {
+    /// Reads the browser's cookies, and makes the cookie that is missing.
+    pub fn of(headers: &HeaderMap, is_secure: bool) -> Self {
+        let (name, session, attributes) = if is_secure {
+            ("__Host-portico_form", "__Host-portico_session", "; Secure")
+        } else {
+            ("portico_form", "portico_session", "")
+        };
+        let sent = cookie(headers, name).filter(|value| value.len() == 64);
+        let (browser, new_cookie) = match sent {
+            Some(browser) => (browser.to_owned(), None),
+            None => {
+                let browser = hex(&random());
+                let cookie = format!("{name}={browser}; Path=/; HttpOnly; SameSite=Lax{attributes}");
+                (browser, HeaderValue::try_from(cookie).ok())
+            }
+        };
+        let mut hash = Sha256::new();
+        hash.update(b"portico form\0");
+        hash.update(browser.as_bytes());
+        hash.update(b"\0");
+        hash.update(cookie(headers, session).unwrap_or_default().as_bytes());
+        Self {
+            secret: hash.finalize().into(),
+            new_cookie,
+        }
+    }
+
+    /// The token for one page.
+    pub fn token(&self) -> String {
+        let mask = random();
+        let masked: Vec<u8> = self
+            .secret
+            .iter()
+            .zip(mask)
+            .map(|(byte, mask)| byte ^ mask)
+            .collect();
+        format!("{}{}", hex(&mask), hex(&masked))
+    }
+
+    fn made(&self, token: &str) -> bool {
+        let Some(bytes) = from_hex(token).filter(|bytes| bytes.len() == 64) else {
+            return false;
+        };
+        let (mask, masked) = bytes.split_at(32);
+        let difference = self
+            .secret
+            .iter()
+            .zip(mask.iter().zip(masked))
+            .fold(0, |difference, (byte, (mask, masked))| {
+                difference | (byte ^ mask ^ masked)
+            });
+        difference == 0
+    }
+}
+
+/// The fields of a form, in the order in which they were sent.
+#[derive(Clone, Default)]
+pub(crate) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// Reads a form, and refuses one that no page of this session sent.
+    pub async fn read(parts: &Parts, body: Body, secret: &FormSecret) -> Result<Self, ApiError> {
+        let content_type = parts.headers.get(header::CONTENT_TYPE);
+        let kind = content_type
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
+        let bytes = timeout(RECEIVE_TIME, Limited::new(body, LARGEST).collect()).await;
+        let bytes = match bytes {
+            Ok(Ok(bytes)) => bytes.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                let message = "The form is larger than 16 MiB";
+                return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+            }
+            Ok(Err(_)) => return Err(bad("The form did not arrive whole")),
+            Err(_) => {
+                return Err(ApiError::new(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "The form took too long",
+                ));
+            }
+        };
+        let form = match kind.split(';').next().unwrap_or_default().trim() {
+            "application/x-www-form-urlencoded" => {
+                let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);
+                Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
+            }
+            _ => {
+                return Err(ApiError::new(
+                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    "This is no form",
+                ));
+            }
+        };
+        if form.0.len() > MOST_FIELDS {
+            return Err(bad("The form has more than 5,000 fields"));
+        }
+        if !secret.made(form.text(TOKEN)) {
+            return Err(stale());
+        }
+        Ok(form)
+    }
+
+    /// A field's text; empty if it was not sent.
+    pub fn text(&self, name: &str) -> &str {
+        let mut fields = self.0.iter();
+        let found = fields.find(|(field, _)| field == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// A field's text; none if it is empty.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|text| !text.trim().is_empty())
+    }
+
+    /// Whether a box is ticked.
+    pub fn is_ticked(&self, name: &str) -> bool {
+        !self.text(name).is_empty()
+    }
+
+    /// All texts of a field that may occur more than once.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let fields = self.0.iter().filter(move |(field, _)| field == name);
+        fields.map(|(_, value)| value.as_str())
+    }
+}
+
+/// What is wrong with a form that is shown again: by field, and as a whole.
+#[derive(Default)]
+pub(crate) struct Problems {
+    by_field: BTreeMap<String, String>,
+    whole: Vec<String>,
+}
+
+impl Problems {
+    /// The problems that the API found. `fields` are the fields of the form: what the API says of others stands above
+    /// the form. `say` puts the API's words into the reader's language.
+    pub fn of(error: &ApiError, fields: &[&str], say: impl Fn(&str) -> String) -> Self {
+        let mut problems = Self::default();
+        for Issue { path, message } in &error.issues {
+            let name = path.iter().find_map(|step| step.as_str()).unwrap_or_default();
+            if fields.contains(&name) {
+                problems
+                    .by_field
+                    .entry(name.into())
+                    .or_insert_with(|| say(message));
+            } else if name.is_empty() {
+                problems.whole.push(say(message));
+            } else {
+                problems.whole.push(format!("{name}: {}", say(message)));
+            }
+        }
+        if error.issues.is_empty() {
+            problems.whole.push(say(&error.message));
+        }
+        problems
+    }
+
+    /// Adds a problem of one field.
+    pub fn add(&mut self, field: &str, message: impl Into<String>) {
+        self.by_field.insert(field.into(), message.into());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_field.is_empty() && self.whole.is_empty()
+    }
+
+    /// The problem of a field; empty if it has none.
+    pub fn at(&self, field: &str) -> &str {
+        self.by_field.get(field).map_or("", String::as_str)
+    }
+
+    /// The problems of the form as a whole.
+    pub fn whole(&self) -> &[String] {
+        &self.whole
+    }
+}
+
+/// A cookie's value.
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|cookies| cookies.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'));
+    cookies.find_map(|cookie| {
+        let (found, value) = cookie.trim().split_once('=')?;
+        (found == name).then_some(value)
+    })
+}
+
+fn bad(message: &str) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, message)
+}
+
+/// The refusal of a form that no page of this session sent.
+pub(crate) fn stale() -> ApiError {
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "This form is from another session or another site",
+    )
+}
+
+fn random() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    let is_whole = text.len().is_multiple_of(2);
+    is_whole.then(|| text.as_bytes().chunks(2).map(digits).collect())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(cookies: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, cookies.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_browser_and_session_and_different_on_each_page() {
+        let browser = "a".repeat(64);
+        let other = "b".repeat(64);
+        let of = |cookies: String| FormSecret::of(&headers(&cookies), false);
+        let secret = of(format!("portico_form={browser}; portico_session=s"));
+        let (first, second) = (secret.token(), secret.token());
+        assert_ne!(first, second);
+        assert!(secret.made(&first) && secret.made(&second));
+        assert!(of(format!("x=y; portico_session=s; portico_form={browser}")).made(&first));
+        for foreign in [
+            format!("portico_form={other}; portico_session=s"),
+            format!("portico_form={browser}; portico_session=t"),
+            format!("portico_form={browser}"),
+            "portico_session=s".into(),
+        ] {
+            assert!(!of(foreign.clone()).made(&first), "{foreign}");
+        }
+        for broken in ["", "00", "zz", &"0".repeat(128), &first[..126], "ä"] {
+            assert!(!secret.made(broken), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_browser_without_the_cookie_gets_a_new_one() {
+        let secret = FormSecret::of(&HeaderMap::new(), true);
+        let cookie = secret.new_cookie.unwrap();
+        let cookie = cookie.to_str().unwrap();
+        assert!(cookie.starts_with("__Host-portico_form="), "{cookie}");
+        assert!(
+            cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"),
+            "{cookie}"
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! The console: the pages that people see.
+//!
+//! Invariants:
+//! - The console is a client of Portico's API, in the same process: each page calls the API's router with the
+//!   headers of the request that it answers ([`api`]). It reads and changes nothing in any other way, so that a
+//!   page shows exactly what its reader may read through the API.
+//! - Every task works without JavaScript: pages are links and forms.
+//! - A form that changes something carries a token that only a page of the reader's session can hold
+//!   ([`form`]).
+//! - Pages request nothing from other hosts, and run no script but the console's own ([`respond`]).
+
+mod api;
+mod assets;
+mod form;
+mod icons;
+mod pages;
+mod respond;
+mod texts;
+mod visit;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware::from_fn_with_state};
+use portico_http::{HttpLimits, surround};
+
+/// How the console is reached.
+#[derive(Clone, Debug, Default)]
+pub struct ConsoleSettings {
+    /// The limits of the API.
+    pub limits: HttpLimits,
+    /// Whether people reach it by `https`. Its cookies are then for TLS only.
+    pub is_secure: bool,
+}
+
+/// What all requests share.
+struct Console {
+    api: Router,
+    is_secure: bool,
+}
+
+/// The API's router with the console's pages in front of it: `/`, `/sign-in`, `/apps` and so on. Requests for all
+/// other paths go to the API.
+///
+/// `api` is the router of `portico-http`; requests must carry what it expects of them (the peer's address as
+/// `ConnectInfo`, if it is to know addresses).
+pub fn router(api: Router, settings: ConsoleSettings) -> Router {
+    let console = Arc::new(Console {
+        api: api.clone(),
+        is_secure: settings.is_secure,
+    });
+    let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
+    let pages = surround(pages.merge(assets::routes()), &settings.limits);
+    Router::new().merge(pages).fallback_service(api)
+}

@@ -1,0 +1,84 @@
+//! `/start`: the first administrator. `/welcome`: what to do next.
+
+use askama::Template;
+use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, sign_in};
+use crate::{
+    api::Api,
+    form::{Form, Problems},
+    respond::{page, page_with, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/start", get(show).post(create))
+        .route("/welcome", get(welcome))
+}
+
+#[derive(Template)]
+#[template(path = "start.html")]
+struct StartPage<'a> {
+    v: &'a Visit,
+    form: &'a Form,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "welcome.html")]
+struct WelcomePage<'a> {
+    v: &'a Visit,
+}
+
+/// Whether no user exists yet.
+pub(super) async fn is_open(api: &Api) -> Result<bool, crate::api::ApiError> {
+    #[derive(Deserialize)]
+    struct Step {
+        current: String,
+    }
+    let step: Step = api.query("onboard.currentStep", Value::Null).await?;
+    Ok(step.current == "user")
+}
+
+async fn show(visit: Visitor) -> Answer {
+    if !is_open(&visit.api).await? {
+        return Ok(see("/"));
+    }
+    Ok(page(&StartPage {
+        v: &visit,
+        form: &Form::default(),
+        problems: Problems::default(),
+    }))
+}
+
+async fn create(visit: Visitor, request: Request) -> Answer {
+    let form = visit.form(request).await?;
+    let mut input = json!({ "username": form.text("username"), "password": form.text("password") });
+    if let Some(email) = form.optional("email") {
+        input["email"] = email.into();
+    }
+    match visit.api.mutate::<Value>("user.initUser", input).await {
+        Ok(_) => {
+            sign_in::with_password(&visit.api, form.text("username"), form.text("password"), None).await?;
+            Ok(see("/welcome"))
+        }
+        Err(error) if error.is_of_input() => {
+            let problems = Problems::of(&error, &["username", "password", "email"], |text| visit.say(text));
+            let again = StartPage {
+                v: &visit,
+                form: &form,
+                problems,
+            };
+            Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn welcome(visit: Visitor) -> Answer {
+    visit.user()?;
+    Ok(page(&WelcomePage { v: &visit }))
+}

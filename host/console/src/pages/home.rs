@@ -1,0 +1,301 @@
+//! `/`: the user's home board, or all apps that they see. `/boards/{id}`: one board.
+
+use askama::Template;
+use axum::{Router, extract::Path, routing::get};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, first_start, search::Engine, tiles::App};
+use crate::{
+    api::{Api, ApiError},
+    respond::{page, see},
+    texts::fill,
+    visit::{Query, Visit, Visitor},
+};
+
+/// The most tiles on one page. With more apps, the page shows the first of them and a way to the others.
+const MOST_TILES: usize = 1_000;
+
+/// Apps on a page, where not all are on one: the largest page of the API.
+const PAGE: usize = 100;
+
+/// Ids in one call, so that they fit into the head of a request.
+const IDS_AT_ONCE: usize = 500;
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/", get(home))
+        .route("/boards/{id}", get(board))
+}
+
+/// A board, as lists of boards have it.
+#[derive(Deserialize)]
+pub(crate) struct BoardLink {
+    pub id: String,
+    pub name: String,
+}
+
+/// The preferences of the signed-in user that this page follows.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Preferences {
+    home_board_id: Option<String>,
+    mobile_home_board_id: Option<String>,
+    open_search_in_new_tab: bool,
+}
+
+/// Something on a board.
+enum Item {
+    App(App),
+    Bookmarks(Vec<App>),
+}
+
+/// A board with the apps of its items.
+struct Board {
+    name: String,
+    items: Vec<Item>,
+}
+
+/// What stands under the search box.
+enum Content {
+    /// Boards, and for which screens each is: `both`, `wide` or `narrow`.
+    Boards(Vec<(&'static str, Board)>),
+    Apps(Vec<App>),
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    v: &'a Visit,
+    title: String,
+    boards: Vec<BoardLink>,
+    engines: Vec<Engine>,
+    /// `_blank` where searches open in a new tab.
+    target: &'static str,
+    content: Content,
+    /// What the apps were searched for.
+    query: String,
+    /// How many apps there are; none for boards.
+    total: Option<usize>,
+    /// Whether all of them are on this page, so that it can be filtered in the browser.
+    is_whole: bool,
+    pages: Pages,
+}
+
+impl HomePage<'_> {
+    fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Apps(apps) => apps.is_empty(),
+            Content::Boards(boards) => boards.iter().all(|(_, board)| board.items.is_empty()),
+        }
+    }
+}
+
+/// Links to other pages of a list.
+#[derive(Default)]
+pub(crate) struct Pages {
+    pub current: u32,
+    pub last: u32,
+    pub previous: Option<String>,
+    pub next: Option<String>,
+}
+
+impl Pages {
+    /// `address` is that of the list, with a query string that ends in `?` or `&`.
+    pub fn new(address: &str, current: u32, size: usize, total: usize) -> Self {
+        let last = u32::try_from(total.div_ceil(size).max(1)).unwrap_or(u32::MAX);
+        let to = |page: u32| format!("{address}page={page}");
+        Self {
+            current,
+            last,
+            previous: (current > 1).then(|| to(std::cmp::min(current - 1, last))),
+            next: (current < last).then(|| to(current + 1)),
+        }
+    }
+
+    pub fn shown(&self, text: &str) -> String {
+        fill(text, &[&self.current, &self.last])
+    }
+}
+
+async fn home(visit: Visitor, query: Query) -> Answer {
+    let Some(user) = &visit.user else {
+        let is_first = first_start::is_open(&visit.api).await?;
+        return Ok(see(if is_first { "/start" } else { "/sign-in" }));
+    };
+    let (preferences, boards, engines) = tokio::join!(
+        visit
+            .api
+            .query::<Preferences>("user.getById", json!({ "userId": user.id })),
+        visit.api.query("board.getVisible", Value::Null),
+        visit.api.query("searchEngine.getSelectable", Value::Null),
+    );
+    let (preferences, boards, engines) = (preferences?, boards?, engines?);
+    let text = query.text("q").trim();
+    let wants_apps = !text.is_empty() || query.text("all") == "1" || query.text("page") != "";
+    let content = match (wants_apps, preferences.home_boards()) {
+        (false, boards) if !boards.is_empty() => home_boards(&visit.api, boards).await?,
+        _ => Vec::new(),
+    };
+    let mut shown = HomePage {
+        v: &visit,
+        title: visit.t.home.title.into(),
+        boards,
+        engines,
+        target: if preferences.open_search_in_new_tab {
+            "_blank"
+        } else {
+            ""
+        },
+        content: Content::Boards(Vec::new()),
+        query: text.into(),
+        total: None,
+        is_whole: true,
+        pages: Pages::default(),
+    };
+    if content.is_empty() {
+        let apps = apps(&visit.api, text, query.page()).await?;
+        shown.total = Some(apps.total);
+        shown.is_whole = text.is_empty() && apps.items.len() == apps.total;
+        if apps.items.len() < apps.total {
+            let found = utf8_percent_encode(text, NON_ALPHANUMERIC);
+            shown.pages = Pages::new(&format!("/?q={found}&"), query.page(), PAGE, apps.total);
+        }
+        shown.content = Content::Apps(apps.items);
+    } else {
+        shown.content = Content::Boards(content);
+    }
+    Ok(page(&shown))
+}
+
+async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
+    let board = read_board(&visit.api, &id).await?;
+    let boards = visit.api.query("board.getVisible", Value::Null);
+    let boards: Vec<BoardLink> = boards.await?;
+    let (engines, target) = match &visit.user {
+        None => (Vec::new(), ""),
+        Some(user) => {
+            let (engines, preferences) = tokio::join!(
+                visit.api.query("searchEngine.getSelectable", Value::Null),
+                visit
+                    .api
+                    .query::<Preferences>("user.getById", json!({ "userId": user.id })),
+            );
+            (
+                engines?,
+                if preferences?.open_search_in_new_tab {
+                    "_blank"
+                } else {
+                    ""
+                },
+            )
+        }
+    };
+    Ok(page(&HomePage {
+        v: &visit,
+        title: board.name.clone(),
+        boards,
+        engines,
+        target,
+        content: Content::Boards(vec![("both", board)]),
+        query: String::new(),
+        total: None,
+        is_whole: true,
+        pages: Pages::default(),
+    }))
+}
+
+impl Preferences {
+    /// The home boards, and for which screens each is.
+    fn home_boards(&self) -> Vec<(&'static str, &str)> {
+        match (
+            self.home_board_id.as_deref(),
+            self.mobile_home_board_id.as_deref(),
+        ) {
+            (None, None) => Vec::new(),
+            (Some(wide), Some(narrow)) if wide != narrow => vec![("wide", wide), ("narrow", narrow)],
+            (Some(board), _) | (None, Some(board)) => vec![("both", board)],
+        }
+    }
+}
+
+/// The home boards that are there. One that was deleted, or that the user may no longer see, is left out.
+async fn home_boards(
+    api: &Api,
+    ids: Vec<(&'static str, &str)>,
+) -> Result<Vec<(&'static str, Board)>, ApiError> {
+    let mut boards = Vec::new();
+    for (screens, id) in ids {
+        match read_board(api, id).await {
+            Ok(board) => boards.push((screens, board)),
+            Err(error) if matches!(error.status.as_u16(), 403 | 404) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if let [(screens, _)] = &mut boards[..] {
+        *screens = "both";
+    }
+    Ok(boards)
+}
+
+async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
+    #[derive(Deserialize)]
+    struct Stored {
+        name: String,
+        items: Vec<StoredItem>,
+    }
+    #[derive(Deserialize)]
+    #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+    enum StoredItem {
+        App { app_id: String },
+        Bookmarks { app_ids: Vec<String> },
+    }
+    let board: Stored = api.query("board.byId", json!({ "id": id })).await?;
+    let mut ids: Vec<&String> = board
+        .items
+        .iter()
+        .flat_map(|item| match item {
+            StoredItem::App { app_id } => std::slice::from_ref(app_id),
+            StoredItem::Bookmarks { app_ids } => app_ids,
+        })
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut found = std::collections::HashMap::new();
+    for ids in ids.chunks(IDS_AT_ONCE) {
+        let apps: Vec<App> = api.query("app.byIds", json!(ids)).await?;
+        found.extend(apps.into_iter().map(|app| (app.id.clone(), app)));
+    }
+    let items = board.items.iter().filter_map(|item| match item {
+        StoredItem::App { app_id } => found.get(app_id).cloned().map(Item::App),
+        StoredItem::Bookmarks { app_ids } => {
+            let apps = app_ids.iter().filter_map(|id| found.get(id).cloned());
+            Some(Item::Bookmarks(apps.collect()))
+        }
+    });
+    Ok(Board {
+        name: board.name.clone(),
+        items: items.collect(),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Apps {
+    items: Vec<App>,
+    #[serde(rename = "totalCount")]
+    total: usize,
+}
+
+/// The apps with a text in their names: all of them if they fit on one page, else the page with this number.
+async fn apps(api: &Api, text: &str, number: u32) -> Result<Apps, ApiError> {
+    let input = json!({ "page": number, "pageSize": PAGE, "search": text });
+    let apps: Apps = api.query("app.getPaginated", input).await?;
+    if !text.is_empty() || number != 1 || apps.total <= PAGE || apps.total > MOST_TILES {
+        return Ok(apps);
+    }
+    let items: Vec<App> = api.query("app.all", Value::Null).await?;
+    let total = items.len();
+    Ok(Apps { items, total })
+}

@@ -1,0 +1,67 @@
+//! `/register?invite=…&token=…`: the link of an invite. The query holds the secret, because queries are not logged.
+
+use askama::Template;
+use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use serde_json::{Value, json};
+
+use super::{Answer, sign_in};
+use crate::{
+    form::{Form, Problems},
+    respond::{page, page_with, see},
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/register", get(show).post(create))
+}
+
+#[derive(Template)]
+#[template(path = "register.html")]
+struct RegisterPage<'a> {
+    v: &'a Visit,
+    form: &'a Form,
+    invite: &'a str,
+    token: &'a str,
+    problems: Problems,
+}
+
+async fn show(visit: Visitor, query: Query) -> Answer {
+    Ok(page(&RegisterPage {
+        v: &visit,
+        form: &Form::default(),
+        invite: query.text("invite"),
+        token: query.text("token"),
+        problems: Problems::default(),
+    }))
+}
+
+async fn create(visit: Visitor, request: Request) -> Answer {
+    let form = visit.form(request).await?;
+    let (username, password) = (form.text("username"), form.text("password"));
+    let input = json!({
+        "username": username,
+        "password": password,
+        "email": form.text("email"),
+        "inviteId": form.text("invite"),
+        "token": form.text("token"),
+    });
+    match visit.api.mutate::<Value>("user.register", input).await {
+        Ok(_) => {
+            sign_in::with_password(&visit.api, username, password, None).await?;
+            Ok(see("/"))
+        }
+        // An invite that is used up or has expired is refused, too.
+        Err(error) if error.is_of_input() || error.status == StatusCode::FORBIDDEN => {
+            let problems = Problems::of(&error, &["username", "password", "email"], |text| visit.say(text));
+            let again = RegisterPage {
+                v: &visit,
+                form: &form,
+                invite: form.text("invite"),
+                token: form.text("token"),
+                problems,
+            };
+            Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))
+        }
+        Err(error) => Err(error),
+    }
+}

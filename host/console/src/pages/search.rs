@@ -1,0 +1,97 @@
+//! `/search`: what was typed into the search box, where the page itself could not answer it.
+//!
+//! `g cats` searches with the engine whose short name is `g`; a name of apps shows these; all else goes to the user's
+//! own search engine.
+
+use askama::Template;
+use axum::{Router, routing::get};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::{
+    icons,
+    respond::{page, see},
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/search", get(search))
+}
+
+/// A search engine, as the API answers it.
+#[derive(Deserialize, Clone)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Engine {
+    pub id: String,
+    pub name: String,
+    pub short: String,
+    pub url_template: String,
+    pub icon_url: String,
+    pub description: Option<String>,
+}
+
+impl Engine {
+    pub fn icon(&self) -> String {
+        icons::of_engine(&self.id, &self.icon_url)
+    }
+
+    /// The address of a search.
+    fn address(&self, text: &str) -> String {
+        let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        self.url_template.trim().replace("%s", &text)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "search.html")]
+struct SearchPage<'a> {
+    v: &'a Visit,
+    address: String,
+}
+
+async fn search(visit: Visitor, query: Query) -> Answer {
+    let user = visit.user()?;
+    let text = query.text("q").trim();
+    if text.is_empty() {
+        return Ok(see("/"));
+    }
+    let engines: Vec<Engine> = visit.api.query("searchEngine.getSelectable", Value::Null).await?;
+    if let Some((short, rest)) = text.split_once(char::is_whitespace) {
+        let short = short.to_lowercase();
+        let engine = engines.iter().find(|engine| engine.short.to_lowercase() == short);
+        if let Some(engine) = engine {
+            return Ok(open(&visit, engine.address(rest.trim())));
+        }
+    }
+    let apps: Vec<Value> = visit
+        .api
+        .query("app.search", json!({ "query": text, "limit": 1 }))
+        .await?;
+    if apps.is_empty() {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Preferences {
+            default_search_engine_id: Option<String>,
+        }
+        let preferences: Preferences = visit
+            .api
+            .query("user.getById", json!({ "userId": user.id }))
+            .await?;
+        let default = preferences.default_search_engine_id;
+        let engine = engines.iter().find(|engine| Some(&engine.id) == default.as_ref());
+        if let Some(engine) = engine {
+            return Ok(open(&visit, engine.address(text)));
+        }
+    }
+    Ok(see(&format!(
+        "/?q={}",
+        utf8_percent_encode(text, NON_ALPHANUMERIC)
+    )))
+}
+
+/// A page that goes on to another host. A redirect would be part of the form, which may be sent to this host only.
+fn open(visit: &Visit, address: String) -> axum::response::Response {
+    page(&SearchPage { v: visit, address })
+}

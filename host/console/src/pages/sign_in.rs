@@ -1,0 +1,200 @@
+//! `/sign-in` and `/sign-out`, and words for what OpenID Connect refuses.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::Request,
+    http::{StatusCode, header},
+    routing::{any, get, post},
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, first_start, home::BoardLink};
+use crate::{
+    api::{Api, ApiError},
+    form::{Form, Problems},
+    respond::{page, page_with, see},
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/sign-in", get(show).post(sign_in))
+        .route("/sign-out", post(sign_out))
+        .route("/api/auth/oidc/start", any(oidc))
+        .route("/api/auth/oidc/callback", any(oidc))
+}
+
+/// A way to sign in, as the API answers it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Provider {
+    provider: String,
+    label: String,
+    is_on: bool,
+    start_url: Option<String>,
+}
+
+impl Provider {
+    fn is_by_password(&self) -> bool {
+        self.is_on && self.start_url.is_none()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage<'a> {
+    v: &'a Visit,
+    form: &'a Form,
+    problems: Problems,
+    next: String,
+    by_password: Vec<Provider>,
+    /// Label and address.
+    by_link: Vec<(String, String)>,
+    boards: Vec<BoardLink>,
+}
+
+async fn show(visit: Visitor, query: Query) -> Answer {
+    if visit.user.is_some() {
+        return Ok(see(own_path(query.text("next"))));
+    }
+    if first_start::is_open(&visit.api).await? {
+        return Ok(see("/start"));
+    }
+    let form = Form::default();
+    let problems = Problems::default();
+    Ok(page(
+        &sign_in_page(&visit, &form, problems, query.text("next")).await?,
+    ))
+}
+
+async fn sign_in_page<'a>(
+    visit: &'a Visit,
+    form: &'a Form,
+    problems: Problems,
+    next: &str,
+) -> Result<SignInPage<'a>, ApiError> {
+    let providers: Vec<Provider> = visit.api.get("/api/auth/providers").await?;
+    let boards = visit.api.query("board.getVisible", Value::Null).await?;
+    let next = own_path(next).to_owned();
+    let return_to = utf8_percent_encode(&next, NON_ALPHANUMERIC).to_string();
+    let by_link = providers
+        .iter()
+        .filter(|provider| provider.is_on)
+        .filter_map(|provider| {
+            let start = provider.start_url.as_ref()?;
+            Some((provider.label.clone(), format!("{start}?returnTo={return_to}")))
+        });
+    Ok(SignInPage {
+        v: visit,
+        form,
+        problems,
+        by_link: by_link.collect(),
+        by_password: providers.into_iter().filter(Provider::is_by_password).collect(),
+        next,
+        boards,
+    })
+}
+
+async fn sign_in(visit: Visitor, request: Request) -> Answer {
+    let form = visit.form(request).await?;
+    let provider = form.optional("provider");
+    match with_password(&visit.api, form.text("username"), form.text("password"), provider).await {
+        Ok(()) => Ok(see(own_path(form.text("next")))),
+        Err(error) if error.is_of_input() || matches!(error.status.as_u16(), 401 | 429) => {
+            let problems = Problems::of(&error, &["username", "password"], |text| visit.say(text));
+            let status = match error.status {
+                StatusCode::TOO_MANY_REQUESTS => error.status,
+                _ => StatusCode::UNPROCESSABLE_ENTITY,
+            };
+            let again = sign_in_page(&visit, &form, problems, form.text("next")).await?;
+            Ok(page_with(status, &again))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Signs in; the answer of this visit sets the session's cookie.
+pub(super) async fn with_password(
+    api: &Api,
+    username: &str,
+    password: &str,
+    provider: Option<&str>,
+) -> Result<(), ApiError> {
+    let mut input = json!({ "username": username, "password": password });
+    if let Some(provider) = provider {
+        input["provider"] = provider.into();
+    }
+    api.post::<Value>("/api/auth/sign-in", input).await.map(drop)
+}
+
+async fn sign_out(visit: Visitor, request: Request) -> Answer {
+    visit.form(request).await?;
+    visit.api.post::<Value>("/api/auth/sign-out", Value::Null).await?;
+    Ok(see("/sign-in?note=signed-out"))
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct Refused<'a> {
+    v: &'a Visit,
+    status: u16,
+    title: &'static str,
+    message: String,
+}
+
+/// The routes of OpenID Connect are the API's. People who open them in a browser get a page where it refuses.
+async fn oidc(visit: Visitor, request: Request) -> Answer {
+    let (parts, _) = request.into_parts();
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let response = visit.api.pass(parts.method, path).await;
+    let accepted = parts.headers.get(header::ACCEPT);
+    let is_for_people =
+        accepted.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
+    if response.status().is_success() || response.status().is_redirection() || !is_for_people {
+        return Ok(response);
+    }
+    let status = response.status();
+    let error = ApiError::of(response).await;
+    Ok(page_with(
+        status,
+        &Refused {
+            v: &visit,
+            status: status.as_u16(),
+            title: visit.t.errors.sign_in_failed_title,
+            message: visit.say(&error.message),
+        },
+    ))
+}
+
+/// A path of this site as a browser reads it, or else the first page.
+fn own_path(next: &str) -> &str {
+    let mut bytes = next.bytes();
+    let is_own = bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        && next.len() <= 512;
+    if is_own { next } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn people_return_to_a_path_of_this_site_only() {
+        assert_eq!(own_path("/apps?page=2"), "/apps?page=2");
+        for foreign in [
+            "",
+            "apps",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "/\t/evil.example",
+        ] {
+            assert_eq!(own_path(foreign), "/", "{foreign:?}");
+        }
+    }
+}

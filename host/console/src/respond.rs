@@ -1,0 +1,123 @@
+//! How pages are answered: headers, compression, redirects.
+
+use std::io::Write as _;
+
+use askama::Template;
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use flate2::{Compression, write::GzEncoder};
+use http_body_util::BodyExt;
+
+/// Pages run the console's own scripts and show pictures of this host and of `data:` URLs. They cannot be framed,
+/// and send forms to this host only.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src \
+                      'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Smaller pages gain nothing from compression.
+const LEAST_COMPRESSED: usize = 1_000;
+
+/// Larger pages are compressed on a thread that serves no requests.
+const MOST_INLINE: usize = 64_000;
+
+/// A page.
+pub(crate) fn page(template: &impl Template) -> Response {
+    page_with(StatusCode::OK, template)
+}
+
+/// A page with another status.
+pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => {
+            let html_type = HeaderValue::from_static("text/html; charset=utf-8");
+            (status, [(header::CONTENT_TYPE, html_type)], html).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "a page cannot be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// After a change: the browser opens another page, so that reloading repeats nothing.
+pub(crate) fn see(path: &str) -> Response {
+    let Ok(location) = HeaderValue::from_str(path) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
+}
+
+/// Sets the headers of every page.
+pub(crate) fn add_headers(response: &mut Response) {
+    let headers = response.headers_mut();
+    let all = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        // Forms name this site as their origin only if pages send a referrer to it.
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+        (
+            HeaderName::from_static("permissions-policy"),
+            "camera=(), geolocation=(), microphone=()",
+        ),
+    ];
+    for (name, value) in all {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    headers.append(
+        header::VARY,
+        HeaderValue::from_static("accept-encoding, accept-language"),
+    );
+}
+
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
+    accepted.any(|value| {
+        let mut codings = value.to_str().unwrap_or_default().split(',');
+        codings.any(|coding| {
+            let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+            name.trim().eq_ignore_ascii_case("gzip") && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00")
+        })
+    })
+}
+
+/// Compresses a page.
+pub(crate) async fn compress(response: Response) -> Response {
+    let is_page = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    if !is_page || response.headers().contains_key(header::CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let body = body.to_bytes();
+    if body.len() < LEAST_COMPRESSED {
+        return Response::from_parts(parts, Body::from(body));
+    }
+    let is_large = body.len() > MOST_INLINE;
+    let gzip = move || {
+        let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(4));
+        encoder.write_all(&body)?;
+        encoder.finish()
+    };
+    let compressed = if is_large {
+        tokio::task::spawn_blocking(gzip)
+            .await
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    } else {
+        gzip()
+    };
+    let Ok(compressed) = compressed else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    let gzip = HeaderValue::from_static("gzip");
+    parts.headers.insert(header::CONTENT_ENCODING, gzip);
+    Response::from_parts(parts, Body::from(compressed))
+}

@@ -1,0 +1,157 @@
+//! The frame of every page, errors, notes, and the pages that everyone sees.
+
+use super::{Texts, texts};
+
+texts! {
+    /// The frame.
+    Common {
+        brand: "Portico", "Portico";
+        skip: "Skip to the content", "Zum Inhalt springen";
+        menu: "Menu", "Menü";
+        home: "Home", "Start";
+        manage: "Manage", "Verwalten";
+        apps: "Apps", "Apps";
+        boards: "Boards", "Boards";
+        users: "Users", "Benutzer";
+        groups: "Groups", "Gruppen";
+        invites: "Invites", "Einladungen";
+        keys: "API keys", "API-Schlüssel";
+        engines: "Search engines", "Suchmaschinen";
+        audit: "Audit log", "Protokoll";
+        state: "Desired state", "Soll-Zustand";
+        profile: "Profile", "Profil";
+        sign_in: "Sign in", "Anmelden";
+        sign_out: "Sign out", "Abmelden";
+        save: "Save", "Speichern";
+        cancel: "Cancel", "Abbrechen";
+        create: "Create", "Anlegen";
+        edit: "Edit", "Bearbeiten";
+        delete: "Delete", "Löschen";
+        search: "Search", "Suchen";
+        name: "Name", "Name";
+        description: "Description", "Beschreibung";
+        optional: "optional", "optional";
+        previous: "Previous page", "Vorige Seite";
+        next: "Next page", "Nächste Seite";
+        page_of: "Page {} of {}", "Seite {} von {}";
+        problem: "Please check what you typed", "Bitte prüfen Sie Ihre Eingabe";
+        back: "Back", "Zurück";
+        never: "never", "nie";
+        yes: "yes", "ja";
+        no: "no", "nein";
+    }
+}
+
+texts! {
+    /// Pages of errors.
+    Errors {
+        not_found_title: "There is nothing here", "Hier ist nichts";
+        not_found: "This page or record does not exist, or it was deleted in the meantime.", "Diese Seite oder dieser Eintrag existiert nicht oder wurde inzwischen gelöscht.";
+        forbidden_title: "You may not do this", "Das ist Ihnen nicht erlaubt";
+        too_many_title: "Too many attempts", "Zu viele Versuche";
+        failed_title: "Something went wrong", "Etwas ist schiefgegangen";
+        failed: "Portico could not do this. Its log says why.", "Portico konnte das nicht tun. Das Protokoll des Servers sagt, warum.";
+        unavailable_title: "Portico is busy or cannot reach its data", "Portico ist überlastet oder erreicht seine Daten nicht";
+        unavailable: "Please try again in a moment.", "Bitte versuchen Sie es gleich noch einmal.";
+        refused_title: "This was refused", "Das wurde abgelehnt";
+        sign_in_failed_title: "Sign-in did not succeed", "Die Anmeldung ist nicht gelungen";
+        home: "Go to the first page", "Zur Startseite";
+    }
+}
+
+texts! {
+    /// Notes above a page after something was done.
+    Notes {
+        session_ended: "Please sign in to go on.", "Bitte melden Sie sich an, um fortzufahren.";
+        signed_out: "You are signed out.", "Sie sind abgemeldet.";
+        saved: "Saved.", "Gespeichert.";
+        created: "Created.", "Angelegt.";
+        deleted: "Deleted.", "Gelöscht.";
+        registered: "Your account is there. Sign in with it.", "Ihr Konto ist angelegt. Melden Sie sich damit an.";
+    }
+}
+
+texts! {
+    /// The first start.
+    Start {
+        title: "Welcome to Portico", "Willkommen bei Portico";
+        lead: "Create the administrator: the account that may do everything. It takes one minute.", "Legen Sie den Administrator an: das Konto, das alles darf. Es dauert eine Minute.";
+        username: "Username", "Benutzername";
+        username_hint: "3 to 255 characters", "3 bis 255 Zeichen";
+        email: "Email", "E-Mail";
+        password: "Password", "Passwort";
+        password_hint: "At least 8 characters; a sentence is good", "Mindestens 8 Zeichen; ein Satz ist gut";
+        submit: "Create administrator", "Administrator anlegen";
+        done_title: "Portico is ready", "Portico ist bereit";
+        done_lead: "What most people do next:", "Was die meisten als Nächstes tun:";
+        next_app: "Add the first app", "Die erste App hinzufügen";
+        next_app_text: "A tile with a name, an icon and a link.", "Eine Kachel mit Name, Symbol und Link.";
+        next_board: "Make a board", "Ein Board anlegen";
+        next_board_text: "Arrange apps, and share them with people.", "Apps anordnen und mit anderen teilen.";
+        next_invite: "Invite somebody", "Jemanden einladen";
+        next_invite_text: "They choose name and password themselves.", "Name und Passwort wählen sie selbst.";
+    }
+}
+
+texts! {
+    /// Signing in.
+    SignIn {
+        title: "Sign in", "Anmelden";
+        username: "Username", "Benutzername";
+        password: "Password", "Passwort";
+        with: "Account", "Konto";
+        submit: "Sign in", "Anmelden";
+        continue_with: "Continue with {}", "Weiter mit {}";
+        or: "or", "oder";
+        public_boards: "Boards that are open to everyone", "Boards, die für alle offen sind";
+        own_accounts: "Username and password", "Benutzername und Passwort";
+    }
+}
+
+texts! {
+    /// Registering by an invite.
+    Register {
+        title: "Create your account", "Konto anlegen";
+        lead: "You were invited. Choose a name and a password.", "Sie wurden eingeladen. Wählen Sie Namen und Passwort.";
+        submit: "Create account", "Konto anlegen";
+    }
+}
+
+texts! {
+    /// Home and boards.
+    Home {
+        title: "Home", "Start";
+        all_apps: "All apps", "Alle Apps";
+        find: "Find an app or search the web", "App finden oder im Netz suchen";
+        find_label: "Filter apps, or search with a search engine", "Apps filtern oder mit einer Suchmaschine suchen";
+        hint: "Press / to type, arrow keys to choose, Enter to open.", "/ zum Tippen, Pfeiltasten zum Wählen, Eingabe zum Öffnen.";
+        engines: "Search engines: type the short name, a space and what you look for", "Suchmaschinen: das Kürzel tippen, ein Leerzeichen und den Suchtext";
+        empty_title: "No apps yet", "Noch keine Apps";
+        empty_may: "Add the services that you run; they appear here as tiles.", "Fügen Sie die Dienste hinzu, die Sie betreiben; hier erscheinen sie als Kacheln.";
+        empty_may_not: "An administrator can add apps, or share a board with you.", "Ein Administrator kann Apps hinzufügen oder ein Board mit Ihnen teilen.";
+        add_app: "Add an app", "App hinzufügen";
+        no_match: "No app has this name.", "Keine App heißt so.";
+        board_empty: "This board is empty.", "Dieses Board ist leer.";
+        no_link: "no link", "kein Link";
+        found: "1 app|{} apps", "1 App|{} Apps";
+        opening: "Searching …", "Suche …";
+        open_search: "Open the search", "Suche öffnen";
+        no_engine: "There is no search engine that takes this.", "Keine Suchmaschine nimmt das an.";
+    }
+}
+
+impl Texts {
+    /// The note that a page was opened with; empty if there is none of this name.
+    pub fn note(&self, name: &str) -> &'static str {
+        let notes = &self.notes;
+        match name {
+            "session-ended" => notes.session_ended,
+            "signed-out" => notes.signed_out,
+            "saved" => notes.saved,
+            "created" => notes.created,
+            "deleted" => notes.deleted,
+            "registered" => notes.registered,
+            _ => "",
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What the API says of rules and refusals, in German. The API speaks English; what is not in this list is shown as it
+//! is.
+
+use super::{Language, fill};
+
+/// English and German. `{}` stands for any text without spaces, and is taken over.
+const SAID: &[(&str, &str)] = &[
+    ("must not be empty", "darf nicht leer sein"),
+    (
+        "must have at least {} characters, got {}",
+        "muss mindestens {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must have at most {} characters, got {}",
+        "darf höchstens {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must have {} to {} items, got {}",
+        "muss {} bis {} Einträge haben (jetzt {})",
+    ),
+    (
+        "must not contain control characters, found {}",
+        "darf keine Steuerzeichen enthalten (gefunden: {})",
+    ),
+    (
+        "must not contain invisible or bidirectional control characters, found {}",
+        "darf keine unsichtbaren Steuerzeichen enthalten (gefunden: {})",
+    ),
+    (
+        "must be an absolute URL (relative URL without a base)",
+        "muss eine vollständige URL sein, etwa https://nas.example",
+    ),
+    (
+        "must be a URL with http: or https:",
+        "muss eine URL mit http: oder https: sein",
+    ),
+    ("must not be a URL of the scheme {}", "darf keine URL mit {} sein"),
+    (
+        "must be an email address such as name@example.com",
+        "muss eine E-Mail-Adresse sein, etwa name@example.com",
+    ),
+    ("must be in the list once", "darf nur einmal in der Liste stehen"),
+    (
+        "must be of type image/png, image/jpeg, image/gif or image/webp",
+        "muss ein Bild vom Typ PNG, JPEG, GIF oder WebP sein",
+    ),
+    ("Username already taken", "Dieser Benutzername ist schon vergeben"),
+    (
+        "Wrong username or password",
+        "Benutzername oder Passwort ist falsch",
+    ),
+    (
+        "This form is from another session or another site",
+        "Dieses Formular stammt aus einer anderen Sitzung. Öffnen Sie die Seite neu.",
+    ),
+];
+
+/// A message of the API in this language.
+pub(crate) fn say(language: Language, message: &str) -> String {
+    if language == Language::English {
+        return message.to_owned();
+    }
+    let said = SAID.iter().find_map(|(english, german)| {
+        let values = matched(english, message)?;
+        let values: Vec<&dyn std::fmt::Display> = values.iter().map(|value| value as _).collect();
+        Some(fill(german, &values))
+    });
+    said.unwrap_or_else(|| message.to_owned())
+}
+
+/// The values in the places of a pattern, if a text is of its form.
+fn matched<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let mut parts = pattern.split("{}");
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let mut values = Vec::new();
+    for part in parts {
+        let end = if part.is_empty() {
+            rest.len()
+        } else {
+            rest.find(part)?
+        };
+        let (value, after) = rest.split_at(end);
+        values.push(value);
+        rest = &after[part.len()..];
+    }
+    let is_word = |value: &&str| !value.is_empty() && !value.contains(' ');
+    (rest.is_empty() && values.iter().all(is_word)).then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_api_says_is_said_in_german_with_its_numbers() {
+        let say = |message| say(Language::German, message);
+        assert_eq!(
+            say("must have at least 8 characters, got 7"),
+            "muss mindestens 8 Zeichen haben (jetzt 7)"
+        );
+        assert_eq!(
+            say("must not be a URL of the scheme javascript:"),
+            "darf keine URL mit javascript: sein"
+        );
+        assert_eq!(
+            say("must have at least 8 friends"),
+            "must have at least 8 friends"
+        );
+        assert_eq!(
+            super::say(Language::English, "must not be empty"),
+            "must not be empty"
+        );
+    }
+
+    #[test]
+    fn both_languages_have_the_same_places() {
+        for (english, german) in SAID {
+            assert_eq!(
+                english.matches("{}").count(),
+                german.matches("{}").count(),
+                "{english}"
+            );
+        }
+    }
+}

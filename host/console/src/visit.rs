@@ -1,0 +1,398 @@
+//! A visit: who reads a page, in which language and colours, and what the API is to them.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::{Method, StatusCode, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+
+use crate::{
+    Console,
+    api::{Api, ApiError},
+    assets,
+    form::{Form, FormSecret, TOKEN},
+    respond::{accepts_gzip, add_headers, compress, page_with, see},
+    texts::{self, Language, Texts, rules},
+};
+
+/// Who is signed in, as the API answers it.
+#[derive(Deserialize, Clone)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct User {
+    pub id: String,
+    pub name: String,
+    pub image: Option<String>,
+    pub color_scheme: String,
+    pub permissions: Vec<String>,
+}
+
+impl User {
+    pub fn is_admin(&self) -> bool {
+        self.may("admin")
+    }
+
+    /// Whether the user has a permission, by itself or because a higher one implies it.
+    pub fn may(&self, permission: &str) -> bool {
+        let implied_by: &[&str] = match permission {
+            "app-create" => &["app-create", "app-full-all"],
+            "app-modify-all" => &["app-modify-all", "app-full-all"],
+            "board-view-all" => &["board-view-all", "board-modify-all", "board-full-all"],
+            "board-modify-all" => &["board-modify-all", "board-full-all"],
+            _ => &[permission],
+        };
+        let mut permissions = self.permissions.iter();
+        permissions.any(|own| own == "admin" || implied_by.contains(&own.as_str()))
+    }
+
+    /// Whether the user manages apps in any way.
+    pub fn manages_apps(&self) -> bool {
+        ["app-create", "app-modify-all", "app-full-all"]
+            .iter()
+            .any(|permission| self.may(permission))
+    }
+
+    /// The picture, if it can be shown without asking another host for it.
+    pub fn picture(&self) -> Option<&str> {
+        self.image
+            .as_deref()
+            .filter(|image| image.starts_with("data:image/"))
+    }
+
+    /// What stands in place of a picture.
+    pub fn initial(&self) -> String {
+        initial(&self.name)
+    }
+}
+
+/// The first letter of a name, in upper case.
+pub(crate) fn initial(name: &str) -> String {
+    let first = name.chars().find(|letter| letter.is_alphanumeric());
+    first.map_or_else(|| "?".into(), |letter| letter.to_uppercase().collect())
+}
+
+/// One request for a page.
+pub(crate) struct Visit {
+    pub api: Api,
+    pub user: Option<User>,
+    pub t: &'static Texts,
+    /// Path and query of the page.
+    pub here: String,
+    /// The note to show above the page, by the key `note` of the query.
+    pub note: &'static str,
+    secret: FormSecret,
+}
+
+impl Visit {
+    async fn of(console: &Console, parts: &Parts) -> Result<Self, ApiError> {
+        let api = Api::new(console.api.clone(), parts);
+        let t = Language::of(&parts.headers).texts();
+        #[derive(Deserialize)]
+        struct Session {
+            user: User,
+        }
+        let (user, failure) = match api.get::<Session>("/api/auth/session").await {
+            Ok(session) => (Some(session.user), None),
+            Err(error) if error.status == StatusCode::UNAUTHORIZED => (None, None),
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let here = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let note = Query::read(parts);
+        Ok(Self {
+            api,
+            user,
+            t,
+            here: here.to_owned(),
+            note: t.note(note.text("note")),
+            secret: FormSecret::of(&parts.headers, console.is_secure),
+        })
+    }
+
+    /// A visit of which nothing is known, for the page that says what failed.
+    fn unknown(console: &Console, parts: &Parts) -> Self {
+        Self {
+            api: Api::new(console.api.clone(), parts),
+            user: None,
+            t: Language::of(&parts.headers).texts(),
+            here: "/".into(),
+            note: "",
+            secret: FormSecret::of(&parts.headers, console.is_secure),
+        }
+    }
+
+    /// The signed-in user. Others are sent to sign in, and come back to this page.
+    pub fn user(&self) -> Result<&User, ApiError> {
+        let refusal = || ApiError::new(StatusCode::UNAUTHORIZED, "Not signed in");
+        self.user.as_ref().ok_or_else(refusal)
+    }
+
+    /// Reads the form of this request.
+    pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
+        let (parts, body) = request.into_parts();
+        Form::read(&parts, body, &self.secret).await
+    }
+
+    /// The API's words in the reader's language.
+    pub fn say(&self, message: &str) -> String {
+        rules::say(self.t.language, message)
+    }
+
+    /// The hidden field of a form that changes something.
+    pub fn token(&self) -> HiddenToken {
+        HiddenToken(self.secret.token())
+    }
+
+    pub fn css(&self) -> &'static str {
+        assets::path("console.css")
+    }
+
+    pub fn js(&self) -> &'static str {
+        assets::path("console.js")
+    }
+
+    pub fn htmx(&self) -> &'static str {
+        assets::path("htmx.min.js")
+    }
+
+    pub fn icon(&self) -> &'static str {
+        assets::path("icon.svg")
+    }
+
+    /// A drawing of `assets/glyphs.svg`.
+    pub fn glyph(&self, name: &'static str) -> Glyph {
+        Glyph(name)
+    }
+
+    /// A text with one place, filled.
+    pub fn fill(&self, text: &str, value: impl std::fmt::Display) -> String {
+        texts::fill(text, &[&value])
+    }
+
+    /// A text for a number of things.
+    pub fn count(&self, text: &str, number: &usize) -> String {
+        texts::count(text, *number)
+    }
+
+    /// The label of a field that may stay empty.
+    pub fn optional(&self, label: &str) -> String {
+        format!("{label} ({})", self.t.common.optional)
+    }
+
+    /// `light`, `dark` or `auto`.
+    pub fn colors(&self) -> &str {
+        self.user.as_ref().map_or("auto", |user| &user.color_scheme)
+    }
+
+    /// Whether this page belongs to a part of the console, for the mark in its menu.
+    pub fn is_in(&self, path: &str) -> bool {
+        let here = self.here.split('?').next().unwrap_or_default();
+        here == path || here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    pub fn is_home(&self) -> bool {
+        self.here == "/" || self.here.starts_with("/?")
+    }
+
+    /// Whether this page shows the board with this id.
+    pub fn is_board(&self, id: &str) -> bool {
+        self.is_in(&format!("/boards/{id}"))
+    }
+
+    /// Whether this page is one of those for managing.
+    pub fn is_managing(&self) -> bool {
+        !self.is_home()
+            && ![
+                "/boards",
+                "/profile",
+                "/welcome",
+                "/search",
+                "/sign-in",
+                "/start",
+                "/register",
+            ]
+            .iter()
+            .any(|path| self.is_in(path))
+    }
+
+    pub fn is_admin(&self) -> bool {
+        self.user.as_ref().is_some_and(User::is_admin)
+    }
+
+    pub fn manages_apps(&self) -> bool {
+        self.user.as_ref().is_some_and(User::manages_apps)
+    }
+}
+
+/// A drawing, which says nothing that a word beside it does not say.
+pub(crate) struct Glyph(&'static str);
+
+impl std::fmt::Display for Glyph {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (file, name) = (assets::path("glyphs.svg"), self.0);
+        write!(
+            formatter,
+            r##"<svg class="glyph" aria-hidden="true"><use href="{file}#{name}"/></svg>"##
+        )
+    }
+}
+
+/// File and name are the console's own.
+impl askama::filters::HtmlSafe for Glyph {}
+
+/// The form's token as a hidden field.
+pub(crate) struct HiddenToken(String);
+
+impl std::fmt::Display for HiddenToken {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            r#"<input type="hidden" name="{TOKEN}" value="{}">"#,
+            self.0
+        )
+    }
+}
+
+/// It consists of hexadecimal digits.
+impl askama::filters::HtmlSafe for HiddenToken {}
+
+/// The query string of a page.
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub fn read(parts: &Parts) -> Self {
+        let query = parts.uri.query().unwrap_or_default();
+        let fields = form_urlencoded::parse(query.as_bytes()).take(100);
+        Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// A key's text; empty if it is absent.
+    pub fn text(&self, name: &str) -> &str {
+        let mut fields = self.0.iter();
+        let found = fields.find(|(field, _)| field == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The number of a page, from 1.
+    pub fn page(&self) -> u32 {
+        let page = self.text("page").parse().unwrap_or(1);
+        u32::clamp(page, 1, 1_000_000)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self::read(parts))
+    }
+}
+
+/// The visit that [`around`] made.
+#[derive(Clone)]
+pub(crate) struct Visitor(pub Arc<Visit>);
+
+impl std::ops::Deref for Visitor {
+    type Target = Visit;
+
+    fn deref(&self) -> &Visit {
+        &self.0
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let visit = parts.extensions.get::<Self>().cloned();
+        visit.ok_or_else(|| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"))
+    }
+}
+
+/// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
+pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let is_compressed = accepts_gzip(&parts.headers);
+    let method = parts.method.clone();
+    let (visit, mut response) = match Visit::of(&console, &parts).await {
+        Ok(visit) => {
+            let visit = Arc::new(visit);
+            parts.extensions.insert(Visitor(visit.clone()));
+            let response = next.run(Request::from_parts(parts, body)).await;
+            (visit, response)
+        }
+        Err(error) => {
+            let visit = Visit::unknown(&console, &parts);
+            (Arc::new(visit), error.into_response())
+        }
+    };
+    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+        response = explain(&visit, &error, &method);
+    }
+    let headers = response.headers_mut();
+    for cookie in visit.api.take_cookies() {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    if let Some(cookie) = &visit.secret.new_cookie {
+        headers.append(header::SET_COOKIE, cookie.clone());
+    }
+    add_headers(&mut response);
+    if is_compressed {
+        compress(response).await
+    } else {
+        response
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    v: &'a Visit,
+    status: u16,
+    title: &'static str,
+    message: String,
+}
+
+/// The page of an error.
+fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
+    if error.status == StatusCode::UNAUTHORIZED {
+        return see(&sign_in_path(visit, method));
+    }
+    let t = &visit.t.errors;
+    let (title, message) = match error.status.as_u16() {
+        403 => (t.forbidden_title, visit.say(&error.message)),
+        404 => (t.not_found_title, t.not_found.into()),
+        429 => (t.too_many_title, visit.say(&error.message)),
+        500 => (t.failed_title, t.failed.into()),
+        503 | 504 => (t.unavailable_title, t.unavailable.into()),
+        _ => (t.refused_title, visit.say(&error.message)),
+    };
+    let mut response = page_with(
+        error.status,
+        &ErrorPage {
+            v: visit,
+            status: error.status.as_u16(),
+            title,
+            message,
+        },
+    );
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// Where a visitor without a session signs in. A page is opened again afterwards; a form was not sent, and its page
+/// is the one to return to.
+fn sign_in_path(visit: &Visit, method: &Method) -> String {
+    let here = if *method == Method::GET { &visit.here } else { "/" };
+    let next = utf8_percent_encode(here, NON_ALPHANUMERIC);
+    format!("/sign-in?next={next}&note=session-ended")
+}
