@@ -1,0 +1,6 @@
+//! The console as people use it, without a browser: links, forms and cookies.
+
+mod front;
+mod page;
+
+pub use page::{Browser, escaped};
