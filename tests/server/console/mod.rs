@@ -1,5 +1,6 @@
 //! The console as people use it, without a browser: links, forms and cookies.
 
+mod browser;
 mod front;
 mod page;
 
