@@ -252,6 +252,37 @@ fn pages_and_assets_have_their_headers() {
 }
 
 #[test]
+fn the_first_page_with_twenty_apps_is_light() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let apps: Vec<_> = (0..20)
+        .map(|number| json!({ "name": format!("app {number}"), "iconUrl": "/a.svg", "description": "what it is for" }))
+        .collect();
+    root.mutate("app.createMany", &json!(apps)).data();
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/");
+    let mut paths: Vec<_> = page
+        .html
+        .split('"')
+        .filter(|part| part.starts_with("/console/"))
+        .map(|part| part.split('#').next().expect("a path"))
+        .chain(["/"])
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let weight: usize = paths
+        .iter()
+        .map(|path| {
+            let answer = browser.send("GET", path, &[("accept-encoding", "gzip")], None);
+            answer.assert_status(200);
+            assert_eq!(answer.header("content-encoding"), Some("gzip"), "{path}");
+            answer.body.len()
+        })
+        .sum();
+    assert!(weight < 60_000, "{weight} bytes");
+}
+
+#[test]
 fn without_the_console_there_is_only_the_api() {
     let server = Builder::default().argument("--console").argument("off").start();
     let anonymous = server.anonymous();
