@@ -18,6 +18,7 @@ use tracing::{error, info, warn};
 use super::{
     front::FrontSettings,
     host::Host,
+    icons::{self, IconArgs},
     ldap::LdapArgs,
     oidc::OidcArgs,
     output::print,
@@ -51,6 +52,8 @@ pub struct Serve {
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
+    icons: IconArgs,
+    #[command(flatten)]
     ldap: LdapArgs,
     #[command(flatten)]
     oidc: OidcArgs,
@@ -62,6 +65,7 @@ impl Serve {
         settings.http = self.front.over(&settings.http);
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
+        self.icons.put_into(&mut settings.icons);
         let settings = settings.with(self.host)?;
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
@@ -144,7 +148,10 @@ async fn serve(
     } = host;
     let audit = service.audit.clone();
     let live = HotSwap::from(service);
-    let router = http::router(live.clone(), http);
+    let api = http::router(live.clone(), http);
+    // What browsers see besides the API.
+    let icons = portico_icons::router(api.clone(), icons::files(data.path(), settings.icons.allow.clone()));
+    let router = api.merge(http::surround(icons, &limits));
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
     let signals = async {
