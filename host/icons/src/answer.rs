@@ -5,7 +5,6 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
-use sha2::{Digest, Sha256};
 
 use crate::{error::IconError, files::FAILURE_LASTS, picture::Picture};
 
@@ -23,11 +22,7 @@ pub(crate) enum Keep {
 
 /// The picture, or 304 if the client has it.
 pub(crate) fn picture(picture: &Picture, headers: &HeaderMap, keep: Keep) -> Response {
-    let hash: String = Sha256::digest(picture.bytes())[..12]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let etag = format!("\"{hash}\"");
+    let etag = picture.tag();
     let is_current = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| {
         let mut tags = tags.to_str().unwrap_or_default().split(',').map(str::trim);
         tags.any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)

@@ -1,6 +1,7 @@
 //! What counts as a picture: decided by its content alone.
 
 use bytes::Bytes;
+use sha2::{Digest, Sha256};
 
 use crate::{error::IconError, svg};
 
@@ -12,21 +13,28 @@ pub const LARGEST: usize = 1 << 20;
 pub struct Picture {
     content_type: &'static str,
     bytes: Bytes,
+    hash: [u8; 12],
 }
 
 impl Picture {
-    /// Recognises a picture.
+    /// Recognises a picture. Takes some milliseconds for a large one.
     pub fn of(bytes: impl Into<Bytes>) -> Result<Self, IconError> {
         let bytes = bytes.into();
         if bytes.len() > LARGEST {
             return Err(too_large());
         }
-        match content_type(&bytes) {
-            Some(content_type) => Ok(Self { content_type, bytes }),
-            None => Err(IconError::new(
+        let Some(content_type) = content_type(&bytes) else {
+            return Err(IconError::new(
                 "it is not a picture: PNG, JPEG, GIF, WebP, AVIF, ICO, BMP or SVG",
-            )),
-        }
+            ));
+        };
+        let mut hash = [0; 12];
+        hash.copy_from_slice(&Sha256::digest(&bytes)[..12]);
+        Ok(Self {
+            content_type,
+            bytes,
+            hash,
+        })
     }
 
     /// Its type, for `Content-Type`.
@@ -37,6 +45,12 @@ impl Picture {
     /// Its content.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
+    }
+
+    /// Its `ETag`.
+    pub(crate) fn tag(&self) -> String {
+        let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("\"{hash}\"")
     }
 
     /// Whether it is a document that could hold scripts.

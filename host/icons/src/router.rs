@@ -17,6 +17,7 @@ use axum::{
     response::Response,
 };
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::{sync::Semaphore, time::timeout};
@@ -73,7 +74,38 @@ fn version(icon_url: &str) -> String {
     hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The routes `/icons/…`. `api`: everything under `/api`, as `portico_http::router` gives it.
+/// An app or a search engine, as the API gives it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    id: String,
+    icon_url: String,
+}
+
+/// The answer to a procedure call.
+#[derive(Deserialize)]
+struct Called<T> {
+    result: Output<T>,
+}
+
+#[derive(Deserialize)]
+struct Output<T> {
+    data: T,
+}
+
+/// The answer of `/api/auth/session`.
+#[derive(Deserialize)]
+struct Session {
+    user: SessionUser,
+}
+
+#[derive(Deserialize)]
+struct SessionUser {
+    permissions: Vec<String>,
+}
+
+/// The routes `/icons/…`. `api`: everything under `/api`, as `portico_http::router` gives it. The answers need what
+/// `portico_http::surround` adds.
 pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
     let routes = Arc::new(Routes {
         api,
@@ -114,14 +146,13 @@ impl Routes {
     }
 
     async fn app(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let app = self.call(parts, "app.byId", Some(json!({ "id": id }))).await?;
+        let app: Record = self.call(parts, "app.byId", Some(json!({ "id": id }))).await?;
         Ok(self.icon(parts, &app).await)
     }
 
     async fn engine(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let engines = self.call(parts, "searchEngine.getSelectable", None).await?;
-        let mut engines = engines.as_array().into_iter().flatten();
-        match engines.find(|engine| engine["id"] == id) {
+        let engines: Vec<Record> = self.call(parts, "searchEngine.getSelectable", None).await?;
+        match engines.iter().find(|engine| engine.id == id) {
             Some(engine) => Ok(self.icon(parts, engine).await),
             None => Ok(answer::text(
                 StatusCode::NOT_FOUND,
@@ -130,12 +161,10 @@ impl Routes {
         }
     }
 
-    /// The icon of this record.
-    async fn icon(&self, parts: &Parts, record: &Value) -> Response {
-        let icon_url = record["iconUrl"].as_str().unwrap_or_default();
-        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(icon_url));
+    async fn icon(&self, parts: &Parts, record: &Record) -> Response {
+        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
         let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };
-        match timeout(PATIENCE, self.files.get(icon_url)).await {
+        match timeout(PATIENCE, self.files.get(&record.icon_url)).await {
             Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
             Ok(Err(error)) => answer::no_picture(&error),
             Err(_) => answer::no_picture(&IconError::Busy),
@@ -143,10 +172,15 @@ impl Routes {
     }
 
     async fn preview(&self, parts: &Parts) -> Result<Response, Box<Response>> {
-        let session = self.get(parts, "/api/auth/session").await?;
-        let permissions = session["user"]["permissions"].as_array().into_iter().flatten();
-        let mut permissions = permissions.filter_map(Value::as_str);
-        if !permissions.any(|permission| CREATORS.contains(&permission)) {
+        // A link on another site's page would make the service fetch what that page wants.
+        let site = parts.headers.get("sec-fetch-site");
+        if site.is_some_and(|site| site != "same-origin" && site != "none") {
+            let message = "Only pages of this service show icons before they are used";
+            return Ok(answer::text(StatusCode::FORBIDDEN, message));
+        }
+        let session: Session = self.get(parts, "/api/auth/session").await?;
+        let mut permissions = session.user.permissions.iter();
+        if !permissions.any(|permission| CREATORS.contains(&permission.as_str())) {
             let message = "Only those who may create apps see icons before they are used";
             return Ok(answer::text(StatusCode::FORBIDDEN, message));
         }
@@ -166,23 +200,23 @@ impl Routes {
     }
 
     /// Calls a procedure as the sender of this request. Gives its output, or the API's refusal.
-    async fn call(
+    async fn call<T: DeserializeOwned>(
         &self,
         parts: &Parts,
         procedure: &str,
         input: Option<Value>,
-    ) -> Result<Value, Box<Response>> {
+    ) -> Result<T, Box<Response>> {
         let mut uri = format!("/api/trpc/{procedure}");
         if let Some(input) = input {
             let input = input.to_string();
             uri = format!("{uri}?input={}", utf8_percent_encode(&input, NON_ALPHANUMERIC));
         }
-        let mut answer = self.get(parts, &uri).await?;
-        Ok(answer["result"]["data"].take())
+        let answer: Called<T> = self.get(parts, &uri).await?;
+        Ok(answer.result.data)
     }
 
     /// Asks the API as the sender of this request. Gives its answer, or its refusal.
-    async fn get(&self, parts: &Parts, uri: &str) -> Result<Value, Box<Response>> {
+    async fn get<T: DeserializeOwned>(&self, parts: &Parts, uri: &str) -> Result<T, Box<Response>> {
         let failed = || Box::new(answer::no_picture(&IconError::Busy));
         let request = Request::get(uri).version(parts.version);
         let mut request = request.body(Body::empty()).map_err(|_| failed())?;

@@ -150,7 +150,10 @@ async fn serve(
     let live = HotSwap::from(service);
     let api = http::router(live.clone(), http);
     // What browsers see besides the API.
-    let icons = portico_icons::router(api.clone(), icons::files(data.path(), settings.icons.allow.clone()));
+    let icons = portico_icons::router(
+        api.clone(),
+        icons::files(data.path(), settings.icons.allow.clone()),
+    );
     let router = api.merge(http::surround(icons, &limits));
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
