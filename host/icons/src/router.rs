@@ -172,13 +172,13 @@ impl Routes {
     }
 
     async fn preview(&self, parts: &Parts) -> Result<Response, Box<Response>> {
+        let session: Session = self.get(parts, "/api/auth/session").await?;
         // A link on another site's page would make the service fetch what that page wants.
         let site = parts.headers.get("sec-fetch-site");
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             let message = "Only pages of this service show icons before they are used";
             return Ok(answer::text(StatusCode::FORBIDDEN, message));
         }
-        let session: Session = self.get(parts, "/api/auth/session").await?;
         let mut permissions = session.user.permissions.iter();
         if !permissions.any(|permission| CREATORS.contains(&permission.as_str())) {
             let message = "Only those who may create apps see icons before they are used";
