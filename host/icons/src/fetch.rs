@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// How long a fetch may take, redirects included.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_REDIRECTS: usize = 5;
 
 /// Where pictures come from.

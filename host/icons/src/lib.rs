@@ -4,7 +4,7 @@
 //! Invariants:
 //! - What is served is a picture by its content, and its `Content-Type` comes from its content. An SVG runs no scripts.
 //! - Nothing is fetched from a private address, at any redirect, unless the operator allows that scheme, host and port.
-//! - A fetch takes at most 10 seconds and 1 MiB. There is one at a time for a URL, and 16 in all; failures are remembered.
+//! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and 16 in all; failures are remembered.
 //! - A caller gets the icon of an app or search engine exactly if the API gives them that app or search engine.
 
 mod address;
