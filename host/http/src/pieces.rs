@@ -2,7 +2,7 @@
 //!
 //! Invariants: a text of [`LARGE`] bytes or more is not copied, and is counted until hyper has dropped its
 //! bytes ([`Held`]); smaller texts are joined, so that a body of many is written in few steps. A body's
-//! length is known.
+//! length is known. A body that was made elsewhere is counted as a whole ([`counted`]).
 
 use std::{
     convert::Infallible,
@@ -13,7 +13,8 @@ use std::{
 
 use axum::body::Body;
 use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::{Body as _, Frame, SizeHint};
 
 use crate::outgoing::{Connection, Held, LARGE};
 
@@ -113,6 +114,31 @@ pub(crate) fn body(connection: &Arc<Connection>, text: String) -> Body {
     pieces.into_body()
 }
 
+/// A part of a body that was made elsewhere.
+struct CountedBytes {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A body that was made elsewhere; a large one of known length is counted from now on.
+pub(crate) fn counted(connection: &Arc<Connection>, body: Body) -> Body {
+    let size = body.size_hint().exact().unwrap_or_default() as usize;
+    if size < LARGE {
+        return body;
+    }
+    let held = Arc::new(connection.hold(size));
+    Body::new(body.map_frame(move |frame| {
+        let _held = held.clone();
+        frame.map_data(|bytes| Bytes::from_owner(CountedBytes { bytes, _held }))
+    }))
+}
+
 /// A body in parts; each is freed as soon as it is written.
 struct InParts {
     parts: std::vec::IntoIter<Bytes>,
@@ -168,5 +194,19 @@ mod tests {
         drop((half, parts));
         assert_eq!(connection.held(), 0);
         drop(body(&connection, "c".repeat(LARGE - 1)));
+    }
+
+    #[tokio::test]
+    async fn a_large_body_of_another_maker_is_counted_until_its_bytes_are_dropped() {
+        let outgoing = Outgoing::new(1 << 20);
+        let connection = outgoing.connect();
+        let body = counted(&connection, Body::from("a".repeat(LARGE)));
+        assert_eq!(body.size_hint().exact(), Some(LARGE as u64));
+        let bytes = body.collect().await.expect("it is in memory").to_bytes();
+        assert_eq!((connection.held(), bytes.len()), (LARGE, LARGE));
+        drop(bytes);
+        assert_eq!(connection.held(), 0);
+        let _small = counted(&connection, Body::from("c".repeat(LARGE - 1)));
+        assert_eq!(connection.held(), 0);
     }
 }
