@@ -8,12 +8,11 @@ use std::{
     convert::Infallible,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use axum::body::Body;
 use bytes::Bytes;
-use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame, SizeHint};
 
 use crate::outgoing::{Connection, Held, LARGE};
@@ -133,10 +132,37 @@ pub(crate) fn counted(connection: &Arc<Connection>, body: Body) -> Body {
         return body;
     }
     let held = Arc::new(connection.hold(size));
-    Body::new(body.map_frame(move |frame| {
-        let _held = held.clone();
-        frame.map_data(|bytes| Bytes::from_owner(CountedBytes { bytes, _held }))
-    }))
+    Body::new(CountedBody { body, held })
+}
+
+struct CountedBody {
+    body: Body,
+    held: Arc<Held>,
+}
+
+impl hyper::body::Body for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let counted = |bytes| {
+            let _held = self.held.clone();
+            Bytes::from_owner(CountedBytes { bytes, _held })
+        };
+        Poll::Ready(frame.map(|frame| Ok(frame?.map_data(counted))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A body in parts; each is freed as soon as it is written.
@@ -169,6 +195,8 @@ impl hyper::body::Body for InParts {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt;
+
     use super::*;
     use crate::outgoing::Outgoing;
 
