@@ -336,6 +336,10 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
+/// Marks an answer that is the API's own, and stays as it is.
+#[derive(Clone)]
+pub(crate) struct Passed;
+
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
@@ -353,6 +357,9 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
             (Arc::new(visit), error.into_response())
         }
     };
+    if response.extensions_mut().remove::<Passed>().is_some() {
+        return response;
+    }
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         response = explain(&visit, &error, &method);
     }

@@ -119,6 +119,9 @@ async fn serve(
             .map_or_else(String::new, |file| format!(" of {}", file.path.display()))
     );
     if is_open {
+        if has_console {
+            info!("no user exists yet; open http://{address} in a browser to create the administrator");
+        }
         info!(
             "no user exists yet; create the administrator: curl http://{address}/api/trpc/user.initUser -H \
              'content-type: application/json' -d '{{\"username\": \"NAME\", \"password\": \"PASSWORD\"}}'"
