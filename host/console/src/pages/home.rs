@@ -257,7 +257,8 @@ async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
         StoredItem::App { app_id } => found.get(app_id).cloned().map(Item::App),
         StoredItem::Bookmarks { app_ids } => {
             let apps = app_ids.iter().filter_map(|id| found.get(id).cloned());
-            Some(Item::Bookmarks(apps.collect()))
+            let apps: Vec<App> = apps.collect();
+            (!apps.is_empty()).then_some(Item::Bookmarks(apps))
         }
     });
     Ok(Board {

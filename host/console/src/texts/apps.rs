@@ -50,6 +50,7 @@ texts! {
         by_name: "Leave it empty, and Portico chooses one by the name.", "Bleibt es leer, wählt Portico eines nach dem Namen.";
         search: "Find an icon by name", "Symbol nach Namen suchen";
         results: "Icons that were found", "Gefundene Symbole";
+        found: "1 icon|{} icons", "1 Symbol|{} Symbole";
         none: "No icon was found for “{}”.", "Für „{}“ wurde kein Symbol gefunden.";
         as_typed: "As typed above", "Wie oben eingegeben";
     }

@@ -61,6 +61,7 @@ texts! {
         user: "User", "Benutzer";
         group: "Group", "Gruppe";
         find_party: "Find users and groups by name", "Benutzer und Gruppen nach Namen suchen";
+        parties_found: "1 found|{} found", "1 gefunden|{} gefunden";
         nothing_found: "Nothing else was found for “{}”.", "Für „{}“ wurde nichts Weiteres gefunden.";
         nobody: "Share it with no one: take it from everyone whom it is shared with", "Mit niemandem teilen: allen entziehen, mit denen es geteilt ist";
         share_empty: "No one is chosen. Tick the box below if the board is to be shared with no one.", "Niemand ist gewählt. Setzen Sie das Häkchen unten, wenn das Board mit niemandem geteilt sein soll.";

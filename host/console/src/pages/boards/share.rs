@@ -82,8 +82,12 @@ impl Parties {
         }
     }
 
+    fn len(&self) -> usize {
+        self.users.len() + self.groups.len()
+    }
+
     fn is_empty(&self) -> bool {
-        self.users.is_empty() && self.groups.is_empty()
+        self.len() == 0
     }
 
     /// Those who are not chosen yet.
