@@ -142,6 +142,15 @@ impl Form {
         Ok(form)
     }
 
+    /// A form with these values, to be shown for changing them.
+    pub fn filled<const N: usize>(fields: [(&str, &str); N]) -> Self {
+        Self(
+            fields
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+        )
+    }
+
     /// A field's text; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.0.iter();
@@ -152,6 +161,11 @@ impl Form {
     /// A field's text; none if it is empty.
     pub fn optional(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.trim().is_empty())
+    }
+
+    /// A text of several lines; none if it is empty. Browsers end the lines of forms with CR and LF.
+    pub fn lines(&self, name: &str) -> Option<String> {
+        self.optional(name).map(|text| text.replace("\r\n", "\n"))
     }
 
     /// Whether a box is ticked.
@@ -200,6 +214,11 @@ impl Problems {
     /// Adds a problem of one field.
     pub fn add(&mut self, field: &str, message: impl Into<String>) {
         self.by_field.insert(field.into(), message.into());
+    }
+
+    /// Adds a problem of the form as a whole.
+    pub fn add_to_whole(&mut self, message: impl Into<String>) {
+        self.whole.push(message.into());
     }
 
     pub fn is_empty(&self) -> bool {

@@ -12,6 +12,7 @@
 mod api;
 mod assets;
 mod form;
+mod icons;
 mod pages;
 mod respond;
 mod texts;

@@ -40,7 +40,7 @@ impl User {
     /// Whether the user has a permission, by itself or because a higher one implies it.
     pub fn may(&self, permission: &str) -> bool {
         let implied_by: &[&str] = match permission {
-            "app-create" => &["app-create", "app-full-all"],
+            "app-create" => &["app-create", "app-modify-all", "app-full-all"],
             "app-modify-all" => &["app-modify-all", "app-full-all"],
             "board-view-all" => &["board-view-all", "board-modify-all", "board-full-all"],
             "board-modify-all" => &["board-modify-all", "board-full-all"],
@@ -134,6 +134,21 @@ impl Visit {
         self.user.as_ref().ok_or_else(refusal)
     }
 
+    /// The signed-in user, if they have this permission. It spares people a form that the API would refuse.
+    pub fn permitted(&self, permission: &str) -> Result<&User, ApiError> {
+        let user = self.user()?;
+        if user.may(permission) {
+            return Ok(user);
+        }
+        let message = format!("This needs the permission {permission}");
+        Err(ApiError::new(StatusCode::FORBIDDEN, message))
+    }
+
+    /// Whether the user has a permission, for links to what needs it.
+    pub fn may(&self, permission: &str) -> bool {
+        self.user.as_ref().is_some_and(|user| user.may(permission))
+    }
+
     /// Reads the form of this request.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
@@ -191,9 +206,14 @@ impl Visit {
         self.user.as_ref().map_or("auto", |user| &user.color_scheme)
     }
 
+    /// The path of the page.
+    pub fn path(&self) -> &str {
+        self.here.split('?').next().unwrap_or_default()
+    }
+
     /// Whether this page belongs to a part of the console, for the mark in its menu.
     pub fn is_in(&self, path: &str) -> bool {
-        let here = self.here.split('?').next().unwrap_or_default();
+        let here = self.path();
         here == path || here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
     }
 

@@ -1,6 +1,9 @@
 //! The console as people use it, without a browser: links, forms and cookies.
 
+mod apps;
+mod boards;
 mod browser;
+mod engines;
 mod front;
 mod page;
 

@@ -3,7 +3,10 @@
 //! Each text stands once, in both languages side by side, so that none can be missing in one of them: that does not
 //! compile. `{}` in a text is a place that [`fill`] fills.
 
+mod apps;
+mod boards;
 mod common;
+mod engines;
 pub(crate) mod rules;
 
 use axum::http::{HeaderMap, header};
@@ -53,6 +56,10 @@ groups! {
     sign_in: common::SignIn,
     register: common::Register,
     home: common::Home,
+    apps: apps::Apps,
+    icon_picker: apps::IconPicker,
+    boards: boards::Boards,
+    engines: engines::Engines,
 }
 
 /// The languages.

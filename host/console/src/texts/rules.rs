@@ -50,6 +50,63 @@ const SAID: &[(&str, &str)] = &[
         "Benutzername oder Passwort ist falsch",
     ),
     (
+        "must have 1 to {} characters, got {}",
+        "muss 1 bis {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must have at most {} entries, got {}",
+        "darf höchstens {} Einträge haben (jetzt {})",
+    ),
+    (
+        "must not contain control characters",
+        "darf keine Steuerzeichen enthalten",
+    ),
+    (
+        "must not contain control characters other than newline and tab",
+        "darf außer Zeilenumbruch und Tabulator keine Steuerzeichen enthalten",
+    ),
+    (
+        "must be an absolute URL (empty host)",
+        "muss eine vollständige URL sein (der Host fehlt)",
+    ),
+    (
+        "must be an absolute URL (invalid port number)",
+        "muss eine vollständige URL sein (der Port ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid international domain name)",
+        "muss eine vollständige URL sein (der Host ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid IPv6 address)",
+        "muss eine vollständige URL sein (die IPv6-Adresse ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid IPv4 address)",
+        "muss eine vollständige URL sein (die IPv4-Adresse ist falsch)",
+    ),
+    (
+        "must be an image where it is a data URI: data:image/...,...",
+        "muss ein Bild sein, wenn es eine data-URI ist: data:image/...,...",
+    ),
+    (
+        "must begin with http:// or https:// and contain %s",
+        "muss mit http:// oder https:// beginnen und %s enthalten",
+    ),
+    (
+        "The board's name is taken",
+        "Ein Board dieses Namens gibt es schon",
+    ),
+    (
+        "The search engine's name or short is taken",
+        "Name oder Kürzel hat schon eine andere Suchmaschine",
+    ),
+    (
+        "User or group not found",
+        "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",
+    ),
+    ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
+    (
         "This form is from another session or another site",
         "Dieses Formular stammt aus einer anderen Sitzung. Öffnen Sie die Seite neu.",
     ),
