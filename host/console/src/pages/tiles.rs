@@ -48,7 +48,7 @@ impl App {
 
     /// The address of its icon on this host.
     pub fn icon(&self) -> String {
-        crate::icons::of_app(&self.id, &self.icon_url)
+        portico_icons::app_icon(&self.id, &self.icon_url)
     }
 
     /// Where the app is managed.
