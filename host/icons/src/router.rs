@@ -16,7 +16,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     response::Response,
 };
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -28,6 +28,9 @@ use crate::{
     error::IconError,
     files::IconFiles,
 };
+
+/// What is written as it is in a path: the ids that Portico makes need no encoding.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
 /// How long a request waits for a fetch. Browsers make few requests to a host at once, and others wait behind this one.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -64,7 +67,7 @@ pub fn engine_icon(id: &str, icon_url: &str) -> String {
 }
 
 fn path(kind: &str, id: &str, icon_url: &str) -> String {
-    let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
+    let id = utf8_percent_encode(id, PLAIN);
     format!("/icons/{kind}/{id}?v={}", version(icon_url))
 }
 

@@ -184,7 +184,8 @@ impl Page {
     /// The problem that stands at a field.
     pub fn problem(&self, field: &str) -> Option<String> {
         let (_, rest) = self.html.split_once(&format!("id=\"{field}-problem\">"))?;
-        rest.split('<').next().map(str::to_owned)
+        let text = rest.split('<').next()?;
+        Some(text.replace("&#39;", "'").replace("&#34;", "\""))
     }
 }
 

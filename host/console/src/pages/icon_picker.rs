@@ -5,6 +5,7 @@
 
 use askama::Template;
 use axum::{Router, routing::get};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -12,13 +13,15 @@ use super::{Answer, presses_search};
 use crate::{
     api::Api,
     form::Form,
-    icons,
     respond::page,
     visit::{Query, Visit, Visitor, initial},
 };
 
 /// How many icons a search shows.
 const MOST_FOUND: usize = 24;
+
+/// The longest URL of an icon that can be shown before it is used, in bytes: the address of its preview holds it.
+const LONGEST_PREVIEWED: usize = 4096;
 
 pub(super) fn routes() -> Router {
     Router::new().route("/icon-search", get(search))
@@ -33,7 +36,7 @@ pub(super) struct Icon {
 
 impl Icon {
     pub fn preview(&self) -> String {
-        icons::preview(&self.url)
+        preview(&self.url)
     }
 
     pub fn initial(&self) -> String {
@@ -67,7 +70,7 @@ impl Picker {
     }
 
     pub fn preview(&self) -> String {
-        icons::preview(&self.url)
+        preview(&self.url)
     }
 }
 
@@ -80,6 +83,26 @@ pub(super) fn is_search(form: &Form) -> bool {
 pub(super) fn chosen(form: &Form) -> &str {
     form.optional("icon-choice")
         .unwrap_or_else(|| form.text("iconUrl"))
+}
+
+/// The address at which an icon is shown before an app has it; empty if there is none.
+fn preview(icon_url: &str) -> String {
+    let icon_url = icon_url.trim();
+    let scheme = icon_url
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    match scheme.as_str() {
+        "data" if icon_url.starts_with("data:image/") => icon_url.into(),
+        "http" | "https" if icon_url.len() <= LONGEST_PREVIEWED => {
+            format!(
+                "/icons/preview?url={}",
+                utf8_percent_encode(icon_url, NON_ALPHANUMERIC)
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 /// A failed search finds nothing: the form is of use without it.
@@ -107,4 +130,22 @@ async fn search(visit: Visitor, query: Query) -> Answer {
         },
     };
     Ok(page(&FoundIcons { v: &visit, picker }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::preview;
+
+    #[test]
+    fn pictures_come_from_this_host_or_from_their_own_url() {
+        assert_eq!(preview("data:image/png;base64,AA"), "data:image/png;base64,AA");
+        assert_eq!(
+            preview(" https://a.example/i.svg "),
+            "/icons/preview?url=https%3A%2F%2Fa%2Eexample%2Fi%2Esvg"
+        );
+        let long = format!("https://a.example/{}", "a".repeat(4096));
+        for none in ["", "/i.svg", "data:text/html,x", "javascript:alert(1)", &long] {
+            assert_eq!(preview(none), "", "{none}");
+        }
+    }
 }

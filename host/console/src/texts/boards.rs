@@ -49,6 +49,7 @@ texts! {
         see_stored: "Open the board as it is stored", "Gespeicherten Stand öffnen";
         apps_gone: "Apps that were deleted in the meantime are no longer below. Save again.", "Apps, die inzwischen gelöscht wurden, stehen nicht mehr unten. Speichern Sie erneut.";
         too_large: "This board has {} apps and groups, more than a page can edit. Change it with the API (board.update) or with a document of the desired state.", "Dieses Board hat {} Apps und Gruppen, mehr als eine Seite bearbeiten kann. Ändern Sie es mit der API (board.update) oder mit einem Dokument des Soll-Zustands.";
+        full: "This board has as many apps and groups as a page can edit.", "Dieses Board hat so viele Apps und Gruppen, wie eine Seite bearbeiten kann.";
         delete_title: "Delete the board “{}”?", "Board „{}“ löschen?";
         delete_lead: "Nobody sees it any more, and people whose home board it is have none. Its apps stay. This cannot be undone.", "Niemand sieht es mehr, und wessen Startboard es ist, hat dann keines. Die Apps bleiben. Das lässt sich nicht rückgängig machen.";
         delete_items: "1 app and group is on it.|{} apps and groups are on it.", "1 App oder Gruppe steht darauf.|{} Apps und Gruppen stehen darauf.";

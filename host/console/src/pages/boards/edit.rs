@@ -193,6 +193,10 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
         return save(&visit, shown).await;
     }
     take_step(&mut shown, step);
+    if shown.draft.all().count() > MOST_ENTRIES {
+        shown.draft = Draft::read(&form);
+        shown.problems.add_to_whole(visit.t.boards.full);
+    }
     answer(&visit, StatusCode::OK, shown).await
 }
 
