@@ -109,7 +109,8 @@ pub(crate) async fn identify_within(
             let context = Identity::anonymous()
                 .context(id.0.clone())
                 .within(snapshot.clone());
-            identity::authenticate(&*http.service.storage, sent, headers, &context, now).await
+            let address = client_address(http, parts);
+            identity::authenticate(http.service.resources(), sent, headers, &context, address, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;

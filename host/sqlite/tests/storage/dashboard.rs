@@ -62,6 +62,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
     let mut credential = Credential {
         id: "key".into(),
         secret: hash_secret("secret"),
+        imported: None,
         user_id: "u".into(),
         permissions: texts(&["admin", "app-create", "board-view-all"]),
         expires_at: Some(1_800_000_000_000),
