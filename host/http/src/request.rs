@@ -18,7 +18,7 @@ use portico_model::{
 };
 use portico_service::{
     identity::{self, Identity, UsedCredential},
-    json,
+    imported_keys, json,
     procedures::{self, Procedure},
     service::report,
     sessions,
@@ -110,7 +110,8 @@ pub(crate) async fn identify_within(
                 .context(id.0.clone())
                 .within(snapshot.clone());
             let address = client_address(http, parts);
-            identity::authenticate(http.service.resources(), sent, headers, &context, address, now).await
+            let resources = http.service.resources();
+            imported_keys::authenticate(resources, sent, headers, &context, address, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;

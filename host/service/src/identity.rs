@@ -22,7 +22,7 @@ use portico_storage::{
     secrets::{self, Secrets},
 };
 
-use crate::{imported_keys, resources::Resources, site::is_cross_site};
+use crate::site::is_cross_site;
 
 /// The cookie with the session token, where the service is reached without TLS.
 pub const PLAIN_COOKIE: &str = "portico_session";
@@ -186,8 +186,9 @@ impl Identity {
 }
 
 /// The credentials of a request.
+#[derive(Clone, Copy)]
 pub struct SentCredential<'a> {
-    text: &'a str,
+    pub(crate) text: &'a str,
     from_cookie: bool,
 }
 
@@ -232,27 +233,23 @@ pub struct UsedCredential {
     pub ends_at: Option<Timestamp>,
 }
 
-/// The caller with these credentials, and their key or session. The context is that of an anonymous caller at this
-/// address. The first use of an imported key waits for a slow hash: see [`imported_keys`].
+/// The caller with these credentials, and their key or session. The context is that of an anonymous caller. An
+/// imported key is unknown before its first use: see [`imported_keys`](crate::imported_keys).
 pub async fn authenticate(
-    resources: &Resources,
+    storage: &dyn DashboardStorage,
     sent: Option<SentCredential<'_>>,
     headers: &HeaderMap,
     context: &CallContext,
-    address: Option<IpAddr>,
     now: Timestamp,
 ) -> Result<(Identity, Option<UsedCredential>), Error> {
     let parsed = sent.as_ref().and_then(|sent| secrets::parse(sent.text));
-    let (mut identity, mut credential) = match &parsed {
-        Some(parsed) => look_up_in(resources, parsed, context, now).await?,
+    let (mut identity, credential) = match parsed {
+        Some(parsed) => {
+            let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
+            look_up(&mut *transaction, parsed, now).await?
+        }
         None => (Identity::anonymous(), None),
     };
-    if let (Some(sent), Some(parsed), None) = (&sent, &parsed, &credential)
-        && let Some((id, secret)) = secrets::imported_key(sent.text)
-        && Box::pin(imported_keys::adopt(resources, id, secret, context, address)).await?
-    {
-        (identity, credential) = look_up_in(resources, parsed, context, now).await?;
-    }
     identity.from_cookie = sent.is_some_and(|sent| sent.from_cookie);
     identity.cross_site = identity.from_cookie && is_cross_site(headers);
     Ok((identity, credential))
@@ -298,17 +295,6 @@ pub(crate) async fn renew_within(
         new_token: identity.new_token.clone(),
         ..found
     }))
-}
-
-async fn look_up_in(
-    resources: &Resources,
-    proof: &Proof,
-    context: &CallContext,
-    now: Timestamp,
-) -> Result<(Identity, Option<UsedCredential>), Error> {
-    let storage = &resources.storage;
-    let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
-    look_up(&mut *transaction, proof.clone(), now).await
 }
 
 async fn look_up(

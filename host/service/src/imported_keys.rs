@@ -11,11 +11,20 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use portico_model::error::{Code, Error};
+use http::HeaderMap;
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+};
 use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
 use tokio::time::timeout;
 
-use crate::{resources::Resources, run_blocking::hash, throttle::ThrottledAccount};
+use crate::{
+    identity::{self, Identity, SentCredential, UsedCredential},
+    resources::Resources,
+    run_blocking::hash,
+    throttle::ThrottledAccount,
+};
 
 /// The component's check of hashes of bcrypt, compiled into the host as well.
 #[path = "../../../component/src/password/imported.rs"]
@@ -26,9 +35,30 @@ use bcrypt_hash::Bcrypt;
 /// How long a first use waits for those before it.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// The caller with these credentials, and their key or session, as [`identity::authenticate`] says. The first use of
+/// an imported key waits for its hash.
+pub async fn authenticate(
+    resources: &Resources,
+    sent: Option<SentCredential<'_>>,
+    headers: &HeaderMap,
+    context: &CallContext,
+    address: Option<IpAddr>,
+    now: Timestamp,
+) -> Result<(Identity, Option<UsedCredential>), Error> {
+    let storage = &*resources.storage;
+    let (identity, used) = identity::authenticate(storage, sent, headers, context, now).await?;
+    if used.is_none()
+        && let Some((id, secret)) = sent.and_then(|sent| secrets::imported_key(sent.text))
+        && Box::pin(adopt(resources, id, secret, context, address)).await?
+    {
+        return identity::authenticate(storage, sent, headers, context, now).await;
+    }
+    Ok((identity, used))
+}
+
 /// Checks the secret of an imported key that was not used yet, and replaces its hash. True if the key can now be
 /// looked up by the SHA-256 of this secret.
-pub(crate) async fn adopt(
+async fn adopt(
     resources: &Resources,
     id: &str,
     secret: &str,
