@@ -202,7 +202,8 @@ impl Repair {
         }
         for (kind, records) in doomed {
             for (index, why) in records.into_iter().rev() {
-                let name = remove(dashboard, kind, index);
+                let (id, name) = remove(dashboard, kind, index);
+                let name = if name.trim().is_empty() { id } else { name };
                 report.leave_out(kind, &name, why);
             }
         }
@@ -375,14 +376,29 @@ fn name_of(dashboard: &mut Dashboard, kind: Kind, index: usize) -> &mut String {
     }
 }
 
-/// Removes a record of a kind that a document has, and gives its name.
-fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> String {
+/// Removes a record of a kind that a document has, and gives its id and its name.
+fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, String) {
     match kind {
-        Kind::Group => dashboard.groups.remove(index).name,
-        Kind::User => dashboard.users.remove(index).user.name,
-        Kind::SearchEngine => dashboard.search_engines.remove(index).name,
-        Kind::Board => dashboard.boards.remove(index).0.board.name,
-        _ => dashboard.apps.remove(index).name,
+        Kind::Group => {
+            let group = dashboard.groups.remove(index);
+            (group.id, group.name)
+        }
+        Kind::User => {
+            let user = dashboard.users.remove(index).user;
+            (user.id, user.name)
+        }
+        Kind::SearchEngine => {
+            let engine = dashboard.search_engines.remove(index);
+            (engine.id, engine.name)
+        }
+        Kind::Board => {
+            let (board, _) = dashboard.boards.remove(index);
+            (board.board.id, board.board.name)
+        }
+        _ => {
+            let app = dashboard.apps.remove(index);
+            (app.id, app.name)
+        }
     }
 }
 

@@ -19,6 +19,8 @@ mod report;
 mod rows;
 mod schema;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use convert::{Surroundings, convert};
 pub use dashboard::{Dashboard, Group, Invite, Key, User};
