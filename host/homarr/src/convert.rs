@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
 use crate::homarr::{self, Homarr, Item};
 use crate::places::items_in_order;
-use crate::report::{Kind, Report, What, shown};
+use crate::report::{Kind, Report, What, counted, shown};
 
 /// The group that everyone is in.
 const EVERYONE: &str = "everyone";
@@ -240,7 +240,10 @@ fn subjects<'a>(
                  their users"
             }
         };
-        let text = format!("{unlinked} links between users and people at an issuer: {why}");
+        let text = format!(
+            "{} between users and people at an issuer: {why}",
+            counted(unlinked, "link")
+        );
         report.note(Kind::User, "", What::LeftOut, text);
     }
     subjects
@@ -420,15 +423,21 @@ fn board_items(board: &str, items: &[&Item], apps: &HashSet<&str>, report: &mut 
         report.note(Kind::Board, board, What::Lost, text);
     }
     for (count, why) in [
-        (dangling, "apps on it that do not exist"),
-        (unreadable, "items whose options cannot be read"),
+        (
+            dangling,
+            counted(dangling, "place") + " of apps that do not exist",
+        ),
+        (
+            unreadable,
+            counted(unreadable, "place") + " whose options cannot be read",
+        ),
         (
             beyond,
-            "items or bookmarks, because a board and a list have at most 1,000",
+            counted(beyond, "place") + ", because a board and a list of bookmarks have at most 1,000",
         ),
     ] {
         if count > 0 {
-            report.note(Kind::Board, board, What::Lost, format!("{count} {why}"));
+            report.note(Kind::Board, board, What::Lost, why);
         }
     }
     kept
@@ -462,7 +471,8 @@ impl<'a> Looks<'a> {
     fn note(&self, board: &homarr::Board, report: &mut Report) {
         let layouts = self.layouts.get(&board.id[..]).unwrap_or(&0);
         let mut lost = vec![format!(
-            "its grid ({layouts} layouts): its apps and bookmarks are a list, in the order of the widest layout"
+            "its grid ({}): its apps and bookmarks are a list, in the order of the widest layout",
+            counted(*layouts, "layout")
         )];
         if let Some(names) = self.sections.get(&board.id[..]) {
             lost.push(format!("its sections {}", shown(&names.join(", "))));
@@ -501,7 +511,10 @@ fn shared_with(
     let of_board = shares.get(&board.id[..]).map_or(&[][..], |shares| shares);
     let more = of_board.iter().filter(|share| share.permission != "view").count();
     if more > 0 {
-        let text = format!("{more} rights of {whom} to change it: whom a board is shared with may view it");
+        let text = format!(
+            "{} of {whom} to change it: whom a board is shared with may view it",
+            counted(more, "right")
+        );
         report.note(Kind::Board, &board.name, What::Lost, text);
     }
     let mut ids: Vec<String> = of_board.iter().map(|share| share.with.clone()).collect();
@@ -561,7 +574,12 @@ fn invites(homarr: &Homarr, now: Timestamp, report: &mut Report) -> Vec<Invite> 
 
 fn note_everything_else(homarr: &Homarr, report: &mut Report) {
     for (what, count) in &homarr.others {
-        report.note(Kind::Other, "", What::LeftOut, format!("{count} rows of {what}"));
+        report.note(
+            Kind::Other,
+            "",
+            What::LeftOut,
+            format!("{} of {what}", counted(*count, "row")),
+        );
     }
     if !homarr.settings.is_empty() {
         let text = "the settings of the server; those that Portico has are in its settings file";

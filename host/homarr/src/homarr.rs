@@ -35,7 +35,7 @@ pub struct Homarr {
     pub invites: Vec<Invite>,
     pub settings: Vec<(String, Value)>,
     /// How many rows the tables have that are not read, and what they are.
-    pub others: Vec<(&'static str, u64)>,
+    pub others: Vec<(&'static str, usize)>,
 }
 
 #[derive(Debug, Clone)]

@@ -173,6 +173,12 @@ impl Report {
     }
 }
 
+/// A number of things: `1 app`, `2 apps`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// The beginning of a text that others wrote.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {

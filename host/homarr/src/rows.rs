@@ -61,7 +61,7 @@ pub fn read<T>(
 }
 
 /// How many rows a table has; none if there is no such table.
-pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<u64>> {
+pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<usize>> {
     if foreign::check_table(connection, table)?.is_none() {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<u64>
     let count: i64 = connection
         .query_row(&sql, [], |row| row.get(0))
         .with_context(|| format!("the table {table} cannot be read"))?;
-    Ok(u64::try_from(count).ok())
+    Ok(usize::try_from(count).ok())
 }
 
 /// Refuses a table that is too large. The lengths of values stand before them, so this reads no text.

@@ -38,11 +38,14 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
     let root = portico_tests::administrator(&server);
     let document: Value = serde_json::from_str(PRESENT).expect("a document");
     root.mutate("state.apply", &document).assert_status(200);
+    let users = root.query("user.getAll", &Value::Null).data();
+    let before_id = named(&users, "ada")["id"].clone();
     server.stop();
     let data = server.data();
     let before = export(&data);
 
-    let first = report(&place.everything(), &data, &[]);
+    let file = place.everything();
+    let first = report(&file, &data, &[]);
     let collided: Vec<_> = first["notes"]
         .as_array()
         .expect("notes")
@@ -84,7 +87,7 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
     // Two apps had that name: Homarr's is a third.
     assert_eq!(lab["items"], json!([{"app": {"id": "appnas", "name": "NAS"}}]));
 
-    let second = report(&place.everything(), &data, &[]);
+    let second = report(&file, &data, &[]);
     assert_eq!(created(&second), [0; 7]);
     assert_eq!(export(&data), after);
 
@@ -95,8 +98,9 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
         .post("/api/auth/sign-in", &old)
         .assert_refused(401, "UNAUTHORIZED");
     let key = format!("0a1b2c3d.{}", "0123456789abcdef".repeat(3));
-    let session = server.key(&key).get("/api/apps");
-    session.assert_status(200);
+    let own = server.key(&key).query("apiKeys.getOwn", &Value::Null).data();
+    assert_eq!(own[0]["name"], "Homarr");
+    assert_eq!(own[0]["userId"], before_id);
 }
 
 #[test]
