@@ -13,6 +13,7 @@ mod disks;
 mod durability;
 mod hostile_clients;
 mod icon_sources;
+mod import;
 mod inspect;
 mod postgresql;
 mod postgresql_failover;

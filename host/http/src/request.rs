@@ -18,7 +18,7 @@ use portico_model::{
 };
 use portico_service::{
     identity::{self, Identity, UsedCredential},
-    json,
+    imported_keys, json,
     procedures::{self, Procedure},
     service::report,
     sessions,
@@ -109,7 +109,9 @@ pub(crate) async fn identify_within(
             let context = Identity::anonymous()
                 .context(id.0.clone())
                 .within(snapshot.clone());
-            identity::authenticate(&*http.service.storage, sent, headers, &context, now).await
+            let address = client_address(http, parts);
+            let resources = http.service.resources();
+            imported_keys::authenticate(resources, sent, headers, &context, address, now).await
         }
     };
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;

@@ -12,13 +12,13 @@ use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, Se
 /// A key with its user's permissions, which each request looks up: one row for each permission of each of the
 /// user's groups, or one row without a permission.
 const KEY: &str = "
-    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL::bigint, permission
+    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL::bigint, permission, imported_hash
     FROM api_key LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
     WHERE id = $1";
 
 /// The same for a session.
 const SESSION: &str = "
-    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission
+    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission, NULL::text
     FROM session LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
     WHERE token_hash = $1";
 
@@ -44,6 +44,7 @@ fn credential(row: &Row) -> Result<Credential> {
     Ok(Credential {
         id: row.try_get(0)?,
         secret: secret(row, 1)?,
+        imported: row.try_get(7)?,
         user_id: row.try_get(2)?,
         permissions: Vec::new(),
         expires_at: optional_timestamp(row, 3)?,
@@ -87,12 +88,18 @@ async fn run_for_user(db: &Connection, sql: &str, values: &[Value<'_>]) -> Resul
     }
 }
 
-pub(super) async fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+/// Inserts a key. An imported one also has a hash of bcrypt.
+pub(super) async fn insert_key(
+    db: &Connection,
+    key: &ApiKey,
+    secret: &SecretHash,
+    imported: Option<&str>,
+) -> Result<()> {
     let sql = format!(
-        "INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at)
-        SELECT $1, $2, id, $4, $5, $6, $7 {ENABLED}"
+        "INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at, imported_hash)
+        SELECT $1, $2, id, $4, $5, $6, $7, $8 {ENABLED}"
     );
-    let values: [Value<'_>; 7] = [
+    let values: [Value<'_>; 8] = [
         &key.id,
         &&secret[..],
         &key.user_id,
@@ -100,8 +107,21 @@ pub(super) async fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHas
         &millis(key.created_at)?,
         &optional_millis(key.expires_at)?,
         &optional_millis(key.last_used_at)?,
+        &imported,
     ];
     run_for_user(db, &sql, &values).await
+}
+
+/// Replaces the hash of an imported key, if it still has this one of bcrypt.
+pub(super) async fn adopt_key(
+    db: &Connection,
+    id: &str,
+    imported: &str,
+    secret: &SecretHash,
+) -> Result<bool> {
+    let sql =
+        "UPDATE api_key SET secret_hash = $3, imported_hash = NULL WHERE id = $1 AND imported_hash = $2";
+    Ok(run(db, sql, &[&id, &imported, &&secret[..]]).await? > 0)
 }
 
 /// The keys of this user, or all.

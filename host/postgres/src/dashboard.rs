@@ -25,8 +25,19 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        let inserted = credentials::insert_key(self.write_beside().await?, key, secret).await;
+        let inserted = credentials::insert_key(self.write_beside().await?, key, secret, None).await;
         self.created(&key.id, inserted.map(|()| true)).await.map(drop)
+    }
+
+    async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()> {
+        let db = self.write_beside().await?;
+        let inserted = credentials::insert_key(db, key, secret, Some(imported)).await;
+        self.created(&key.id, inserted.map(|()| true)).await.map(drop)
+    }
+
+    async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
+        let adopted = credentials::adopt_key(self.write_beside().await?, id, imported, secret).await;
+        self.ended(adopted).await
     }
 
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {

@@ -14,12 +14,12 @@
 //! | `get_app`, `get_user`, `get_account` by id | lock the row they read, so that it stays as it was read; a caller that finds none writes nothing |
 //! | `update_app`, `delete_app` | one row of `app`; boards, whose items refer to it, are written alone |
 //! | `set_…` of a user but `set_disabled`, `rehash_password_if` | one row of `user_account`, whose previous value they name or replace |
-//! | `set_password_if` | the user's row first, then the user's sessions and keys: `insert_session` and `insert_key` lock that row before they insert, so none of them is missed |
+//! | `set_password_if` | the user's row first, then the user's sessions and keys: `insert_session`, `insert_key` and `import_key` lock that row before they insert, so none of them is missed |
 //! | `can_view_board`, `has_search_engine` | lock the row of the board or the engine; the answer is used for one user's preference, which no rule reads |
 //! | `add_to_group` | locks the group; more members break no rule |
 //! | `take_invite`, `delete_invite` | the row of the invite, which one transaction can delete |
-//! | `insert_key`, `insert_session` | lock the row of the user, who stays and stays enabled |
-//! | `delete_key`, `touch_key`, `delete_session`, `touch_session` | one row |
+//! | `insert_key`, `import_key`, `insert_session` | lock the row of the user, who stays and stays enabled |
+//! | `adopt_key`, `delete_key`, `touch_key`, `delete_session`, `touch_session` | one row |
 //! | `delete_expired_sessions` | skips rows that others hold: the next call removes them |
 //! | `insert_audit` | depends on nothing |
 //!

@@ -27,6 +27,11 @@ const MIGRATIONS: [Migration; NEWEST] = [
         sql: include_str!("migrations/0003_name_ranges.sql"),
         oldest: 2,
     },
+    Migration {
+        // Hosts that do not know of it refuse imported keys until their first use.
+        sql: include_str!("migrations/0004_imported_keys.sql"),
+        oldest: 2,
+    },
 ];
 
 struct Migration {

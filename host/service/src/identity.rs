@@ -186,8 +186,9 @@ impl Identity {
 }
 
 /// The credentials of a request.
+#[derive(Clone, Copy)]
 pub struct SentCredential<'a> {
-    text: &'a str,
+    pub(crate) text: &'a str,
     from_cookie: bool,
 }
 
@@ -232,7 +233,8 @@ pub struct UsedCredential {
     pub ends_at: Option<Timestamp>,
 }
 
-/// The caller with these credentials, and their key or session. The context is that of an anonymous caller.
+/// The caller with these credentials, and their key or session. The context is that of an anonymous caller. An
+/// imported key is unknown before its first use: see [`imported_keys`](crate::imported_keys).
 pub async fn authenticate(
     storage: &dyn DashboardStorage,
     sent: Option<SentCredential<'_>>,
@@ -305,7 +307,8 @@ async fn look_up(
         return Ok(anonymous);
     };
     let expired = credential.expires_at.is_some_and(|expires_at| expires_at <= now);
-    if expired || !secrets::same(&credential.secret, &secret) {
+    // Of an imported key that was not used yet, no secret is known.
+    if expired || credential.imported.is_some() || !secrets::same(&credential.secret, &secret) {
         return Ok(anonymous);
     }
     let authentication = match &key {

@@ -10,6 +10,7 @@ pub mod external;
 pub mod fair_semaphore;
 pub mod hot_swap;
 pub mod identity;
+pub mod imported_keys;
 mod issues;
 pub mod json;
 pub mod procedures;

@@ -11,7 +11,7 @@ use portico_model::{
 };
 use portico_sandbox::Sandbox;
 use portico_storage::{DashboardStorage, secrets::Secrets};
-use tokio::time::timeout;
+use tokio::{sync::Mutex, time::timeout};
 
 use crate::{
     audit::Audit,
@@ -39,6 +39,8 @@ pub struct Resources {
     pub(crate) hashing: Arc<FairSemaphore<Option<Source>>>,
     /// Permits for calls that may take seconds: as many.
     pub(crate) long: Arc<FairSemaphore<Option<Source>>>,
+    /// Held while the hash of an imported API key is checked and replaced.
+    pub(crate) adopting: Arc<Mutex<()>>,
 }
 
 impl Resources {
@@ -54,6 +56,7 @@ impl Resources {
             call_time: self.call_time,
             hashing: self.hashing.clone(),
             long: self.long.clone(),
+            adopting: self.adopting.clone(),
         }
     }
 

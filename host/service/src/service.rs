@@ -139,6 +139,7 @@ impl Service {
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
             long: FairSemaphore::new(at_once),
+            adopting: Arc::default(),
         };
         Arc::new(Self {
             resources: Arc::new(resources),

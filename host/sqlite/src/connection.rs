@@ -47,8 +47,18 @@ pub(super) fn connect_to_foreign(path: &Path) -> rusqlite::Result<Connection> {
 /// A connection to a file that no other connection uses. It takes no locks: on NFS, where `fcntl` and
 /// `flock` share their locks, it would wait for the lock that this process holds on its temporary file.
 pub(super) fn connect_alone(path: &Path) -> rusqlite::Result<Connection> {
+    connect_foreign_alone(path, |_| Ok(()))
+}
+
+/// The same for a file that may come from anyone: `limit` limits the time for reading it, before anything of it
+/// is read.
+pub(super) fn connect_foreign_alone(
+    path: &Path,
+    limit: impl FnOnce(&mut Connection) -> rusqlite::Result<()>,
+) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags_and_vfs(path, access, "unix-none")?;
+    let mut connection = Connection::open_with_flags_and_vfs(path, access, "unix-none")?;
+    limit(&mut connection)?;
     // Without locks, write-ahead mode needs this.
     let mode: String = connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |row| row.get(0))?;
     debug_assert_eq!(mode, "exclusive");

@@ -11,13 +11,13 @@ use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, Se
 /// A key with its user's permissions, which each request looks up: one row for each permission of each of the
 /// user's groups, or one row without a permission.
 pub(super) const KEY: &str = "
-    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL, permission
+    SELECT id, secret_hash, user_id, expires_at, last_used_at, NULL, permission, imported_hash
     FROM api_key LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
     WHERE id = ?1";
 
 /// The same for a session.
 pub(super) const SESSION: &str = "
-    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission
+    SELECT id, token_hash, user_id, expires_at, last_used_at, ends_at, permission, NULL
     FROM session LEFT JOIN group_member USING (user_id) LEFT JOIN group_permission USING (group_id)
     WHERE token_hash = ?1";
 
@@ -46,6 +46,7 @@ fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
     Ok(Credential {
         id: row.get(0)?,
         secret: row.get(1)?,
+        imported: row.get(7)?,
         user_id: row.get(2)?,
         permissions: Vec::new(),
         expires_at: optional_timestamp(row, 3)?,
@@ -82,10 +83,16 @@ fn run_for_user(db: &Connection, sql: &str, values: impl Params) -> Result<()> {
     }
 }
 
-pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> Result<()> {
+/// Inserts a key. An imported one also has a hash of bcrypt.
+pub(super) fn insert_key(
+    db: &Connection,
+    key: &ApiKey,
+    secret: &SecretHash,
+    imported: Option<&str>,
+) -> Result<()> {
     let sql = "
-        INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at)
-        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
+        INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at, imported_hash)
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7, ?8 FROM user WHERE id = ?3 AND NOT disabled";
     let values = params![
         key.id,
         secret,
@@ -94,8 +101,16 @@ pub(super) fn insert_key(db: &Connection, key: &ApiKey, secret: &SecretHash) -> 
         TimestampMillis(key.created_at),
         key.expires_at.map(TimestampMillis),
         key.last_used_at.map(TimestampMillis),
+        imported,
     ];
     run_for_user(db, sql, values)
+}
+
+/// Replaces the hash of an imported key, if it still has this one of bcrypt.
+pub(super) fn adopt_key(db: &Connection, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
+    let sql =
+        "UPDATE api_key SET secret_hash = ?3, imported_hash = NULL WHERE id = ?1 AND imported_hash = ?2";
+    Ok(run(db, sql, params![id, imported, secret])? > 0)
 }
 
 /// The keys of this user, or all.

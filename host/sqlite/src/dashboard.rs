@@ -24,7 +24,19 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        self.insert(&key.id, |db| credentials::insert_key(db, key, secret))
+        self.insert(&key.id, |db| credentials::insert_key(db, key, secret, None))
+            .await
+    }
+
+    async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()> {
+        self.insert(&key.id, |db| {
+            credentials::insert_key(db, key, secret, Some(imported))
+        })
+        .await
+    }
+
+    async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
+        self.write(|db| credentials::adopt_key(db, id, imported, secret))
             .await
     }
 

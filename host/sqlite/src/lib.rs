@@ -26,6 +26,7 @@ mod dashboard;
 mod database;
 pub mod disk;
 mod files;
+pub mod foreign;
 mod groups;
 mod health;
 mod interrupts;

@@ -54,6 +54,11 @@ pub trait DashboardTransaction: Transaction {
 
     /// Stores a new key. `reference`: its user does not exist, or is disabled.
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()>;
+    /// Stores a key of which only the hash of bcrypt is known, until its first use. `secret` is the hash of no known
+    /// secret. `reference`: its user does not exist, or is disabled.
+    async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()>;
+    /// Replaces the hash of an imported key, if it still has this one of bcrypt; false if not.
+    async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool>;
     /// The keys of this user, or all, by id.
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>>;
     /// Removes a key; false if there is no such key.

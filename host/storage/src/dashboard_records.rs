@@ -23,6 +23,8 @@ pub struct Credential {
     pub id: String,
     /// The hash of its secret.
     pub secret: SecretHash,
+    /// The hash of bcrypt of an imported key that was not used yet. Then `secret` is the hash of no known secret.
+    pub imported: Option<String>,
     /// The id of its user.
     pub user_id: String,
     /// The user's permissions from all groups, as stored; in order, each once.

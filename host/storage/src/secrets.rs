@@ -6,6 +6,8 @@
 //!   recognises one: `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
 //! - The prefixes never change: keys with them are in use.
 //! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
+//! - A key that was imported from Homarr reads `ID.SECRET`, where SECRET is 48 or 128 hexadecimal digits.
+//!   It has no checksum, so storage is asked for each text of this form.
 
 use std::sync::Arc;
 
@@ -116,6 +118,9 @@ impl Secrets {
 /// Parses a key or a session token: how its record is found, and the hash that the record must have. None
 /// if the text has the form of neither.
 pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
+    if let Some((id, secret)) = imported_key(text) {
+        return Some((CredentialKey::Key(id.to_owned()), hash_secret(secret)));
+    }
     if text.len() > 128 || !text.is_ascii() {
         return None;
     }
@@ -132,6 +137,15 @@ pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     let well_formed = is_base62(id.strip_prefix(KEY_PREFIX)?, ID_LENGTH)
         && is_base62(secret, SECRET_LENGTH + CHECKSUM_LENGTH);
     well_formed.then(|| (CredentialKey::Key(id.to_owned()), hash_secret(secret)))
+}
+
+/// The id and the secret of a text that has the form of Homarr's API keys.
+pub fn imported_key(text: &str) -> Option<(&str, &str)> {
+    let (id, secret) = text.split_once('.')?;
+    let is_id = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_secret = matches!(secret.len(), 48 | 128) && secret.bytes().all(is_digit);
+    (is_id && is_secret).then_some((id, secret))
 }
 
 /// Whether a text has the form of an id that Portico makes, of a key or of another record. No secret has
@@ -233,6 +247,28 @@ mod tests {
         }
         assert_eq!(parse(&format!("{key}.junk")), None);
         assert_eq!(parse(&format!("{key}a")), None);
+    }
+
+    #[test]
+    fn a_key_of_homarr_is_parsed_and_nothing_like_it() {
+        for (id, digits) in [("0a1b2c3d", 48), ("cm5n8q2wd0000v8kz7y1c9x4e", 128)] {
+            let secret = "0123456789abcdef".repeat(8)[..digits].to_owned();
+            let parsed = parse(&format!("{id}.{secret}"));
+            assert_eq!(
+                parsed,
+                Some((CredentialKey::Key(id.into()), hash_secret(&secret)))
+            );
+            for text in [
+                format!("{id}.{secret}0"),
+                format!("{id}.{secret}.junk"),
+                format!("{id}.{}", &secret[1..]),
+                format!("{id}.{}", secret.to_uppercase()),
+                format!("é{id}.{secret}"),
+                format!(".{secret}"),
+            ] {
+                assert_eq!(parse(&text), None, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -179,6 +179,8 @@ ask_first! {
     find_credential(key: &CredentialKey) -> Option<Credential>;
     get_session_user(user_id: &str) -> Option<SessionUser>;
     insert_key(key: &ApiKey, secret: &SecretHash) -> ();
+    import_key(key: &ApiKey, secret: &SecretHash, imported: &str) -> ();
+    adopt_key(id: &str, imported: &str, secret: &SecretHash) -> bool;
     list_keys(user_id: Option<&str>) -> Vec<ApiKey>;
     delete_key(id: &str) -> bool;
     touch_key(id: &str, now: Timestamp) -> ();

@@ -74,6 +74,8 @@ impl Everything {
             INSERT INTO identity VALUES ('oidc', '{subject}', 'gone'), ('ldap', 'cn=ÄÖÜ', 'gone');
             UPDATE search_engine SET description = 'finds';
             UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot';
+            INSERT INTO api_key (id, secret_hash, user_id, created_at, imported_hash)
+                VALUES ('0a1b2c3d', zeroblob(32), '{alice}', 1, '$2b$10$imported');
             INSERT INTO audit VALUES (4000, unixepoch() * 1000, 'gone', 'key', 'k', '::1', 'r', 'app.create', 'oidc', 'app', 3, 'OK', 1),
                 ({LAST_NUMBER}, unixepoch() * 1000, NULL, 'none', NULL, NULL, 'r', 'sign-in', NULL, NULL, 0, 'UNAUTHORIZED', 12);",
             alice = alice.id,

@@ -102,10 +102,30 @@ impl Host {
 
 /// A service without data, to ask a component for its procedures.
 pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::Result<Arc<Service>> {
+    let default_icon = IconSettings::default().default_icon;
+    in_memory(component, cache, default_icon).await
+}
+
+/// A service on an empty dashboard in memory, with the same component and default icon as a host: for trying out
+/// what the host would accept.
+pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
+    let component = match &settings.component {
+        Some(file) => Cow::Owned(component::read(file)?),
+        None => Cow::Borrowed(COMPONENT),
+    };
+    let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
+    in_memory(&component, Some(cache), settings.icons.default_icon.clone()).await
+}
+
+async fn in_memory(
+    component: &[u8],
+    cache: Option<PathBuf>,
+    default_icon: String,
+) -> anyhow::Result<Arc<Service>> {
     let storage = Arc::new(MemoryStorage::new());
     let imports = Imports {
         storage: storage.clone(),
-        icons: Arc::new(NoIcons::new(IconSettings::default().default_icon)),
+        icons: Arc::new(NoIcons::new(default_icon)),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };

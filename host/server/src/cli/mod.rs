@@ -15,6 +15,7 @@ mod export;
 mod front;
 mod host;
 mod icons;
+mod import;
 mod inspect;
 mod layers;
 mod ldap;
@@ -76,6 +77,8 @@ enum Command {
     Export(export::Export),
     /// Copy the database into one file, also while a host uses it
     Backup(backup::Backup),
+    /// Move in from Homarr: users with their passwords, groups, API keys, apps, boards
+    Import(import::Import),
     /// Replace the database with a backup
     Restore(restore::Restore),
     /// Copy everything from SQLite to PostgreSQL, or back
@@ -103,6 +106,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Apply(apply) => apply.run(settings),
         Command::Export(export) => export.run(settings),
         Command::Backup(backup) => backup.run(settings),
+        Command::Import(import) => import.run(settings),
         Command::Restore(restore) => restore.run(settings),
         Command::Copy(copy) => copy.run(settings),
         Command::Icons(icons) => icons.run(settings),

@@ -148,6 +148,11 @@ layered!(OidcArgs {
 });
 
 impl OidcArgs {
+    /// The issuer, as it is set.
+    pub fn issuer(&self) -> Option<&str> {
+        self.issuer.as_deref()
+    }
+
     /// The issuer, or none if OpenID Connect is not set up.
     pub fn provider(
         &self,

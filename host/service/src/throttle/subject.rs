@@ -13,7 +13,17 @@ impl ThrottledAccount {
     /// The account of this name-key at this provider.
     pub fn new(provider: Provider, name_key: &str) -> Self {
         // The first space ends the provider's name, even if the name-key holds spaces.
-        let hash = hash_secret(&format!("{provider:?} {name_key}"));
+        Self::of(&format!("{provider:?} {name_key}"))
+    }
+
+    /// The API key of this id, which was imported and not used yet.
+    pub(crate) fn of_key(id: &str) -> Self {
+        // No provider has this name.
+        Self::of(&format!("Key {id}"))
+    }
+
+    fn of(text: &str) -> Self {
+        let hash = hash_secret(text);
         let mut account = [0; 16];
         account.copy_from_slice(&hash[..16]);
         Self(account)

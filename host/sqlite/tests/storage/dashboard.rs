@@ -15,6 +15,46 @@ async fn fill(store: &Store) {
     writer.commit().await.unwrap();
 }
 
+pub async fn the_hash_of_an_imported_key_is_replaced_once(store: &Store) {
+    fill(store).await;
+    let key = ApiKey {
+        id: "0a1b2c3d".into(),
+        name: None,
+        user_id: "u".into(),
+        created_at: 1,
+        expires_at: None,
+        last_used_at: None,
+    };
+    let (unknown, secret) = (hash_secret("unknown"), hash_secret("secret"));
+    let mut writer = store.write().await;
+    writer.import_key(&key, &unknown, "$2b$10$old").await.unwrap();
+    writer.commit().await.unwrap();
+
+    let by_id = CredentialKey::Key(key.id.clone());
+    let mut writer = store.write().await;
+    let found = writer.find_credential(&by_id).await.unwrap().unwrap();
+    assert_eq!(
+        (found.secret, found.imported.as_deref()),
+        (unknown, Some("$2b$10$old"))
+    );
+    assert!(!writer.adopt_key("missing", "$2b$10$old", &secret).await.unwrap());
+    assert!(!writer.adopt_key(&key.id, "$2b$10$other", &secret).await.unwrap());
+    assert!(writer.adopt_key(&key.id, "$2b$10$old", &secret).await.unwrap());
+    assert!(!writer.adopt_key(&key.id, "$2b$10$old", &unknown).await.unwrap());
+    let found = writer.find_credential(&by_id).await.unwrap().unwrap();
+    assert_eq!((found.secret, found.imported), (secret, None));
+    writer.commit().await.unwrap();
+
+    let nobodys = ApiKey {
+        id: "11111111".into(),
+        user_id: "missing".into(),
+        ..key
+    };
+    let mut writer = store.write().await;
+    let refused = writer.import_key(&nobodys, &hash_secret("x"), "$2b$10$old").await;
+    assert_eq!(refused, Err(Error::Constraint(Constraint::Reference)));
+}
+
 pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &Store) {
     fill(store).await;
     let key = ApiKey {
@@ -62,6 +102,7 @@ pub async fn keys_and_sessions_are_found_with_their_users_permissions(store: &St
     let mut credential = Credential {
         id: "key".into(),
         secret: hash_secret("secret"),
+        imported: None,
         user_id: "u".into(),
         permissions: texts(&["admin", "app-create", "board-view-all"]),
         expires_at: Some(1_800_000_000_000),

@@ -113,6 +113,7 @@ on_every_driver! {
     }
     dashboard {
         keys_and_sessions_are_found_with_their_users_permissions
+        the_hash_of_an_imported_key_is_replaced_once
         using_a_session_moves_its_expiry_and_not_its_end
         expired_sessions_are_removed_and_no_others
         invites_are_good_with_the_right_token_until_they_expire

@@ -113,6 +113,7 @@ pub static TABLES: [Table; 16] = [
             "created_at",
             "expires_at",
             "last_used_at",
+            "imported_hash",
         ],
     ),
     table(

@@ -166,7 +166,7 @@ impl Transaction for MemoryTransaction {
             if disabled {
                 state.disabled.insert(id.to_owned());
                 state.sessions.retain(|_, (session, _)| session.user_id != id);
-                state.keys.retain(|_, (key, _)| key.user_id != id);
+                state.keys.retain(|_, row| row.key.user_id != id);
             } else {
                 state.disabled.remove(id);
             }
@@ -195,7 +195,7 @@ impl Transaction for MemoryTransaction {
                 session.user_id != id || Some(session_id) == setter.session_id.as_ref()
             });
             if !setter.is(id) {
-                state.keys.retain(|_, (key, _)| key.user_id != id);
+                state.keys.retain(|_, row| row.key.user_id != id);
             }
             if let Some((session_id, token)) = renewal
                 && let Some((session, kept)) = state.sessions.get_mut(session_id)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::state::{BoardRow, GroupRow, SearchEngineRow, State, insert};
+use super::state::{BoardRow, GroupRow, KeyRow, SearchEngineRow, State, insert};
 use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
@@ -20,13 +20,14 @@ impl DashboardTransaction for MemoryTransaction {
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
         let state = &self.state;
         let found = match key {
-            CredentialKey::Key(id) => state.keys.get(id).map(|(key, secret)| Credential {
-                id: key.id.clone(),
-                secret: *secret,
-                user_id: key.user_id.clone(),
+            CredentialKey::Key(id) => state.keys.get(id).map(|row| Credential {
+                id: row.key.id.clone(),
+                secret: row.secret,
+                imported: row.imported.clone(),
+                user_id: row.key.user_id.clone(),
                 permissions: Vec::new(),
-                expires_at: key.expires_at,
-                last_used_at: key.last_used_at,
+                expires_at: row.key.expires_at,
+                last_used_at: row.key.last_used_at,
                 ends_at: None,
             }),
             CredentialKey::Session(token) => {
@@ -34,6 +35,7 @@ impl DashboardTransaction for MemoryTransaction {
                 found.map(|(session, kept)| Credential {
                     id: session.id.clone(),
                     secret: *kept,
+                    imported: None,
                     user_id: session.user_id.clone(),
                     permissions: Vec::new(),
                     expires_at: Some(session.expires_at),
@@ -62,15 +64,27 @@ impl DashboardTransaction for MemoryTransaction {
     }
 
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()> {
-        self.insert(&key.id, |state| {
-            check_secret(state.keys.values().map(|(_, kept)| kept), secret)?;
-            state.check_enabled(&key.user_id)?;
-            insert(&mut state.keys, &key.id, (key.clone(), *secret))
+        self.insert(&key.id, |state| insert_key(state, key, secret, None))
+    }
+
+    async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()> {
+        self.insert(&key.id, |state| insert_key(state, key, secret, Some(imported)))
+    }
+
+    async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
+        self.change(|state| {
+            let row = state.keys.get_mut(id);
+            let Some(row) = row.filter(|row| row.imported.as_deref() == Some(imported)) else {
+                return Ok(false);
+            };
+            row.secret = *secret;
+            row.imported = None;
+            Ok(true)
         })
     }
 
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
-        let keys = self.state.keys.values().map(|(key, _)| key);
+        let keys = self.state.keys.values().map(|row| &row.key);
         let keys = keys.filter(|key| user_id.is_none_or(|user_id| key.user_id == user_id));
         Ok(keys.cloned().collect())
     }
@@ -81,8 +95,8 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
         self.change(|state| {
-            if let Some((key, _)) = state.keys.get_mut(id) {
-                key.last_used_at = Some(now);
+            if let Some(row) = state.keys.get_mut(id) {
+                row.key.last_used_at = Some(now);
             }
             Ok(())
         })
@@ -429,6 +443,18 @@ fn named(id: &str, name: &str) -> Named {
 
 fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
     permissions.into_iter().map(str::to_owned).collect()
+}
+
+/// Inserts a key. An imported one also has a hash of bcrypt.
+fn insert_key(state: &mut State, key: &ApiKey, secret: &SecretHash, imported: Option<&str>) -> Result<()> {
+    check_secret(state.keys.values().map(|row| &row.secret), secret)?;
+    state.check_enabled(&key.user_id)?;
+    let row = KeyRow {
+        key: key.clone(),
+        secret: *secret,
+        imported: imported.map(str::to_owned),
+    };
+    insert(&mut state.keys, &key.id, row)
 }
 
 /// Fails if another record has this secret. Secrets are random, so two equal ones are a fault.

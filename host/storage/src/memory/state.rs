@@ -20,7 +20,7 @@ pub(super) struct State {
     /// The users who are disabled.
     pub disabled: BTreeSet<Id>,
     pub groups: BTreeMap<Id, GroupRow>,
-    pub keys: BTreeMap<Id, (ApiKey, SecretHash)>,
+    pub keys: BTreeMap<Id, KeyRow>,
     /// How often each user's password was set; absent if it was not.
     pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
@@ -30,6 +30,14 @@ pub(super) struct State {
     pub apps: BTreeMap<Id, StoredApp>,
     /// In the order in which they were added.
     pub audit: Vec<Arc<AuditRow>>,
+}
+
+#[derive(Clone)]
+pub(super) struct KeyRow {
+    pub key: ApiKey,
+    pub secret: SecretHash,
+    /// The hash of bcrypt, until its first use.
+    pub imported: Option<String>,
 }
 
 #[derive(Clone)]
@@ -186,7 +194,7 @@ impl State {
 
     pub fn remove_user(&mut self, id: &str) -> bool {
         self.identities.retain(|_, user_id| user_id != id);
-        self.keys.retain(|_, (key, _)| key.user_id != id);
+        self.keys.retain(|_, row| row.key.user_id != id);
         self.sessions.retain(|_, (session, _)| session.user_id != id);
         self.invites
             .retain(|_, (invite, _)| invite.creator_id.as_deref() != Some(id));

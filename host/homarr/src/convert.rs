@@ -1,0 +1,588 @@
+//! Homarr's records as Portico's, and what gets lost.
+//!
+//! Rules about the texts of users, apps, groups, search engines and boards are not checked here: Portico's own
+//! procedures check them (`document.rs`).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_storage::{Board, BoardItem, BoardSummary, ProviderSubject, SearchEngine, Shares, hash_secret};
+use serde_json::Value;
+
+use crate::dashboard::{self, Dashboard, Group, Invite, Key};
+use crate::homarr::{self, Homarr, Item};
+use crate::places::items_in_order;
+use crate::report::{Kind, Report, What, counted, shown};
+
+/// The group that everyone is in.
+const EVERYONE: &str = "everyone";
+/// The most items of a board, and apps in a list of bookmarks.
+const MOST_ITEMS: usize = 1000;
+/// The id that Portico uses for the person at the machine.
+const OPERATOR: &str = "operator";
+
+/// What the database does not say.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The time.
+    pub now: Timestamp,
+    /// The issuer of OpenID Connect that Portico signs users in with.
+    pub issuer: Option<String>,
+}
+
+/// Converts everything that comes along, and notes what does not.
+pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Dashboard {
+    let mut dashboard = Dashboard {
+        groups: groups(homarr, report),
+        users: users(homarr, surroundings, report),
+        apps: apps(homarr, report),
+        search_engines: search_engines(homarr, report),
+        boards: boards(homarr, report),
+        keys: keys(homarr, report),
+        invites: invites(homarr, surroundings.now, report),
+    };
+    note_everything_else(homarr, report);
+    dashboard.drop_dangling(report);
+    dashboard
+}
+
+/// Whether Portico takes an id as it is; notes the record that has another one.
+fn check_id(report: &mut Report, kind: Kind, id: &str, name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let fits = (1..=128).contains(&id.len()) && id.bytes().all(is_plain) && id != OPERATOR;
+    if !fits {
+        report.leave_out(
+            kind,
+            name,
+            format!("its id {:?} is none that Portico stores", shown(id)),
+        );
+    }
+    fits
+}
+
+fn groups(homarr: &Homarr, report: &mut Report) -> Vec<Group> {
+    report.count(Kind::Group).found = homarr.groups.len() as u64;
+    let mut permissions: HashMap<&str, Vec<String>> = HashMap::new();
+    for pair in &homarr.permissions {
+        permissions
+            .entry(&pair.group)
+            .or_default()
+            .push(pair.other.clone());
+    }
+    let groups = homarr.groups.iter();
+    let groups = groups.filter(|group| check_id(report, Kind::Group, &group.id, &group.name));
+    groups
+        .map(|group| Group {
+            id: group.id.clone(),
+            name: group.name.trim().to_owned(),
+            permissions: permissions.remove(&group.id[..]).unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Vec<dashboard::User> {
+    report.count(Kind::User).found = homarr.users.len() as u64;
+    let mut memberships: HashMap<&str, Vec<String>> = HashMap::new();
+    for pair in &homarr.members {
+        memberships
+            .entry(&pair.other)
+            .or_default()
+            .push(pair.group.clone());
+    }
+    let mut subjects = subjects(homarr, surroundings, report);
+    let homes = Homes::new(homarr);
+    let mut users = Vec::new();
+    for user in &homarr.users {
+        let name = user.name.as_deref().unwrap_or(&user.id);
+        if !check_id(report, Kind::User, &user.id, name) {
+            continue;
+        }
+        let provider = match &user.provider[..] {
+            "credentials" => Provider::Credentials,
+            "oidc" => Provider::Oidc,
+            "ldap" => Provider::Ldap,
+            other => {
+                let why = format!("Portico has no provider {:?}", shown(other));
+                report.leave_out(Kind::User, name, why);
+                continue;
+            }
+        };
+        if user.name.as_deref().is_none_or(|name| name.trim().is_empty()) {
+            report.note(
+                Kind::User,
+                &user.id,
+                What::Repaired,
+                "has no name: the id is the name now",
+            );
+        }
+        let groups = memberships.remove(&user.id[..]).unwrap_or_default();
+        let (home_board_id, mobile_home_board_id) = homes.of(user, &groups);
+        let blank = |text: &&String| !text.trim().is_empty();
+        let email = user.email.as_ref().filter(blank).cloned();
+        users.push(dashboard::User {
+            user: User {
+                id: user.id.clone(),
+                name: if name.trim().is_empty() {
+                    user.id.clone()
+                } else {
+                    name.to_owned()
+                },
+                email_verified: user
+                    .email_verified
+                    .and_then(|moment| Timestamp::try_from(moment).ok())
+                    .filter(|_| email.is_some()),
+                email,
+                image: user.image.as_ref().filter(blank).cloned(),
+                provider,
+                home_board_id,
+                mobile_home_board_id,
+                first_day_of_week: first_day_of_week(user, name, report),
+                ping_icons_enabled: user.ping_icons,
+                default_search_engine_id: user
+                    .search_engine
+                    .clone()
+                    .or_else(|| homarr.setting("search", "defaultSearchEngineId")),
+                open_search_in_new_tab: user.search_in_new_tab,
+            },
+            color_scheme: match &user.color_scheme[..] {
+                "light" => ColorScheme::Light,
+                "auto" => ColorScheme::Auto,
+                _ => ColorScheme::Dark,
+            },
+            password_hash: password_hash(user, provider, name, report),
+            subjects: subjects.remove(&user.id[..]).unwrap_or_default(),
+            groups,
+        });
+    }
+    users
+}
+
+fn first_day_of_week(user: &homarr::User, name: &str, report: &mut Report) -> u8 {
+    let day = user.first_day_of_week.and_then(|day| u8::try_from(day).ok());
+    day.filter(|day| *day <= 6).unwrap_or_else(|| {
+        report.note(
+            Kind::User,
+            name,
+            What::Repaired,
+            "has no such first day of the week: it is Monday now",
+        );
+        1
+    })
+}
+
+fn password_hash(user: &homarr::User, provider: Provider, name: &str, report: &mut Report) -> Option<String> {
+    if provider != Provider::Credentials {
+        return None;
+    }
+    let hash = user.password.as_ref().filter(|hash| is_bcrypt(hash));
+    if hash.is_none() {
+        let why = match user.password {
+            Some(_) => "a password, because its hash is none of bcrypt with a cost of 4 to 13",
+            None => "a password, because there is none",
+        };
+        let why =
+            format!("{why}: the user cannot sign in until an administrator sets one (`portico recover`)");
+        report.note(Kind::User, name, What::Lost, why);
+    }
+    hash.cloned()
+}
+
+/// Whether a text has the form of a hash of bcrypt that Portico checks: `$2b$10$`, 22 characters of salt, 31 of
+/// hash.
+fn is_bcrypt(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let prefix = ["$2a$", "$2b$", "$2y$"]
+        .iter()
+        .any(|prefix| text.starts_with(prefix));
+    let cost = bytes
+        .get(4..6)
+        .and_then(|cost| std::str::from_utf8(cost).ok()?.parse::<u8>().ok());
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/');
+    prefix
+        && bytes.len() == 60
+        && bytes[6] == b'$'
+        && cost.is_some_and(|cost| (4..=13).contains(&cost))
+        && bytes[7..].iter().all(is_digit)
+}
+
+/// Who the users are at the issuer, by user.
+fn subjects<'a>(
+    homarr: &'a Homarr,
+    surroundings: &Surroundings,
+    report: &mut Report,
+) -> HashMap<&'a str, Vec<ProviderSubject>> {
+    let mut subjects: HashMap<&str, Vec<ProviderSubject>> = HashMap::new();
+    let mut unlinked = 0;
+    for account in &homarr.accounts {
+        match &surroundings.issuer {
+            Some(issuer) if account.provider == "oidc" => {
+                let subject = format!("{issuer} {}", account.subject);
+                let fits = subject.chars().count() <= 1024 && !subject.contains('\0');
+                let of_user = subjects.entry(&account.user).or_default();
+                // A user is one person at a provider.
+                if fits && of_user.is_empty() {
+                    of_user.push(ProviderSubject {
+                        provider: Provider::Oidc,
+                        subject,
+                    });
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        unlinked += 1;
+    }
+    if unlinked > 0 {
+        let why = match surroundings.issuer {
+            Some(_) => "they are not of OpenID Connect, or a user has several",
+            None => {
+                "no issuer is known: give Portico's issuer with --oidc-issuer, so that these people sign in as \
+                 their users"
+            }
+        };
+        let text = format!(
+            "{} between users and people at an issuer: {why}",
+            counted(unlinked, "link")
+        );
+        report.note(Kind::User, "", What::LeftOut, text);
+    }
+    subjects
+}
+
+/// The home boards that Homarr shows, in its order: the user's own, that of the first group, that of
+/// `everyone`, the server's. In Portico only users have some.
+struct Homes<'a> {
+    /// By position, `everyone` last.
+    groups: Vec<&'a homarr::Group>,
+    server: [Option<String>; 2],
+}
+
+impl<'a> Homes<'a> {
+    fn new(homarr: &'a Homarr) -> Self {
+        let has_board =
+            |group: &&homarr::Group| group.home_board.is_some() || group.mobile_home_board.is_some();
+        let mut groups: Vec<_> = homarr.groups.iter().filter(has_board).collect();
+        groups.sort_by_key(|group| (group.name == EVERYONE, group.position));
+        let server = ["homeBoardId", "mobileHomeBoardId"].map(|field| homarr.setting("board", field));
+        Self { groups, server }
+    }
+
+    fn of(&self, user: &homarr::User, memberships: &[String]) -> (Option<String>, Option<String>) {
+        let of_groups = |board: fn(&homarr::Group) -> &Option<String>| {
+            let mut groups = self.groups.iter();
+            groups.find_map(|group| {
+                let is_member = group.name == EVERYONE || memberships.contains(&group.id);
+                board(group).clone().filter(|_| is_member)
+            })
+        };
+        let home = user.home_board.clone();
+        let mobile = user.mobile_home_board.clone();
+        // A user's own board comes before those of groups on every device.
+        if home.is_some() || mobile.is_some() {
+            return (home, mobile);
+        }
+        let [server, mobile_server] = self.server.clone();
+        (
+            of_groups(|group| &group.home_board).or(server),
+            of_groups(|group| &group.mobile_home_board).or(mobile_server),
+        )
+    }
+}
+
+fn apps(homarr: &Homarr, report: &mut Report) -> Vec<App> {
+    report.count(Kind::App).found = homarr.apps.len() as u64;
+    let apps = homarr.apps.iter();
+    let apps = apps.filter(|app| check_id(report, Kind::App, &app.id, &app.name));
+    let apps: Vec<_> = apps
+        .map(|app| App {
+            id: app.id.clone(),
+            name: app.name.clone(),
+            description: app.description.clone(),
+            icon_url: app.icon_url.clone(),
+            href: app.href.clone(),
+            ping_url: app.ping_url.clone(),
+        })
+        .collect();
+    for app in apps.iter().filter(|app| app.icon_url.trim().is_empty()) {
+        report.note(
+            Kind::App,
+            &app.name,
+            What::Repaired,
+            "has no icon: it is the default icon now",
+        );
+    }
+    apps
+}
+
+fn search_engines(homarr: &Homarr, report: &mut Report) -> Vec<SearchEngine> {
+    report.count(Kind::SearchEngine).found = homarr.search_engines.len() as u64;
+    let mut engines = Vec::new();
+    for engine in &homarr.search_engines {
+        if !check_id(report, Kind::SearchEngine, &engine.id, &engine.name) {
+            continue;
+        }
+        let Some(url_template) = engine.url_template.clone().filter(|_| engine.kind == "generic") else {
+            let why = "it searches in an integration, which Portico does not have";
+            report.leave_out(Kind::SearchEngine, &engine.name, why);
+            continue;
+        };
+        let description = engine.description.as_deref().map(str::trim);
+        engines.push(SearchEngine {
+            id: engine.id.clone(),
+            name: engine.name.trim().to_owned(),
+            short: engine.short.trim().to_owned(),
+            url_template: url_template.trim().to_owned(),
+            icon_url: engine.icon_url.trim().to_owned(),
+            description: description.filter(|text| !text.is_empty()).map(str::to_owned),
+        });
+    }
+    engines
+}
+
+fn boards(homarr: &Homarr, report: &mut Report) -> Vec<(Board, Shares)> {
+    report.count(Kind::Board).found = homarr.boards.len() as u64;
+    let apps: HashSet<&str> = homarr.apps.iter().map(|app| &app.id[..]).collect();
+    let mut items = items_in_order(homarr);
+    let looks = Looks::new(homarr);
+    let (users, groups) = (by_board(&homarr.board_users), by_board(&homarr.board_groups));
+    let mut boards = Vec::new();
+    for board in &homarr.boards {
+        if !check_id(report, Kind::Board, &board.id, &board.name) {
+            continue;
+        }
+        let of_board = items.remove(&board.id[..]).unwrap_or_default();
+        looks.note(board, report);
+        boards.push((
+            Board {
+                board: BoardSummary {
+                    id: board.id.clone(),
+                    name: board.name.trim().to_owned(),
+                    is_public: board.is_public,
+                    creator_id: board.creator.clone(),
+                },
+                items: board_items(&board.name, &of_board, &apps, report),
+            },
+            Shares {
+                users: shared_with(&users, board, "users", report),
+                groups: shared_with(&groups, board, "groups", report),
+            },
+        ));
+    }
+    boards
+}
+
+/// The items that are apps or bookmarks, in order.
+fn board_items(board: &str, items: &[&Item], apps: &HashSet<&str>, report: &mut Report) -> Vec<BoardItem> {
+    let mut kept = Vec::new();
+    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
+    let (mut dangling, mut unreadable, mut beyond) = (0, 0, 0);
+    for item in items {
+        let is_app = match &item.kind[..] {
+            "app" => true,
+            "bookmarks" => false,
+            other => {
+                *others.entry(other).or_default() += 1;
+                continue;
+            }
+        };
+        let options: Value = serde_json::from_str(&item.options).unwrap_or_default();
+        let options = &options["json"];
+        let found = if is_app {
+            options["appId"].as_str().map(|id| vec![id])
+        } else {
+            let ids = options["items"].as_array();
+            ids.map(|ids| ids.iter().filter_map(Value::as_str).collect())
+        };
+        let Some(mut ids) = found else {
+            unreadable += 1;
+            continue;
+        };
+        let all = ids.len();
+        ids.retain(|id| apps.contains(id));
+        dangling += all - ids.len();
+        beyond += ids.len().saturating_sub(MOST_ITEMS);
+        ids.truncate(MOST_ITEMS);
+        if kept.len() == MOST_ITEMS {
+            beyond += 1;
+            continue;
+        }
+        let mut ids = ids.into_iter().map(str::to_owned);
+        if !is_app {
+            kept.push(BoardItem::Bookmarks {
+                app_ids: ids.collect(),
+            });
+        } else if let Some(app_id) = ids.next() {
+            kept.push(BoardItem::App { app_id });
+        }
+    }
+    for (kind, count) in others {
+        let text = format!(
+            "{count} of the widget {:?}, which Portico does not have",
+            shown(kind)
+        );
+        report.note(Kind::Board, board, What::Lost, text);
+    }
+    for (count, why) in [
+        (
+            dangling,
+            counted(dangling, "place") + " of apps that do not exist",
+        ),
+        (
+            unreadable,
+            counted(unreadable, "place") + " whose options cannot be read",
+        ),
+        (
+            beyond,
+            counted(beyond, "place") + ", because a board and a list of bookmarks have at most 1,000",
+        ),
+    ] {
+        if count > 0 {
+            report.note(Kind::Board, board, What::Lost, why);
+        }
+    }
+    kept
+}
+
+/// What boards look like in Homarr, and not in Portico.
+struct Looks<'a> {
+    /// How many layouts a board has.
+    layouts: HashMap<&'a str, usize>,
+    /// The names of its sections, quoted.
+    sections: HashMap<&'a str, Vec<String>>,
+}
+
+impl<'a> Looks<'a> {
+    fn new(homarr: &'a Homarr) -> Self {
+        let mut looks = Self {
+            layouts: HashMap::new(),
+            sections: HashMap::new(),
+        };
+        for layout in &homarr.layouts {
+            *looks.layouts.entry(&layout.board).or_default() += 1;
+        }
+        for section in homarr.sections.iter().filter(|section| section.kind != "empty") {
+            let name = section.name.as_deref().unwrap_or("without a name");
+            let names = looks.sections.entry(&section.board).or_default();
+            names.push(format!("{:?}", shown(name)));
+        }
+        looks
+    }
+
+    fn note(&self, board: &homarr::Board, report: &mut Report) {
+        let layouts = self.layouts.get(&board.id[..]).unwrap_or(&0);
+        let mut lost = vec![format!(
+            "its grid ({}): its apps and bookmarks are a list, in the order of the widest layout",
+            counted(*layouts, "layout")
+        )];
+        if let Some(names) = self.sections.get(&board.id[..]) {
+            lost.push(format!("its sections {}", shown(&names.join(", "))));
+        }
+        let is_set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        let own = [
+            (is_set(&board.custom_css), ", its CSS"),
+            (is_set(&board.background), ", its background"),
+            (is_set(&board.logo), ", its logo"),
+        ];
+        let own: String = own
+            .iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, words)| *words)
+            .collect();
+        lost.push(format!("its titles and colours{own}"));
+        report.note(Kind::Board, &board.name, What::Lost, lost.join("; "));
+    }
+}
+
+fn by_board(shares: &[homarr::Share]) -> HashMap<&str, Vec<&homarr::Share>> {
+    let mut by_board: HashMap<&str, Vec<_>> = HashMap::new();
+    for share in shares {
+        by_board.entry(&share.board).or_default().push(share);
+    }
+    by_board
+}
+
+/// The ids of those who may view a board, each once.
+fn shared_with(
+    shares: &HashMap<&str, Vec<&homarr::Share>>,
+    board: &homarr::Board,
+    whom: &str,
+    report: &mut Report,
+) -> Vec<String> {
+    let of_board = shares.get(&board.id[..]).map_or(&[][..], |shares| shares);
+    let more = of_board.iter().filter(|share| share.permission != "view").count();
+    if more > 0 {
+        let text = format!(
+            "{} of {whom} to change it: whom a board is shared with may view it",
+            counted(more, "right")
+        );
+        report.note(Kind::Board, &board.name, What::Lost, text);
+    }
+    let mut ids: Vec<String> = of_board.iter().map(|share| share.with.clone()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn keys(homarr: &Homarr, report: &mut Report) -> Vec<Key> {
+    report.count(Kind::ApiKey).found = homarr.keys.len() as u64;
+    let mut keys = Vec::new();
+    for key in &homarr.keys {
+        // What a key begins with, before its dot.
+        let is_id =
+            (1..=64).contains(&key.id.len()) && key.id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let why = match (is_id, is_bcrypt(&key.hash)) {
+            (false, _) => "its id is none that Homarr makes",
+            (_, false) => "its hash is none of bcrypt with a cost of 4 to 13",
+            (true, true) => {
+                keys.push(Key {
+                    id: key.id.clone(),
+                    user_id: key.user.clone(),
+                    hash: key.hash.clone(),
+                });
+                continue;
+            }
+        };
+        report.leave_out(Kind::ApiKey, &key.id, why);
+    }
+    keys
+}
+
+fn invites(homarr: &Homarr, now: Timestamp, report: &mut Report) -> Vec<Invite> {
+    report.count(Kind::Invite).found = homarr.invites.len() as u64;
+    let mut invites = Vec::new();
+    for invite in &homarr.invites {
+        if !check_id(report, Kind::Invite, &invite.id, &invite.id) {
+            continue;
+        }
+        let expires = u64::try_from(invite.expires)
+            .ok()
+            .and_then(|seconds| seconds.checked_mul(1000));
+        let expires_at = expires.filter(|moment| portico_model::time::format(*moment).is_some());
+        let Some(expires_at) = expires_at.filter(|moment| *moment > now) else {
+            report.leave_out(Kind::Invite, &invite.id, "it has expired");
+            continue;
+        };
+        invites.push(Invite {
+            id: invite.id.clone(),
+            token: hash_secret(&invite.token),
+            expires_at,
+            creator_id: Some(invite.creator.clone()),
+        });
+    }
+    invites
+}
+
+fn note_everything_else(homarr: &Homarr, report: &mut Report) {
+    for (what, count) in &homarr.others {
+        report.note(
+            Kind::Other,
+            "",
+            What::LeftOut,
+            format!("{} of {what}", counted(*count, "row")),
+        );
+    }
+    if !homarr.settings.is_empty() {
+        let text = "the settings of the server; those that Portico has are in its settings file";
+        report.note(Kind::Other, "", What::LeftOut, text);
+    }
+}

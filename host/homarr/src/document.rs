@@ -1,0 +1,440 @@
+//! The records as a document of `state.apply`, whose rules are those of Portico's own procedures; and the repair
+//! of what breaks them.
+//!
+//! The caller applies the document to an empty dashboard in memory. Each refusal names places in the document;
+//! what stands there is repaired, or left out if it was repaired before. This ends: every round repairs a field
+//! or leaves out a record.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use anyhow::{Context, bail};
+use portico_model::{Issue, PathSegment, Provider, time};
+use serde_json::{Map, Value, json};
+
+use crate::dashboard::Dashboard;
+use crate::report::{Kind, Report, What, shown};
+
+/// The most characters of the names of groups, apps, search engines and boards.
+const MOST_OF_A_NAME: usize = 64;
+/// Those of a username.
+const USERNAME: (usize, usize) = (3, 255);
+/// The most characters of a description.
+const MOST_OF_A_DESCRIPTION: usize = 512;
+
+/// Repairs records until Portico accepts them.
+#[derive(Debug, Default)]
+pub struct Repair {
+    /// The fields that were repaired: kind, id, field.
+    done: HashSet<(Kind, String, String)>,
+}
+
+/// The document with these records, in the same order, and an administrator at the end of the groups and users.
+/// Boards have no items and no references: those were resolved by ids.
+pub fn document(dashboard: &Dashboard) -> Value {
+    let administrator = unused_name(dashboard);
+    let mut groups: Vec<Value> = dashboard
+        .groups
+        .iter()
+        .map(|group| json!({"name": group.name, "permissions": group.permissions}))
+        .collect();
+    groups.push(json!({"name": administrator, "permissions": ["admin"]}));
+    let mut users: Vec<Value> = dashboard
+        .users
+        .iter()
+        .map(|user| {
+            let user = &user.user;
+            json!({
+                "name": user.name,
+                "provider": user.provider,
+                "email": user.email,
+                "emailVerified": user.email_verified.and_then(time::format),
+                "image": user.image,
+            })
+        })
+        .collect();
+    users.push(json!({"name": administrator, "provider": Provider::Credentials, "groups": [administrator]}));
+    let apps = dashboard.apps.iter().map(|app| {
+        let mut fields = Map::new();
+        fields.insert("id".into(), app.id.clone().into());
+        fields.insert("name".into(), app.name.clone().into());
+        // Without an icon it gets the default one.
+        if !app.icon_url.trim().is_empty() {
+            fields.insert("iconUrl".into(), app.icon_url.clone().into());
+        }
+        for (field, text) in [
+            ("description", &app.description),
+            ("href", &app.href),
+            ("pingUrl", &app.ping_url),
+        ] {
+            fields.insert(field.into(), text.clone().into());
+        }
+        Value::Object(fields)
+    });
+    let engines = dashboard.search_engines.iter().map(|engine| {
+        json!({
+            "name": engine.name,
+            "short": engine.short,
+            "urlTemplate": engine.url_template,
+            "iconUrl": engine.icon_url,
+            "description": engine.description,
+        })
+    });
+    let boards = dashboard.boards.iter();
+    let boards =
+        boards.map(|(board, _)| json!({"name": board.board.name, "isPublic": board.board.is_public}));
+    json!({
+        "groups": groups,
+        "users": users,
+        "apps": apps.collect::<Vec<_>>(),
+        "searchEngines": engines.collect::<Vec<_>>(),
+        "boards": boards.collect::<Vec<_>>(),
+    })
+}
+
+/// A name that no record has.
+fn unused_name(dashboard: &Dashboard) -> String {
+    let names: HashSet<String> = dashboard
+        .names()
+        .iter()
+        .map(|name| name.trim().to_lowercase())
+        .collect();
+    let mut name = "portico-import".to_owned();
+    while names.contains(&name) {
+        name.push('-');
+    }
+    name
+}
+
+/// Gives records of one kind different names, as Portico wants them. `key` is how a name is compared.
+pub fn make_names_unique(dashboard: &mut Dashboard, keys: &HashMap<String, String>, report: &mut Report) {
+    let mut names = Names {
+        keys,
+        used: HashSet::new(),
+        report,
+    };
+    for group in &mut dashboard.groups {
+        names.make_unique(Kind::Group, None, &mut group.name);
+    }
+    for user in &mut dashboard.users {
+        let provider = Some(user.user.provider);
+        names.make_unique(Kind::User, provider, &mut user.user.name);
+    }
+    for (board, _) in &mut dashboard.boards {
+        names.make_unique(Kind::Board, None, &mut board.board.name);
+    }
+    for engine in &mut dashboard.search_engines {
+        names.make_unique(Kind::SearchEngine, None, &mut engine.name);
+    }
+    let mut shorts = HashSet::new();
+    dashboard.search_engines.retain(|engine| {
+        let is_first = shorts.insert(names.key(&engine.short));
+        if !is_first {
+            let why = format!("another one has its short {:?}", shown(&engine.short));
+            names.report.leave_out(Kind::SearchEngine, &engine.name, why);
+        }
+        is_first
+    });
+}
+
+struct Names<'a> {
+    keys: &'a HashMap<String, String>,
+    used: HashSet<(Kind, Option<Provider>, String)>,
+    report: &'a mut Report,
+}
+
+impl Names<'_> {
+    fn key(&self, name: &str) -> String {
+        let name = name.trim();
+        self.keys.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    fn make_unique(&mut self, kind: Kind, provider: Option<Provider>, name: &mut String) {
+        let key = self.key(name);
+        if self.used.insert((kind, provider, key.clone())) {
+            return;
+        }
+        // A key is computed character by character: that of a longer name begins with it.
+        let free = (2..).find(|number| self.used.insert((kind, provider, format!("{key}-{number}"))));
+        let new = format!("{}-{}", name.trim(), free.unwrap_or_default());
+        let text = format!("has the name of another one: it is {:?} now", shown(&new));
+        self.report.note(kind, name, What::Repaired, text);
+        *name = new;
+    }
+}
+
+impl Repair {
+    /// Repairs what these issues of the document are about.
+    pub fn repair(
+        &mut self,
+        dashboard: &mut Dashboard,
+        issues: &[Issue],
+        report: &mut Report,
+    ) -> anyhow::Result<()> {
+        let mut doomed: BTreeMap<Kind, BTreeMap<usize, String>> = BTreeMap::new();
+        let mut permissions: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for issue in issues {
+            let place = Place::of(issue).with_context(|| unexpected(issue))?;
+            if let (Kind::Group, Some(number)) = (place.kind, place.permission) {
+                permissions.insert((place.index, number));
+                continue;
+            }
+            let id = id_at(dashboard, &place).with_context(|| unexpected(issue))?;
+            let is_new = self.done.insert((place.kind, id, place.field.clone()));
+            let repaired = is_new && self.repair_field(dashboard, &place, &issue.message, report);
+            if !repaired {
+                let why = format!("its {} {}", place.field, issue.message);
+                doomed
+                    .entry(place.kind)
+                    .or_default()
+                    .entry(place.index)
+                    .or_insert(why);
+            }
+        }
+        // From the end, so that the positions before stay.
+        for (group, number) in permissions.into_iter().rev() {
+            let group = dashboard.groups.get_mut(group).context("no such group")?;
+            let permission = group.permissions.remove(number);
+            let text = format!(
+                "the permission {:?}, which Portico does not have",
+                shown(&permission)
+            );
+            report.note(Kind::Group, &group.name, What::Lost, text);
+        }
+        for (kind, records) in doomed {
+            for (index, why) in records.into_iter().rev() {
+                let (id, name) = remove(dashboard, kind, index);
+                let name = if name.trim().is_empty() { id } else { name };
+                report.leave_out(kind, &name, why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes a field so that it may keep the rule. False if there is no way to.
+    fn repair_field(
+        &self,
+        dashboard: &mut Dashboard,
+        place: &Place,
+        rule: &str,
+        report: &mut Report,
+    ) -> bool {
+        let (kind, index) = (place.kind, place.index);
+        let name = name_at(dashboard, kind, index);
+        let mut say = |what, text: String| report.note(kind, &name, what, text);
+        match (kind, &place.field[..]) {
+            (_, "name") => {
+                let (least, most) = if kind == Kind::User {
+                    USERNAME
+                } else {
+                    (1, MOST_OF_A_NAME)
+                };
+                let new = fitting_name(&name, least, most);
+                if new.is_empty() || new == name {
+                    return false;
+                }
+                let text = format!("its name {rule}: it is {:?} now", shown(&new));
+                say(What::Repaired, text);
+                *name_of(dashboard, kind, index) = new;
+            }
+            (Kind::User, "email") => {
+                let email = dashboard.users[index].user.email.take();
+                dashboard.users[index].user.email_verified = None;
+                say(
+                    What::Lost,
+                    format!("its email {:?}, which {rule}", shown(&email.unwrap_or_default())),
+                );
+            }
+            (Kind::User, "emailVerified") => {
+                dashboard.users[index].user.email_verified = None;
+                say(What::Lost, format!("when its email was verified, which {rule}"));
+            }
+            (Kind::User, "image") => {
+                dashboard.users[index].user.image = None;
+                say(What::Lost, format!("its image, which {rule}"));
+            }
+            (Kind::App, "description") => {
+                let description = dashboard.apps[index].description.take();
+                dashboard.apps[index].description =
+                    Some(fitting_description(&description.unwrap_or_default()));
+                say(What::Repaired, format!("its description {rule}: it was cut"));
+            }
+            (Kind::SearchEngine, "description") => {
+                let description = dashboard.search_engines[index].description.take();
+                let description = fitting_description(&description.unwrap_or_default());
+                dashboard.search_engines[index].description = Some(description);
+                say(What::Repaired, format!("its description {rule}: it was cut"));
+            }
+            (Kind::App, "href") => {
+                let href = dashboard.apps[index].href.take();
+                say(
+                    What::Lost,
+                    format!("its href {:?}, which {rule}", shown(&href.unwrap_or_default())),
+                );
+            }
+            (Kind::App, "pingUrl") => {
+                let url = dashboard.apps[index].ping_url.take();
+                say(
+                    What::Lost,
+                    format!("its pingUrl {:?}, which {rule}", shown(&url.unwrap_or_default())),
+                );
+            }
+            (Kind::App, "iconUrl") => {
+                let icon = std::mem::take(&mut dashboard.apps[index].icon_url);
+                let text = format!(
+                    "its iconUrl {:?} {rule}: it is the default icon now",
+                    shown(&icon)
+                );
+                say(What::Repaired, text);
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Where an issue is.
+struct Place {
+    kind: Kind,
+    index: usize,
+    field: String,
+    /// The position in the permissions of a group.
+    permission: Option<usize>,
+}
+
+impl Place {
+    fn of(issue: &Issue) -> Option<Self> {
+        let mut path = issue.path.iter();
+        let kind = match path.next()? {
+            PathSegment::Field(list) => match &list[..] {
+                "groups" => Kind::Group,
+                "users" => Kind::User,
+                "apps" => Kind::App,
+                "searchEngines" => Kind::SearchEngine,
+                "boards" => Kind::Board,
+                _ => return None,
+            },
+            PathSegment::Index(_) => return None,
+        };
+        let PathSegment::Index(index) = path.next()? else {
+            return None;
+        };
+        let field = match path.next() {
+            Some(PathSegment::Field(field)) => field.clone(),
+            _ => String::new(),
+        };
+        let permission = match path.next() {
+            Some(PathSegment::Index(number)) if field == "permissions" => Some(*number as usize),
+            _ => None,
+        };
+        Some(Self {
+            kind,
+            index: *index as usize,
+            field,
+            permission,
+        })
+    }
+}
+
+fn unexpected(issue: &Issue) -> String {
+    format!(
+        "Portico refuses the records for an unexpected reason: {:?} {}",
+        issue.path, issue.message
+    )
+}
+
+/// The id of the record at this place; none if there is no such record.
+fn id_at(dashboard: &Dashboard, place: &Place) -> Option<String> {
+    let index = place.index;
+    match place.kind {
+        Kind::Group => dashboard.groups.get(index).map(|group| group.id.clone()),
+        Kind::User => dashboard.users.get(index).map(|user| user.user.id.clone()),
+        Kind::App => dashboard.apps.get(index).map(|app| app.id.clone()),
+        Kind::SearchEngine => dashboard
+            .search_engines
+            .get(index)
+            .map(|engine| engine.id.clone()),
+        Kind::Board => dashboard
+            .boards
+            .get(index)
+            .map(|(board, _)| board.board.id.clone()),
+        Kind::ApiKey | Kind::Invite | Kind::Other => None,
+    }
+}
+
+fn name_at(dashboard: &mut Dashboard, kind: Kind, index: usize) -> String {
+    name_of(dashboard, kind, index).clone()
+}
+
+/// The name of a record that exists, of a kind that a document has.
+fn name_of(dashboard: &mut Dashboard, kind: Kind, index: usize) -> &mut String {
+    match kind {
+        Kind::Group => &mut dashboard.groups[index].name,
+        Kind::User => &mut dashboard.users[index].user.name,
+        Kind::SearchEngine => &mut dashboard.search_engines[index].name,
+        Kind::Board => &mut dashboard.boards[index].0.board.name,
+        _ => &mut dashboard.apps[index].name,
+    }
+}
+
+/// Removes a record of a kind that a document has, and gives its id and its name.
+fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, String) {
+    match kind {
+        Kind::Group => {
+            let group = dashboard.groups.remove(index);
+            (group.id, group.name)
+        }
+        Kind::User => {
+            let user = dashboard.users.remove(index).user;
+            (user.id, user.name)
+        }
+        Kind::SearchEngine => {
+            let engine = dashboard.search_engines.remove(index);
+            (engine.id, engine.name)
+        }
+        Kind::Board => {
+            let (board, _) = dashboard.boards.remove(index);
+            (board.board.id, board.board.name)
+        }
+        _ => {
+            let app = dashboard.apps.remove(index);
+            (app.id, app.name)
+        }
+    }
+}
+
+/// The name without characters that a name may not have, as long as one may be.
+fn fitting_name(name: &str, least: usize, most: usize) -> String {
+    let visible: String = name.chars().filter(|letter| is_visible(*letter)).collect();
+    let mut name: String = visible.trim().chars().take(most).collect();
+    name.truncate(name.trim_end().len());
+    if !name.is_empty() && name.chars().count() < least {
+        name.push_str("-user");
+    }
+    name
+}
+
+fn fitting_description(text: &str) -> String {
+    let kept = text
+        .chars()
+        .filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'));
+    kept.take(MOST_OF_A_DESCRIPTION).collect()
+}
+
+/// Whether a character is none that controls something, or that a person cannot see in a name.
+fn is_visible(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(
+            letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        )
+}
+
+/// Refuses to go on after this many rounds: each time Portico lists some of the broken rules.
+pub fn check_rounds(rounds: usize) -> anyhow::Result<()> {
+    const MOST_ROUNDS: usize = 500;
+    if rounds > MOST_ROUNDS {
+        bail!("too many records break Portico's rules: this is no database that Homarr wrote");
+    }
+    Ok(())
+}

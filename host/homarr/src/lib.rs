@@ -1,0 +1,32 @@
+//! Moves the data of Homarr to Portico: reads its database into plain records, and plans what an import writes.
+//!
+//! Invariants:
+//! - The database may come from anyone. Nothing in it runs, and everything that is read of it is bounded
+//!   (`source.rs`, `archive.rs`, `rows.rs`).
+//! - Only schemas of Homarr that are known by commit are read (`schema.rs`).
+//! - What does not come along as it was has a note in the [`Report`].
+//! - Planning is pure. The caller has Portico's own procedures check the records (`document.rs`), and writes the
+//!   plan in one transaction.
+
+mod archive;
+mod convert;
+mod dashboard;
+mod document;
+mod homarr;
+mod merge;
+mod places;
+mod report;
+mod rows;
+mod schema;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use convert::{Surroundings, convert};
+pub use dashboard::{Dashboard, Group, Invite, Key, User};
+pub use document::{Repair, check_rounds, document, make_names_unique};
+pub use homarr::Homarr;
+pub use merge::{Plan, Present, merge};
+pub use report::{Count, Kind, Note, Report, What};
+pub use schema::{SUPPORTED, Schema};
+pub use source::FileKind;

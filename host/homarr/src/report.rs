@@ -1,0 +1,196 @@
+//! What an import does: how many records of each kind, and a note for each thing that does not come along as
+//! it was.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+/// How much of a text a note shows.
+const MOST_SHOWN: usize = 80;
+
+/// The kinds of records that come along, in the order of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// Groups.
+    Group,
+    /// Users.
+    User,
+    /// Apps.
+    App,
+    /// Search engines.
+    SearchEngine,
+    /// Boards.
+    Board,
+    /// API keys.
+    ApiKey,
+    /// Invites.
+    Invite,
+    /// Everything else.
+    Other,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum What {
+    /// A record comes along with a change, because it broke a rule.
+    Repaired,
+    /// A part of a record does not come along.
+    Lost,
+    /// A record does not come along.
+    LeftOut,
+    /// A record has the name of one that is here already.
+    Collided,
+}
+
+/// One thing that does not come along as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The kind of the record.
+    pub kind: Kind,
+    /// The name of the record, or its id; empty if the note is about no single record.
+    pub name: String,
+    /// What became of it.
+    pub what: What,
+    /// The same in words.
+    pub text: String,
+}
+
+/// How many records of a kind there are, and what becomes of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Count {
+    /// In Homarr's database.
+    pub found: u64,
+    /// New in Portico.
+    pub created: u64,
+    /// In Portico already, under their ids.
+    pub present: u64,
+    /// In Portico already under their names, and taken for the same.
+    pub joined: u64,
+    /// Not imported.
+    pub left_out: u64,
+}
+
+/// What an import does.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// By kind.
+    #[serde(serialize_with = "by_kind")]
+    pub counts: BTreeMap<Kind, Count>,
+    /// In the order in which they were noticed.
+    pub notes: Vec<Note>,
+}
+
+impl Kind {
+    const ALL: [Self; 7] = [
+        Self::Group,
+        Self::User,
+        Self::App,
+        Self::SearchEngine,
+        Self::Board,
+        Self::ApiKey,
+        Self::Invite,
+    ];
+
+    /// In words, one of them.
+    pub fn singular(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::User => "user",
+            Self::App => "app",
+            Self::SearchEngine => "search engine",
+            Self::Board => "board",
+            Self::ApiKey => "API key",
+            Self::Invite => "invite",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl Report {
+    /// The counts of a kind.
+    pub fn count(&mut self, kind: Kind) -> &mut Count {
+        self.counts.entry(kind).or_default()
+    }
+
+    /// Adds a note.
+    pub fn note(&mut self, kind: Kind, name: &str, what: What, text: impl Into<String>) {
+        self.notes.push(Note {
+            kind,
+            name: shown(name),
+            what,
+            text: text.into(),
+        });
+    }
+
+    /// Notes that a record does not come along, and counts it.
+    pub fn leave_out(&mut self, kind: Kind, name: &str, why: impl Into<String>) {
+        self.count(kind).left_out += 1;
+        self.note(kind, name, What::LeftOut, why);
+    }
+
+    /// Whether the import creates anything.
+    pub fn creates_anything(&self) -> bool {
+        self.counts.values().any(|count| count.created > 0)
+    }
+
+    /// The report for people: a line for each kind, and one for each note.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for kind in Kind::ALL {
+            let count = self.counts.get(&kind).copied().unwrap_or_default();
+            let _ = write!(text, "{}s: {} in Homarr", kind.singular(), count.found);
+            for (number, words) in [
+                (count.created, "created"),
+                (count.present, "here already"),
+                (count.joined, "joined with one of the same name"),
+                (count.left_out, "left out"),
+            ] {
+                if number > 0 {
+                    let _ = write!(text, ", {number} {words}");
+                }
+            }
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let what = match note.what {
+                What::Repaired => "changed",
+                What::Lost => "without",
+                What::LeftOut => "left out",
+                What::Collided => "collided",
+            };
+            let subject = match (note.kind, note.name.is_empty()) {
+                (Kind::Other, _) => String::new(),
+                (kind, true) => format!("{}s: ", kind.singular()),
+                (kind, false) => format!("{} {:?}: ", kind.singular(), note.name),
+            };
+            let _ = writeln!(text, "! {what}: {subject}{}", note.text);
+        }
+        text
+    }
+}
+
+/// A number of things: `1 app`, `2 apps`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
+/// The beginning of a text that others wrote.
+pub fn shown(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn by_kind<S: Serializer>(counts: &BTreeMap<Kind, Count>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(Kind::ALL.len()))?;
+    for kind in Kind::ALL {
+        map.serialize_entry(&kind, &counts.get(&kind).copied().unwrap_or_default())?;
+    }
+    map.end()
+}

@@ -1,0 +1,133 @@
+//! Reads the rows of one table of Homarr.
+//!
+//! Invariants:
+//! - Only tables and columns that are expected are read, and no index: nothing in the file computes a value.
+//! - A value of another type than Homarr writes ends the import. It would be a guess what it means.
+//! - A table is read only after it is known to have few rows and little text.
+
+use anyhow::{Context, bail, ensure};
+use portico_sqlite::foreign;
+use rusqlite::{Connection, types::ValueRef};
+
+/// The most rows of a table.
+const MOST_ROWS: i64 = 200_000;
+/// The most bytes of text and numbers that a table has in the columns that are read.
+const MOST_TEXT: f64 = (256 << 20) as f64;
+
+/// One row, while it is read.
+pub struct Row<'a, 'rows> {
+    row: &'a rusqlite::Row<'rows>,
+    table: &'a str,
+    columns: &'a [&'static str],
+    number: usize,
+}
+
+/// Reads these columns of all rows.
+pub fn read<T>(
+    connection: &Connection,
+    table: &str,
+    columns: &[&'static str],
+    mut record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<T>> {
+    let present = foreign::check_table(connection, table)?;
+    let present = present.with_context(|| {
+        format!("the table {table} is missing, or is none that Homarr makes (virtual, a view, or computed)")
+    })?;
+    for column in columns {
+        ensure!(
+            present.iter().any(|name| name == column),
+            "the table {table} has no column {column}"
+        );
+    }
+    check_size(connection, table, columns)?;
+    let names: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
+    let sql = format!("SELECT {} FROM main.\"{table}\" NOT INDEXED", names.join(", "));
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut records = Vec::new();
+    while let Some(row) = rows
+        .next()
+        .with_context(|| format!("the table {table} cannot be read"))?
+    {
+        let number = records.len() + 1;
+        records.push(record(&Row {
+            row,
+            table,
+            columns,
+            number,
+        })?);
+    }
+    Ok(records)
+}
+
+/// How many rows a table has; none if there is no such table.
+pub fn count(connection: &Connection, table: &str) -> anyhow::Result<Option<usize>> {
+    if foreign::check_table(connection, table)?.is_none() {
+        return Ok(None);
+    }
+    let sql = format!("SELECT count(*) FROM main.\"{table}\" NOT INDEXED");
+    let count: i64 = connection
+        .query_row(&sql, [], |row| row.get(0))
+        .with_context(|| format!("the table {table} cannot be read"))?;
+    Ok(usize::try_from(count).ok())
+}
+
+/// Refuses a table that is too large. The lengths of values stand before them, so this reads no text.
+fn check_size(connection: &Connection, table: &str, columns: &[&str]) -> anyhow::Result<()> {
+    let lengths: Vec<String> = columns
+        .iter()
+        .map(|column| format!("ifnull(octet_length(\"{column}\"), 0)"))
+        .collect();
+    let sql = format!(
+        "SELECT count(*), total({}) FROM main.\"{table}\" NOT INDEXED",
+        lengths.join(" + ")
+    );
+    let (rows, bytes) = connection
+        .query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
+        .with_context(|| format!("the table {table} cannot be read"))?;
+    ensure!(
+        rows <= MOST_ROWS && bytes <= MOST_TEXT,
+        "the table {table} is too large: it has {rows} rows and {bytes} bytes, and at most {MOST_ROWS} rows and \
+         {MOST_TEXT} bytes are read"
+    );
+    Ok(())
+}
+
+impl Row<'_, '_> {
+    /// A text.
+    pub fn text(&self, column: usize) -> anyhow::Result<String> {
+        let text = self.optional_text(column)?;
+        text.with_context(|| format!("{} is null", self.place(column)))
+    }
+
+    /// A text, or nothing.
+    pub fn optional_text(&self, column: usize) -> anyhow::Result<Option<String>> {
+        match self.row.get_ref(column)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Text(text) => {
+                let text = std::str::from_utf8(text);
+                let text = text.with_context(|| format!("{} is no UTF-8", self.place(column)))?;
+                Ok(Some(text.to_owned()))
+            }
+            value => bail!("{} is {} and no text", self.place(column), value.data_type()),
+        }
+    }
+
+    /// A whole number. None if it is null, or a number with a fraction, which Homarr's first releases stored.
+    pub fn number(&self, column: usize) -> anyhow::Result<Option<i64>> {
+        match self.row.get_ref(column)? {
+            ValueRef::Null | ValueRef::Real(_) => Ok(None),
+            ValueRef::Integer(number) => Ok(Some(number)),
+            value => bail!("{} is {} and no number", self.place(column), value.data_type()),
+        }
+    }
+
+    /// Yes or no.
+    pub fn flag(&self, column: usize) -> anyhow::Result<bool> {
+        Ok(self.number(column)? == Some(1))
+    }
+
+    fn place(&self, column: usize) -> String {
+        format!("{}.{} in row {}", self.table, self.columns[column], self.number)
+    }
+}

@@ -1,0 +1,140 @@
+//! API keys that came from Homarr, which kept their hashes of bcrypt.
+//!
+//! Invariants:
+//! - The first use of such a key replaces the hash by the SHA-256 of its secret, in the transaction that finds the
+//!   old one unchanged. From then on the key is looked up like every other one.
+//! - One hash of bcrypt is computed at a time, on a thread of low priority and with a permit to hash. It takes tens
+//!   of milliseconds.
+//! - A wrong secret counts as a failed attempt at the key and of the address, as a wrong password does. Once there
+//!   were too many, the answer is 429 and nothing is hashed.
+//! - A text with the id of no such key costs no hash and waits for none.
+
+use std::{net::IpAddr, time::Duration};
+
+use http::HeaderMap;
+use portico_model::{
+    Timestamp,
+    error::{Code, Error},
+};
+use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
+use tokio::time::timeout;
+
+use crate::{
+    identity::{self, Identity, SentCredential, UsedCredential},
+    resources::Resources,
+    run_blocking::hash,
+    throttle::ThrottledAccount,
+};
+
+/// The component's check of hashes of bcrypt, compiled into the host as well.
+#[path = "../../../component/src/password/imported.rs"]
+mod bcrypt_hash;
+
+use bcrypt_hash::Bcrypt;
+
+/// How long a first use waits for those before it.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// The caller with these credentials, and their key or session, as [`identity::authenticate`] says. The first use of
+/// an imported key waits for its hash.
+pub async fn authenticate(
+    resources: &Resources,
+    sent: Option<SentCredential<'_>>,
+    headers: &HeaderMap,
+    context: &CallContext,
+    address: Option<IpAddr>,
+    now: Timestamp,
+) -> Result<(Identity, Option<UsedCredential>), Error> {
+    let storage = &*resources.storage;
+    let (identity, used) = identity::authenticate(storage, sent, headers, context, now).await?;
+    if used.is_none()
+        && let Some((id, secret)) = sent.and_then(|sent| secrets::imported_key(sent.text))
+        && Box::pin(adopt(resources, id, secret, context, address)).await?
+    {
+        return identity::authenticate(storage, sent, headers, context, now).await;
+    }
+    Ok((identity, used))
+}
+
+/// Checks the secret of an imported key that was not used yet, and replaces its hash. True if the key can now be
+/// looked up by the SHA-256 of this secret.
+async fn adopt(
+    resources: &Resources,
+    id: &str,
+    secret: &str,
+    context: &CallContext,
+    address: Option<IpAddr>,
+) -> Result<bool, Error> {
+    // What is read from now on must be the newest.
+    context.snapshot.release();
+    if find(resources, id, context)
+        .await?
+        .is_none_or(|found| found.imported.is_none())
+    {
+        return Ok(false);
+    }
+    let turn = timeout(LONGEST_WAIT, resources.adopting.lock()).await;
+    let _turn = turn.map_err(|_| {
+        let message = "Too many API keys to check at once; try again in a moment";
+        Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
+    })?;
+    // Another request with the same key may have had its turn before.
+    context.snapshot.release();
+    let Some(found) = find(resources, id, context).await? else {
+        return Ok(false);
+    };
+    let Some(imported) = found.imported else {
+        return Ok(secrets::same(&found.secret, &hash_secret(secret)));
+    };
+    let attempt = resources
+        .throttle
+        .begin(Some(ThrottledAccount::of_key(id)), address)
+        .await?;
+    let checked = check(resources, secret, &imported, address).await;
+    attempt.settle(&checked).await;
+    match checked {
+        Err(error) if error.code == Code::Unauthorized => return Ok(false),
+        checked => checked?,
+    }
+    context.snapshot.release();
+    let mut transaction = resources
+        .storage
+        .begin_dashboard(storage::Access::Write, context)
+        .await?;
+    let adopted = transaction.adopt_key(id, &imported, &hash_secret(secret)).await?;
+    transaction.commit().await?;
+    context.snapshot.release();
+    Ok(adopted)
+}
+
+async fn find(
+    resources: &Resources,
+    id: &str,
+    context: &CallContext,
+) -> Result<Option<storage::Credential>, Error> {
+    let storage = &resources.storage;
+    let mut transaction = storage.begin_dashboard(storage::Access::Read, context).await?;
+    Ok(transaction
+        .find_credential(&CredentialKey::Key(id.to_owned()))
+        .await?)
+}
+
+/// Computes the hash of bcrypt.
+async fn check(
+    resources: &Resources,
+    secret: &str,
+    imported: &str,
+    address: Option<IpAddr>,
+) -> Result<(), Error> {
+    let Some(expected) = Bcrypt::parse(imported) else {
+        return Err(Error::unauthorized());
+    };
+    let permit = resources.acquire_hash_permit(address).await?;
+    let secret = secret.to_owned();
+    let is_right = hash(permit, async move { Ok(expected.verify(&secret)) }).await?;
+    if is_right {
+        Ok(())
+    } else {
+        Err(Error::unauthorized())
+    }
+}

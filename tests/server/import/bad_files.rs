@@ -1,0 +1,220 @@
+//! Files that are no database of Homarr, damaged, or made to do harm: a clear error, and an unchanged Portico.
+
+use std::path::Path;
+
+use portico_tests::{command, run};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::{NEWEST, Place, created, export, import, report};
+
+/// What every import here starts from.
+const DOCUMENT: &str = r#"{
+    "groups": [{"name": "operators", "permissions": ["admin"]}],
+    "users": [{"name": "root", "provider": "credentials", "groups": ["operators"]}]
+}"#;
+
+/// A data directory with an administrator.
+fn data(place: &Place) -> std::path::PathBuf {
+    let data = place.path("data");
+    let mut command = command();
+    run(command.args(["apply", "-", "--data"]).arg(&data), DOCUMENT).succeeded();
+    data
+}
+
+/// Checks that each of these files is refused with these words, without a change.
+#[track_caller]
+fn assert_refused(data: &Path, files: &[(&Path, &str)]) {
+    let before = export(data);
+    for (file, words) in files {
+        let said = import(file, data, &[]).failed();
+        assert!(
+            said.contains(words),
+            "{}: {words} is not in:\n{said}",
+            file.display()
+        );
+        assert!(!said.contains('\u{1b}'), "a control character is shown:\n{said}");
+        assert_eq!(export(data), before, "{}", file.display());
+    }
+}
+
+#[test]
+fn files_of_other_kinds_are_refused_with_the_way_out() {
+    let place = Place::new();
+    let data = data(&place);
+    let write = |name: &str, bytes: &[u8]| {
+        let path = place.path(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let missing = place.path("missing.sqlite");
+    let empty = write("empty.sqlite", b"");
+    let text = write("text.sqlite", b"hello");
+    let postgresql = write("dump.sql", b"--\n-- PostgreSQL database dump\n--\n");
+    let custom = write("dump.pg", b"PGDMP\x01\x0e");
+    let mysql = write("mysql.sql", b"-- MySQL dump 10.13  Distrib 8.0.36\n");
+    let folder = place.folder.path().to_owned();
+    let own = data.join("portico.db");
+    assert_refused(
+        &data,
+        &[
+            (&missing, "cannot import"),
+            (&empty, "it is empty"),
+            (&text, "neither a database of SQLite nor a ZIP"),
+            (&postgresql, "edition for PostgreSQL"),
+            (&custom, "edition for PostgreSQL"),
+            (&mysql, "portico apply"),
+            (&folder, "not a regular file"),
+            (&own, "not a database of Homarr 1"),
+        ],
+    );
+}
+
+#[test]
+fn a_database_that_is_cut_or_overwritten_is_refused() {
+    let place = Place::new();
+    let data = data(&place);
+    let bytes = std::fs::read(place.everything()).expect("the database");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = place.path(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let cut = write("cut.sqlite", &bytes[..bytes.len() / 2]);
+    let header = write("header.sqlite", &bytes[..100]);
+    let name = write("name.sqlite", b"SQLite format 3\0");
+    let mut overwritten = bytes.clone();
+    overwritten[4096..16 * 4096].fill(0xff);
+    let overwritten = write("overwritten.sqlite", &overwritten);
+    assert_refused(
+        &data,
+        &[
+            (&cut, "cannot import"),
+            (&header, "cannot import"),
+            (&name, "cannot import"),
+            (&overwritten, "cannot import"),
+        ],
+    );
+}
+
+#[test]
+fn an_unknown_schema_is_refused_with_what_was_found() {
+    let place = Place::new();
+    let data = data(&place);
+    let migrations = "DELETE FROM __drizzle_migrations WHERE created_at";
+    let older = place.database("older.sqlite", NEWEST, &format!("{migrations} > 1738686324915"));
+    let add = "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 1800000000000)";
+    let newer = place.database("newer.sqlite", NEWEST, add);
+    let hole = place.database("hole.sqlite", NEWEST, &format!("{migrations} = 1746821779051"));
+    let none = place.database("none.sqlite", NEWEST, "DROP TABLE __drizzle_migrations");
+    let column = place.database(
+        "column.sqlite",
+        NEWEST,
+        "ALTER TABLE \"app\" DROP COLUMN \"ping_url\"",
+    );
+    let table = place.database("table.sqlite", NEWEST, "DROP TABLE \"invite\"");
+    assert_refused(
+        &data,
+        &[
+            (&older, "24 migrations, the last of 2025-02-04"),
+            (&older, "start a newer Homarr on it once"),
+            (&newer, "43 migrations, the last of 2027-01-15"),
+            (&newer, "use a newer portico"),
+            (&hole, "some of them are not Homarr's"),
+            (&none, "there is no table __drizzle_migrations"),
+            (&column, "the table app has no column ping_url"),
+            (&table, "the table invite is missing"),
+        ],
+    );
+}
+
+#[test]
+fn code_in_a_database_does_not_run() {
+    let place = Place::new();
+    let data = data(&place);
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+    let view = place.database(
+        "view.sqlite",
+        NEWEST,
+        &format!("ALTER TABLE \"app\" RENAME TO hidden; CREATE VIEW \"app\" AS {endless}"),
+    );
+    let virtual_table = place.database(
+        "virtual.sqlite",
+        NEWEST,
+        "DROP TABLE \"invite\"; CREATE VIRTUAL TABLE \"invite\" USING fts5(id, token, expiration_date, creator_id)",
+    );
+    let generated = place.database(
+        "generated.sqlite",
+        NEWEST,
+        "DROP TABLE \"serverSetting\"; CREATE TABLE \"serverSetting\" (setting_key TEXT,
+            value TEXT GENERATED ALWAYS AS (printf('%.*c', 900000000, 'x')) VIRTUAL);
+        INSERT INTO \"serverSetting\" (setting_key) VALUES ('board')",
+    );
+    let blob = place.database(
+        "blob.sqlite",
+        NEWEST,
+        "INSERT INTO \"app\" VALUES (x'00', x'00', NULL, '', '', '')",
+    );
+    let utf8 = place.database(
+        "utf8.sqlite",
+        NEWEST,
+        "INSERT INTO \"app\" VALUES ('a', CAST(x'ff1b' AS TEXT), NULL, '', '', '')",
+    );
+    assert_refused(
+        &data,
+        &[
+            (&view, "the table app is missing, or is none that Homarr makes"),
+            (
+                &virtual_table,
+                "the table invite is missing, or is none that Homarr makes",
+            ),
+            (
+                &generated,
+                "the table serverSetting is missing, or is none that Homarr makes",
+            ),
+            (&blob, "app.id in row 1 is Blob and no text"),
+            (&utf8, "app.name in row 1 is no UTF-8"),
+        ],
+    );
+}
+
+#[test]
+fn triggers_and_hostile_texts_are_only_data() {
+    let place = Place::new();
+    let data = data(&place);
+    let sql = "
+        CREATE TRIGGER t AFTER INSERT ON \"user\" BEGIN DELETE FROM \"group\"; END;
+        CREATE INDEX i ON \"app\" (lower(\"name\"));
+        INSERT INTO \"user\" (id, name, email, provider) VALUES
+            ('one', char(27) || '[31mred' || char(0) || char(8238), 'a@b' || char(10), 'credentials'),
+            ('operator', 'mallory', NULL, 'credentials'), ('', 'nobody', NULL, 'credentials');
+        INSERT INTO \"board\" (id, name) VALUES ('loop', '''; DROP TABLE user; --');
+        INSERT INTO \"layout\" (id, name, board_id, column_count) VALUES ('l', 'L', 'loop', 1);
+        INSERT INTO \"section\" (id, board_id, kind) VALUES ('a', 'loop', 'dynamic'), ('b', 'loop', 'dynamic');
+        INSERT INTO \"section_layout\" VALUES ('a', 'l', 'b', 0, 0, 1, 1), ('b', 'l', 'a', 0, 0, 1, 1);
+        INSERT INTO \"app\" VALUES ('app', 'App', NULL, '/a.svg', NULL, NULL);
+        INSERT INTO \"item\" (id, board_id, kind, options) VALUES ('i', 'loop', 'app', '{\"json\": {\"appId\": \"app\"}}');
+        INSERT INTO \"item_layout\" VALUES ('i', 'a', 'l', 9223372036854775807, -9223372036854775807, 1, 1);";
+    let file = place.database("hostile.sqlite", NEWEST, sql);
+    let said = import(&file, &data, &["--dry-run"]).succeeded();
+    assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "{said:?}");
+    let report = report(&file, &data, &[]);
+    assert_eq!(created(&report), [0, 1, 1, 0, 1, 0, 0]);
+    let after = export(&data);
+    assert_eq!(after["boards"][0]["items"], json!([{"app": "App"}]));
+    assert_eq!(after["users"][0]["name"], "[31mred");
+    let db = Connection::open(data.join("portico.db")).expect("the database");
+    let sound: String = db
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("a check");
+    assert_eq!(sound, "ok");
+}
+
+#[test]
+fn a_change_that_homarr_did_not_finish_is_left_to_homarr() {
+    let place = Place::new();
+    let data = data(&place);
+    let file = place.everything();
+    std::fs::write(place.path("db.sqlite-journal"), b"a journal").expect("a file");
+    assert_refused(&data, &[(&file, "start Homarr, stop it, and try again")]);
+}
