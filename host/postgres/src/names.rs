@@ -108,6 +108,9 @@ impl Names {
         if directory.records() >= self.too_many.load(Ordering::Relaxed) {
             return Ok(Outcome::NoRoom);
         }
+        if pass.needs_all() && self.missing(directory) > most {
+            return Ok(Outcome::Unread);
+        }
         let (mut at, mut read) = (0, None);
         for left in (0..=most).rev() {
             let (names, ranges) = (self.clone(), directory.clone());
@@ -183,6 +186,12 @@ impl Names {
             pass.visit(&range, &copy);
         }
         Stop::Done
+    }
+
+    /// Of how many ranges of a directory there is no copy.
+    fn missing(&self, directory: &Directory) -> usize {
+        let ranges = (0..directory.ranges.len()).map(|index| directory.range(index));
+        ranges.filter(|range| self.copies.get(range).is_none()).count()
     }
 
     /// Makes the copy of a range, and holds it; none if there is no room for it. Then there is none for any.

@@ -328,6 +328,11 @@ impl Pass {
         Self { search, goal }
     }
 
+    /// Whether it looks at all ranges.
+    pub fn needs_all(&self) -> bool {
+        matches!(self.goal, Goal::Count(_))
+    }
+
     /// Whether nothing more is to be found.
     pub fn is_full(&self) -> bool {
         matches!(self.goal, Goal::Page { left: 0, .. })
