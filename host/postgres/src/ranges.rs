@@ -31,7 +31,7 @@ impl Table {
 
 /// The statements that make the ranges of a database that has none.
 pub(super) fn migration() -> String {
-    let each = include_str!("migrations/0003_ranges_of_table.sql");
+    let each = include_str!("ranges_of_table.sql");
     let tables = Table::ALL.map(|table| each.replace("{table}", table.name()));
     include_str!("migrations/0003_name_ranges.sql").to_owned() + &tables.concat()
 }

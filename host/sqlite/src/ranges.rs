@@ -117,7 +117,7 @@ pub(super) fn start(db: &Connection, table: Table, offset: u32) -> Result<Start>
 
 /// The statements that make the ranges of a database that has none.
 pub(super) fn migration() -> String {
-    let each = include_str!("migrations/0009_ranges_of_table.sql");
+    let each = include_str!("ranges_of_table.sql");
     include_str!("migrations/0009_name_ranges.sql").to_owned() + &of_each_table(each) + &filling()
 }
 

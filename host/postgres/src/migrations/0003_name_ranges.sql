@@ -15,7 +15,7 @@
 -- memory, writers need no common counter, and no number comes back after changes were lost: with a primary whose
 -- standby had not got them, or when an earlier dump is restored.
 --
--- The tables of ranges and their triggers follow in 0003_ranges_of_table.sql, for each table.
+-- What comes after this for each table of names is in ../ranges_of_table.sql.
 
 CREATE TABLE range_state (
     -- There is one row.

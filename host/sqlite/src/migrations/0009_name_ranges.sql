@@ -9,8 +9,7 @@
 -- A range keeps its number, which no other gets. Its version grows with every change of what it contains: so a
 -- number and a committed version stand for the same names for ever.
 --
--- The tables of ranges and their triggers follow in 0009_ranges_of_table.sql, and what fills them in fill_ranges.sql:
--- for each table.
+-- What comes after this for each table of names is in ../ranges_of_table.sql and ../fill_ranges.sql.
 
 CREATE TABLE range_state (
     -- There is one row.

@@ -1,4 +1,4 @@
--- The ranges of the table {table}.
+-- The ranges of the table {table}: a part of migration 3.
 
 CREATE TABLE {table}_range (
     first_key text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- The ranges of the table {table}.
+-- The ranges of the table {table}: a part of migration 9.
 
 CREATE TABLE {table}_range (
     first_key TEXT NOT NULL,
