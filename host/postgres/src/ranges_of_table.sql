@@ -12,7 +12,7 @@ CREATE TABLE {table}_range (
 CREATE TABLE {table}_range_change (
     name_key text COLLATE "C" NOT NULL,
     id       text COLLATE "C" NOT NULL,
-    -- 1: the record came; -1: it went; 0: it is of another kind.
+    -- 1: the record came (or so many of its range); -1: it went; 0: it is of another kind.
     records  integer NOT NULL,
     version  bigint NOT NULL DEFAULT range_version()
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
@@ -98,11 +98,26 @@ $$;
 
 CREATE FUNCTION {table}_range_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    added bigint;
+    added bigint := (SELECT count(*) FROM changed);
     every integer := (SELECT fold_every FROM range_state);
 BEGIN
+    IF added >= every THEN
+        -- While this transaction may fold, no range changes: so one row is enough for all records of a range.
+        PERFORM FROM {table}_range WHERE first_key = '' AND first_id = '' FOR UPDATE SKIP LOCKED;
+        IF FOUND THEN
+            INSERT INTO {table}_range_change
+                SELECT first_key, first_id, count(*)
+                FROM changed CROSS JOIN LATERAL (
+                    SELECT first_key, first_id FROM {table}_range
+                    WHERE (first_key, first_id) <= (changed.name_key, changed.id)
+                    ORDER BY first_key DESC, first_id DESC LIMIT 1
+                ) AS place
+                GROUP BY first_key, first_id;
+            PERFORM {table}_range_fold();
+            RETURN NULL;
+        END IF;
+    END IF;
     INSERT INTO {table}_range_change SELECT name_key, id, 1 FROM changed;
-    GET DIAGNOSTICS added = ROW_COUNT;
     IF added >= every OR random() * every < 1 THEN
         PERFORM {table}_range_fold();
     END IF;
