@@ -30,7 +30,7 @@ pub(super) struct Names {
     copies: Copies,
     /// What was read last.
     directory: Mutex<Arc<Directory>>,
-    /// So many records have more names than there is room for.
+    /// With so many records it is not tried whether there is room for their names.
     too_many: AtomicU64,
     /// Where copies are made and searched.
     searches: Arc<Background>,
@@ -201,7 +201,9 @@ impl Names {
         if self.copies.hold(range.number, copy.clone()) {
             return Some(copy);
         }
-        self.too_many.store(directory.records(), Ordering::Relaxed);
+        // Not again as soon as one is gone.
+        self.too_many
+            .store(directory.records() / 4 * 3, Ordering::Relaxed);
         self.copies.forget_others(&HashSet::new());
         None
     }

@@ -120,9 +120,7 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
 fn migrations() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
     let migrations = files(&folder).into_values();
-    let mut migrations: Vec<_> = migrations
-        .map(|sql| String::from_utf8(sql).unwrap())
-        .collect();
+    let mut migrations: Vec<_> = migrations.map(|sql| String::from_utf8(sql).unwrap()).collect();
     // Its part for each table of names.
     let ranges = include_str!("../../src/ranges_of_table.sql");
     for table in ["app", "user"] {
