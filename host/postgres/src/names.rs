@@ -97,7 +97,8 @@ impl Names {
         Ok(directory)
     }
 
-    /// Finds what a pass looks for in the ranges of a directory. Reads at most so many of them.
+    /// Finds what a pass looks for in the ranges of a directory. Reads at most so many of them, and none if it is
+    /// likely that these are too few.
     pub async fn find(
         self: &Arc<Self>,
         db: &Connection,
@@ -108,8 +109,12 @@ impl Names {
         if directory.records() >= self.too_many.load(Ordering::Relaxed) {
             return Ok(Outcome::NoRoom);
         }
-        if pass.needs_all() && self.missing(directory) > most {
-            return Ok(Outcome::Unread);
+        if !pass.needs_few() {
+            let missing = self.missing(directory);
+            let is_likely = pass.needs_all() || missing * 2 > directory.ranges.len();
+            if missing > most && is_likely {
+                return Ok(Outcome::Unread);
+            }
         }
         let (mut at, mut read) = (0, None);
         for left in (0..=most).rev() {

@@ -333,6 +333,11 @@ impl Pass {
         matches!(self.goal, Goal::Count(_))
     }
 
+    /// Whether it looks for nothing, and so at few ranges.
+    pub fn needs_few(&self) -> bool {
+        !self.needs_all() && self.search.is_everything()
+    }
+
     /// Whether nothing more is to be found.
     pub fn is_full(&self) -> bool {
         matches!(self.goal, Goal::Page { left: 0, .. })
