@@ -333,7 +333,7 @@ impl Pass {
         matches!(self.goal, Goal::Count(_))
     }
 
-    /// Whether it looks for nothing, and so at few ranges.
+    /// Whether it only looks where a page of all records is: in one range or two.
     pub fn needs_few(&self) -> bool {
         !self.needs_all() && self.search.is_everything()
     }
