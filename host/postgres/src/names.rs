@@ -40,7 +40,7 @@ pub(super) struct Names {
 
 /// What a pass over the copies came to.
 pub(super) enum Outcome {
-    Found(Pass),
+    Found(Box<Pass>),
     /// More ranges would have to be read than it was allowed.
     Unread,
     /// There are too many names.
@@ -126,7 +126,7 @@ impl Names {
             let stop;
             (pass, stop) = self.on_thread(walk).await?;
             match stop {
-                Stop::Done => return Ok(Outcome::Found(pass)),
+                Stop::Done => return Ok(Outcome::Found(Box::new(pass))),
                 Stop::NoRoom => return Ok(Outcome::NoRoom),
                 Stop::Missing(_) if left == 0 => break,
                 Stop::Missing(index) => {

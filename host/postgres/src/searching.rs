@@ -48,7 +48,7 @@ impl PostgresTransaction {
         let may_wait = !self.is_begun() && !is_indexed;
         let most = if may_wait || is_indexed { FEW } else { usize::MAX };
         match self.find_in(&names, pass.clone(), most).await? {
-            Outcome::Found(pass) => return Ok(Some(pass)),
+            Outcome::Found(pass) => return Ok(Some(*pass)),
             Outcome::NoRoom => return Ok(None),
             Outcome::Unread if may_wait => {}
             Outcome::Unread => {
@@ -63,7 +63,7 @@ impl PostgresTransaction {
         self.begin_anew();
         fill(&names, self.resources()).await?;
         match self.find_in(&names, pass, usize::MAX).await? {
-            Outcome::Found(pass) => Ok(Some(pass)),
+            Outcome::Found(pass) => Ok(Some(*pass)),
             Outcome::Unread | Outcome::NoRoom => Ok(None),
         }
     }
