@@ -7,13 +7,14 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::query::{Result, Value, all, all_planned, first, run, sized};
-use super::ranges;
+use super::ranges::{self, Places, Table};
 use super::search::Search;
 use super::users::LOCKED;
 use super::values::{check_new_id, count as count_of, is_storable, limit};
 use super::views::SEEN;
 use portico_model::App;
 use portico_storage::driver::{AnswerSize, View};
+use portico_storage::names::Place;
 use portico_storage::{Slice, StoredApp};
 
 const COLUMNS: &str = "id, name, description, icon_url, href, ping_url";
@@ -60,14 +61,24 @@ pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Resu
         return all_planned(db, &sql, &values, read).await;
     };
     if offset > 0 {
-        let sql = ranges::page("app", COLUMNS, "$1", "$2");
+        let sql = ranges::page(Table::Apps, COLUMNS, "$1", "$2");
         return all_planned(db, &sql, &[(&limit, Type::INT8), (&offset, Type::INT8)], read).await;
     }
     let sql = format!("SELECT {COLUMNS} FROM app ORDER BY name_key, id LIMIT $1");
     all(db, &sql, &[&limit], read).await
 }
 
-/// The same in a view that does not show all apps.
+/// The apps at these places.
+pub(super) async fn list_at(db: &Connection, places: &[Place]) -> Result<Vec<App>> {
+    let sql = ranges::at_places(Table::Apps, COLUMNS);
+    let mut size = AnswerSize::default();
+    all_planned(db, &sql, &Places::new(places).values(), |row| {
+        sized(&mut size, app(row)?)
+    })
+    .await
+}
+
+/// A slice of the apps in a view that does not show all apps.
 pub(super) async fn list_seen(
     db: &Connection,
     view: &View,
@@ -105,7 +116,7 @@ pub(super) async fn count_seen(db: &Connection, view: &View, search: &Search) ->
 /// How many apps have a name that a search finds.
 pub(super) async fn count(db: &Connection, search: &Search) -> Result<u32> {
     if let Search::Everything = search {
-        return ranges::total(db, "app").await;
+        return ranges::total(db, Table::Apps).await;
     }
     let sql = format!("SELECT count(*) FROM app WHERE {}", search.condition(1));
     let counts = all_planned(db, &sql, &[(search.text(), Type::TEXT)], |row| count_of(row, 0)).await?;

@@ -2,12 +2,15 @@
 
 use async_trait::async_trait;
 
+use super::ranges::Table;
 use super::search::Search;
+use super::searching::Wanted;
 use super::transaction::{BlindWrite, PostgresTransaction};
 use super::{apps, boards, credentials, groups, invites, query, search_engines, users};
 use crate::connection::Connection;
 use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 use portico_storage::driver::PasswordSetter;
+use portico_storage::names::{self, ANY_KIND};
 use portico_storage::{
     Account, AccountKey, AppFilter, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, StoredApp,
     Transaction, UserFilter, Viewer,
@@ -51,12 +54,29 @@ impl Transaction for PostgresTransaction {
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
         let search = self.search(filter.name_contains.as_deref());
+        // The first page of everyone is quick anyway.
+        if (slice.offset > 0 || !filter.is_everyone())
+            && let Some(wanted) = users_wanted(filter, &search)
+            && let Some(places) = self.places(wanted, slice).await?
+        {
+            if places.is_empty() {
+                return Ok(Vec::new());
+            }
+            let found = users::list_at(self.read().await?, &places, with_images).await;
+            return self.ended(found).await;
+        }
         let found = users::list(self.read_once().await?, filter, &search, slice, with_images).await;
         self.ended(found).await
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
+        if !filter.is_everyone()
+            && let Some(wanted) = users_wanted(filter, &search)
+            && let Some(count) = self.counted(wanted).await?
+        {
+            return Ok(count);
+        }
         let count = users::count(self.read_once().await?, filter, &search).await;
         self.ended(count).await
     }
@@ -186,23 +206,38 @@ impl Transaction for PostgresTransaction {
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let search = self.search(filter.name_contains.as_deref());
-        let view = self.view(&filter.viewer);
-        let db = self.read_once().await?;
-        let found = match view {
-            Some(view) => apps::list_seen(db, &view, &search, slice).await,
-            None => apps::list(db, &search, slice).await,
+        let Some(view) = self.view(&filter.viewer) else {
+            // The first page of everything is quick anyway.
+            if (slice.offset > 0 || search != Search::Everything)
+                && let Some(wanted) = apps_wanted(filter, &search)
+                && let Some(places) = self.places(wanted, slice).await?
+            {
+                if places.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let found = apps::list_at(self.read().await?, &places).await;
+                return self.ended(found).await;
+            }
+            let found = apps::list(self.read_once().await?, &search, slice).await;
+            return self.ended(found).await;
         };
+        let found = apps::list_seen(self.read_once().await?, &view, &search, slice).await;
         self.ended(found).await
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
-        let view = self.view(&filter.viewer);
-        let db = self.read_once().await?;
-        let count = match view {
-            Some(view) => apps::count_seen(db, &view, &search).await,
-            None => apps::count(db, &search).await,
+        let Some(view) = self.view(&filter.viewer) else {
+            if search != Search::Everything
+                && let Some(wanted) = apps_wanted(filter, &search)
+                && let Some(count) = self.counted(wanted).await?
+            {
+                return Ok(count);
+            }
+            let count = apps::count(self.read_once().await?, &search).await;
+            return self.ended(count).await;
         };
+        let count = apps::count_seen(self.read_once().await?, &view, &search).await;
         self.ended(count).await
     }
 
@@ -232,6 +267,24 @@ impl PostgresTransaction {
     fn search(&self, contains: Option<&str>) -> Search {
         Search::new(contains.unwrap_or_default(), self.has_trigrams())
     }
+}
+
+/// What a filter looks for in the names in memory; none if that is nothing.
+fn apps_wanted(filter: &AppFilter, search: &Search) -> Option<Wanted> {
+    (*search != Search::Nothing).then(|| Wanted {
+        table: Table::Apps,
+        search: names::Search::new(filter.name_contains.as_deref().unwrap_or_default(), ANY_KIND),
+        is_indexed: search.is_indexed(),
+    })
+}
+
+/// The same; none also for a filter by an email, for which there is an index.
+fn users_wanted(filter: &UserFilter, search: &Search) -> Option<Wanted> {
+    (*search != Search::Nothing && filter.email.is_none()).then(|| Wanted {
+        table: Table::Users,
+        search: names::Search::of_users(filter),
+        is_indexed: search.is_indexed(),
+    })
 }
 
 /// The user's row first: a session that is begun meanwhile waits for it, or is seen by what follows.

@@ -6,6 +6,7 @@
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
 //!   beside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
+//! - What a host keeps of the data in memory (`names.rs`) is used only where the transaction sees the same data.
 //! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
@@ -24,12 +25,14 @@ mod health;
 mod invites;
 mod locks;
 mod migrations;
+mod names;
 mod pool;
 mod pooler;
 mod query;
 mod ranges;
 mod search;
 mod search_engines;
+mod searching;
 mod session;
 mod shared;
 mod target;
@@ -49,6 +52,8 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use portico_storage::background::Background;
+use portico_storage::names::MOST_BYTES;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
     Transaction,
@@ -56,7 +61,9 @@ use portico_storage::{
 
 use connection::Connection;
 use locks::WriteLock;
+use names::Names;
 use pool::Pool;
+use ranges::Table;
 use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
@@ -96,6 +103,8 @@ impl PostgresStorage {
         let installation = migrations::installation(first.client()).await?;
         let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
         let pool = Arc::new(Pool::new(target));
+        let searches = Arc::new(Background::of_low_priority("portico-search"));
+        let names = |table| Arc::new(Names::new(table, MOST_BYTES, searches.clone()));
         Ok(Self {
             shared: PostgresShared::new(pool.clone(), installation),
             resources: Resources {
@@ -104,6 +113,8 @@ impl PostgresStorage {
                 has_trigrams,
                 ids: Ids::default(),
                 views_differ: false,
+                app_names: names(Table::Apps),
+                user_names: names(Table::Users),
             },
             spare: Mutex::new(Some(first)),
         })
@@ -122,6 +133,18 @@ impl PostgresStorage {
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
         let resources = Resources {
             views_differ: by_board,
+            ..self.resources
+        };
+        Self { resources, ..self }
+    }
+
+    /// Holds copies of the names of apps, and those of users, in at most so many bytes of memory each, and not
+    /// in 64 MiB. A table whose names take more is searched in the database.
+    pub fn with_memory_for_names(self, bytes: usize) -> Self {
+        let limited = |names: &Names| Arc::new(names.limited_to(bytes));
+        let resources = Resources {
+            app_names: limited(&self.resources.app_names),
+            user_names: limited(&self.resources.user_names),
             ..self.resources
         };
         Self { resources, ..self }

@@ -10,21 +10,22 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
+use super::ranges;
 use super::versions::{CHECK, NEWEST, Version, end_older};
 
 const MIGRATIONS: [Migration; NEWEST] = [
     Migration {
-        sql: include_str!("migrations/0001_initial.sql"),
+        sql: || include_str!("migrations/0001_initial.sql").into(),
         oldest: 1,
     },
     Migration {
-        sql: include_str!("migrations/0002_several_hosts.sql"),
+        sql: || include_str!("migrations/0002_several_hosts.sql").into(),
         // Hosts of version 1 count guesses at passwords each for itself.
         oldest: 2,
     },
     Migration {
         // Its triggers work for hosts that do not know of it.
-        sql: include_str!("migrations/0003_name_ranges.sql"),
+        sql: ranges::migration,
         oldest: 2,
     },
     Migration {
@@ -35,7 +36,7 @@ const MIGRATIONS: [Migration; NEWEST] = [
 ];
 
 struct Migration {
-    sql: &'static str,
+    sql: fn() -> String,
     /// The oldest version whose hosts may work on the database after it.
     oldest: usize,
 }
@@ -108,7 +109,7 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
         }
     }
     for migration in missing {
-        client.batch_execute(migration.sql).await?;
+        client.batch_execute(&(migration.sql)()).await?;
     }
     client
         .execute(

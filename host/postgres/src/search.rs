@@ -1,7 +1,9 @@
 //! How names are searched.
 //!
-//! A text of at least three characters is looked up in an index of trigrams, where there is one: as a pattern of
-//! LIKE in which nothing is a wildcard. Every other search reads the names.
+//! Names are searched in memory (`searching.rs`), or by a statement: in a transaction that writes, for a long list,
+//! and where the names are not in memory. There a text of at least three characters is looked up in an index of
+//! trigrams, where there is one: as a pattern of LIKE in which nothing is a wildcard. Every other statement reads the
+//! names.
 
 use super::query::Value;
 use super::values::is_storable;
@@ -48,6 +50,11 @@ impl Search {
             Self::Everything | Self::Contains(_) => format!("strpos(name_key, ${number}) > 0"),
             Self::Like(_) => format!("name_key LIKE ${number}"),
         }
+    }
+
+    /// Whether there is an index for it.
+    pub fn is_indexed(&self) -> bool {
+        matches!(self, Self::Like(_))
     }
 
     pub fn text(&self) -> Value<'_> {

@@ -11,8 +11,10 @@ use futures_util::future::{join, join_all};
 use super::connection::Connection;
 use super::health::is_lost;
 use super::locks::{BEGIN_READING, Lock, WriteLock};
+use super::names::{Directory, Names};
 use super::pool::Pool;
 use super::query::{self, Failure};
+use super::ranges::Table;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
@@ -30,6 +32,8 @@ pub(super) struct PostgresTransaction {
     lock: Option<Lock>,
     pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
+    /// The ranges of the table that it searched last, in the state that it reads.
+    pub(super) directory: Option<(Table, Arc<Directory>)>,
     failed: bool,
 }
 
@@ -43,6 +47,8 @@ pub(super) struct Resources {
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.
     pub views_differ: bool,
+    pub app_names: Arc<Names>,
+    pub user_names: Arc<Names>,
 }
 
 /// A write that depends on nothing that is stored and answers nothing.
@@ -81,16 +87,50 @@ impl PostgresTransaction {
             Access::Lookup | Access::Read => Default::default(),
         };
         Self {
+            setter,
+            trail,
+            defers,
+            ..Self::reading(access, resources)
+        }
+    }
+
+    /// One that only reads.
+    pub fn reading(access: Access, resources: Resources) -> Self {
+        Self {
             resources,
             access,
-            defers,
+            defers: false,
             blind: Vec::new(),
             session: None,
             lock: None,
-            setter,
-            trail,
+            setter: PasswordSetter::default(),
+            trail: Trail::default(),
+            directory: None,
             failed: false,
         }
+    }
+
+    pub(super) fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
+    /// The names of a table in memory; none if the transaction writes: they are good for what is committed.
+    pub(super) fn names(&self, table: Table) -> Option<Arc<Names>> {
+        let names = match table {
+            Table::Apps => &self.resources.app_names,
+            Table::Users => &self.resources.user_names,
+        };
+        (self.access != Access::Write).then(|| names.clone())
+    }
+
+    /// Whether the state that it reads is fixed.
+    pub(super) fn is_begun(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::is_open)
+    }
+
+    /// Gives its connection back. It only reads, and what it has read fixes nothing: it begins anew.
+    pub(super) fn begin_anew(&mut self) {
+        (self.session, self.directory) = (None, None);
     }
 
     /// The view that a statement takes; none if it shows all apps.

@@ -5,7 +5,7 @@ use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::query::{Result, Value, all_planned, exists, first, run, sized};
-use super::ranges;
+use super::ranges::{self, Places, Table};
 use super::search::Search;
 use super::values::{
     check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
@@ -13,6 +13,7 @@ use super::values::{
 };
 use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
+use portico_storage::names::Place;
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter, hash_secret,
 };
@@ -91,6 +92,9 @@ fn is_possible(filter: &UserFilter) -> bool {
     filter.email.as_deref().is_none_or(is_storable)
 }
 
+/// The columns of a user in a list, but the image.
+const LISTED: &str = "id, name, email, email_verified, provider, disabled";
+
 pub(super) async fn list(
     db: &Connection,
     filter: &UserFilter,
@@ -98,7 +102,6 @@ pub(super) async fn list(
     slice: Slice,
     with_images: bool,
 ) -> Result<Vec<ListedUser>> {
-    const COLUMNS: &str = "id, name, email, email_verified, provider, disabled";
     if !is_possible(filter) {
         return Ok(Vec::new());
     }
@@ -106,8 +109,8 @@ pub(super) async fn list(
     let mut size = AnswerSize::default();
     let read = |row: &Row| sized(&mut size, listed(row)?);
     if offset > 0 && filter.is_everyone() {
-        let columns = format!("{COLUMNS}, CASE WHEN $1 THEN image END");
-        let sql = ranges::page("user_account", &columns, "$2", "$3");
+        let columns = format!("{LISTED}, CASE WHEN $1 THEN image END");
+        let sql = ranges::page(Table::Users, &columns, "$2", "$3");
         let values: [(Value<'_>, Type); 3] = [
             (&with_images, Type::BOOL),
             (&limit, Type::INT8),
@@ -116,7 +119,7 @@ pub(super) async fn list(
         return all_planned(db, &sql, &values, read).await;
     }
     let sql = format!(
-        "SELECT {COLUMNS}, CASE WHEN $5 THEN image END {} ORDER BY name_key, id LIMIT $6 OFFSET $7",
+        "SELECT {LISTED}, CASE WHEN $5 THEN image END {} ORDER BY name_key, id LIMIT $6 OFFSET $7",
         matching(search)
     );
     let matching = Matching::new(filter, search);
@@ -127,6 +130,16 @@ pub(super) async fn list(
         (&offset, Type::INT8),
     ]);
     all_planned(db, &sql, &values, read).await
+}
+
+/// The users at these places.
+pub(super) async fn list_at(db: &Connection, places: &[Place], with_images: bool) -> Result<Vec<ListedUser>> {
+    let sql = ranges::at_places(Table::Users, &format!("{LISTED}, CASE WHEN $5 THEN image END"));
+    let places = Places::new(places);
+    let mut values = places.values();
+    values.push((&with_images, Type::BOOL));
+    let mut size = AnswerSize::default();
+    all_planned(db, &sql, &values, |row| sized(&mut size, listed(row)?)).await
 }
 
 fn listed(row: &Row) -> Result<ListedUser> {
@@ -146,7 +159,7 @@ pub(super) async fn count(db: &Connection, filter: &UserFilter, search: &Search)
         return Ok(0);
     }
     if filter.is_everyone() {
-        return ranges::total(db, "user_account").await;
+        return ranges::total(db, Table::Users).await;
     }
     let sql = format!("SELECT count(*) {}", matching(search));
     let matching = Matching::new(filter, search);

@@ -12,13 +12,14 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, Params, Result, Row, params};
 
-use super::names::{ANY_KIND, MAX_PLACES, Names, Wanted};
+use super::names::Names;
 use super::query::{all, exists, first, run, sized};
-use super::ranges::{Place, Table, place, total};
+use super::ranges::{Start, Table, start, total};
 use super::values::{NO_LIMIT, limit};
 use super::views::SEEN;
 use portico_model::App;
 use portico_storage::driver::{AnswerSize, View};
+use portico_storage::names::{ANY_KIND, MAX_PLACES, Search};
 use portico_storage::{Slice, StoredApp};
 
 pub(super) fn get(db: &Connection, id: &str, view: Option<&View>) -> Result<Option<App>> {
@@ -44,7 +45,7 @@ pub(super) fn get_many(db: &Connection, ids: &[String], view: Option<&View>) -> 
 
 pub(super) fn list(db: &Connection, names: Option<&Names>, contains: &str, slice: Slice) -> Result<Vec<App>> {
     if contains.is_empty() {
-        let Place { key, id, skipped } = place(db, Table::Apps, slice.offset)?;
+        let Start { key, id, skipped } = start(db, Table::Apps, slice.offset)?;
         let sql = "
             SELECT id, name, description, icon_url, href, ping_url FROM app
             WHERE (name_key, id) >= (?1, ?2)
@@ -134,15 +135,17 @@ fn common_page(db: &Connection, names: Option<&Names>, contains: &str, slice: Sl
     if let Some(names) = names
         && let Some(limit) = slice.limit.filter(|limit| *limit <= MAX_PLACES)
     {
-        let places = names.places(db, &by_name(contains), slice.offset, limit)?;
+        let places = names.places(db, by_name(contains), slice.offset, limit)?;
         let mut size = AnswerSize::default();
         let sql = "
             SELECT id, name, description, icon_url, href, ping_url FROM app
-            WHERE name_key = ?1 AND id >= ?2 ORDER BY id LIMIT 1 OFFSET ?3";
-        let apps = places.iter().filter_map(|Place { key, id, skipped }| {
-            first(db, sql, params![key, id, skipped], app).transpose()
-        });
-        return apps.map(|app| sized(&mut size, app?)).collect();
+            WHERE name_key = ?1 AND id >= ?2 ORDER BY id LIMIT ?4 OFFSET ?3";
+        let mut apps = Vec::new();
+        for place in places {
+            let values = params![place.key, place.id, place.skipped, place.records];
+            apps.extend(all(db, sql, values, |row| sized(&mut size, app(row)?))?);
+        }
+        return Ok(apps);
     }
     let sql = "
         SELECT id, name, description, icon_url, href, ping_url FROM app
@@ -151,11 +154,8 @@ fn common_page(db: &Connection, names: Option<&Names>, contains: &str, slice: Sl
     all_sized(db, sql, params![contains, limit(slice), slice.offset])
 }
 
-fn by_name(contains: &str) -> Wanted<'_> {
-    Wanted {
-        text: contains,
-        kinds: ANY_KIND,
-    }
+fn by_name(contains: &str) -> Search {
+    Search::new(contains, ANY_KIND)
 }
 
 fn by_numbers<'a>(db: &Connection, numbers: impl IntoIterator<Item = &'a i64>) -> Result<Vec<App>> {
@@ -213,7 +213,7 @@ pub(super) fn count(
             let numbers = rare_hits(db, contains, &trigram, NO_LIMIT, 0)?;
             (numbers.len() as u32, Some(numbers))
         }
-        (None, Some(names)) => (names.count(db, &by_name(contains))?, None),
+        (None, Some(names)) => (names.count(db, by_name(contains))?, None),
         (None, None) => {
             let sql = "SELECT count(*) FROM app WHERE instr(name_key, ?1) > 0";
             (number(db, sql, [contains])?, None)
@@ -316,11 +316,11 @@ fn app(row: &Row<'_>) -> Result<App> {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use portico_storage::names::MOST_BYTES;
     use tempfile::TempDir;
 
     use super::*;
     use crate::database::{create, open_file};
-    use crate::names::MOST_BYTES;
 
     const PAGES: [(u32, Option<u32>); 8] = [
         (0, Some(10)),

@@ -13,7 +13,6 @@
 
 mod apps;
 mod audit;
-mod background;
 mod backup;
 mod batch;
 mod blocking;
@@ -61,6 +60,7 @@ use async_trait::async_trait;
 use tokio::sync::oneshot;
 
 use portico_storage::driver::WAIT_TIMEOUT;
+use portico_storage::names::MOST_BYTES;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
     priority,
@@ -72,7 +72,7 @@ pub use restore::{Restored, restore};
 use database::{create, open_file, verify};
 use health::Health;
 use interrupts::StatementLimits;
-use names::{MOST_BYTES, Names};
+use names::Names;
 use pool::Pool;
 use ranges::Table;
 use readers::{MAX_SCANS, Readers};

@@ -3,28 +3,31 @@
 //! `PRAGMA user_version` counts the migrations that a database has had. A released migration never
 //! changes: a later change is a new one at the end.
 
+use std::borrow::Cow;
+
 use anyhow::{Context, bail, ensure};
 use rusqlite::{Connection, TransactionBehavior};
 use tracing::info;
 
+use super::ranges;
+
 /// The version that this binary knows.
 pub(super) const NEWEST: usize = 10;
 
-const MIGRATIONS: [&str; NEWEST] = [
-    include_str!("migrations/0001_initial.sql"),
-    include_str!("migrations/0002_app_search.sql"),
-    include_str!("migrations/0003_sessions.sql"),
-    include_str!("migrations/0004_identities.sql"),
-    include_str!("migrations/0005_audit.sql"),
-    include_str!("migrations/0006_app_search_tail.sql"),
-    include_str!("migrations/0007_user_by_email.sql"),
-    include_str!("migrations/0008_disabled_users.sql"),
-    concat!(
-        include_str!("migrations/0009_name_ranges.sql"),
-        include_str!("fill_ranges.sql")
-    ),
-    include_str!("migrations/0010_imported_keys.sql"),
-];
+fn migrations() -> [Cow<'static, str>; NEWEST] {
+    [
+        include_str!("migrations/0001_initial.sql").into(),
+        include_str!("migrations/0002_app_search.sql").into(),
+        include_str!("migrations/0003_sessions.sql").into(),
+        include_str!("migrations/0004_identities.sql").into(),
+        include_str!("migrations/0005_audit.sql").into(),
+        include_str!("migrations/0006_app_search_tail.sql").into(),
+        include_str!("migrations/0007_user_by_email.sql").into(),
+        include_str!("migrations/0008_disabled_users.sql").into(),
+        ranges::migration().into(),
+        include_str!("migrations/0010_imported_keys.sql").into(),
+    ]
+}
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
 pub(super) const APPLICATION_ID: i64 = 0x5072_7463;
@@ -73,7 +76,7 @@ pub(super) fn build(version: usize) -> anyhow::Result<Connection> {
 fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Result<()> {
     // A migration that rebuilds a table drops it first, which must not delete what refers to it.
     connection.pragma_update(None, "foreign_keys", false)?;
-    for (index, migration) in MIGRATIONS.iter().enumerate().take(to).skip(from) {
+    for (index, migration) in migrations().iter().enumerate().take(to).skip(from) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(migration)?;
         let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;

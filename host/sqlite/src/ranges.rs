@@ -7,9 +7,6 @@ use rusqlite::{Connection, Result};
 
 use super::query::first;
 
-/// Divides apps and users into ranges anew.
-const FILL: &str = include_str!("fill_ranges.sql");
-
 /// Which records are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
@@ -54,6 +51,15 @@ macro_rules! statements {
 }
 
 impl Table {
+    const ALL: [Self; 2] = [Self::Apps, Self::Users];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Apps => "app",
+            Self::Users => "user",
+        }
+    }
+
     pub const fn statements(self) -> &'static Statements {
         match self {
             Self::Apps => &const { statements!("app", "0") },
@@ -69,9 +75,9 @@ impl Table {
     }
 }
 
-/// Where a record stands: so many records after the first one that is not before this key and id.
+/// Where a page begins: so many records after the first one that is not before this key and id.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Start {
     pub key: String,
     pub id: String,
     pub skipped: u32,
@@ -84,34 +90,52 @@ pub(super) fn total(db: &Connection, table: Table) -> Result<u32> {
 }
 
 /// Where the record is that has this many before it.
-pub(super) fn place(db: &Connection, table: Table, offset: u32) -> Result<Place> {
-    let mut place = Place {
+pub(super) fn start(db: &Connection, table: Table, offset: u32) -> Result<Start> {
+    let mut start = Start {
         skipped: offset,
-        ..Place::default()
+        ..Start::default()
     };
     if offset == 0 {
-        return Ok(place);
+        return Ok(start);
     }
     let mut statement = db.prepare_cached(table.statements().begins)?;
     let mut ranges = statement.query([])?;
     while let Some(range) = ranges.next()? {
         let records: u32 = range.get(0)?;
-        if place.skipped < records {
-            (place.key, place.id) = (range.get(1)?, range.get(2)?);
-            return Ok(place);
+        if start.skipped < records {
+            (start.key, start.id) = (range.get(1)?, range.get(2)?);
+            return Ok(start);
         }
-        place.skipped -= records;
+        start.skipped -= records;
     }
     // There are fewer: nothing follows what is before none of them.
-    Ok(Place {
+    Ok(Start {
         skipped: u32::MAX,
-        ..place
+        ..start
     })
+}
+
+/// The statements that make the ranges of a database that has none.
+pub(super) fn migration() -> String {
+    let each = include_str!("ranges_of_table.sql");
+    include_str!("migrations/0009_name_ranges.sql").to_owned() + &of_each_table(each) + &filling()
 }
 
 /// Divides all records into ranges anew.
 pub(super) fn fill(db: &Connection) -> Result<()> {
-    db.execute_batch(FILL)
+    db.execute_batch(&filling())
+}
+
+fn filling() -> String {
+    let state = "INSERT OR REPLACE INTO range_state (id, most, numbered) VALUES (1, 8192, 1);\n";
+    state.to_owned() + &of_each_table(include_str!("fill_ranges.sql"))
+}
+
+/// Statements in which `{table}` stands for the name of a table, for each of them.
+fn of_each_table(statements: &str) -> String {
+    Table::ALL
+        .map(|table| statements.replace("{table}", table.name()))
+        .concat()
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::names::{ANY_KIND, MAX_PLACES, Names, Wanted};
+use super::names::Names;
 use super::query::{all, exists, first, run, sized};
-use super::ranges::{Place, Table, place, total};
+use super::ranges::{Start, Table, start, total};
 use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
-use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
+use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
+use portico_storage::names::{MAX_PLACES, Search};
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter,
 };
@@ -64,25 +65,6 @@ fn matching(filter: &UserFilter) -> &'static str {
     }
 }
 
-/// What a filter without an email looks for in the names in memory. The kinds are numbered as in `ranges.rs`.
-fn wanted(filter: &UserFilter) -> Wanted<'_> {
-    let of_provider = match filter.provider {
-        None => ANY_KIND,
-        Some(Provider::Credentials) => 0b00_00_11,
-        Some(Provider::Oidc) => 0b00_11_00,
-        Some(Provider::Ldap) => 0b11_00_00,
-    };
-    let of_state = match filter.disabled {
-        None => ANY_KIND,
-        Some(false) => 0b01_01_01,
-        Some(true) => 0b10_10_10,
-    };
-    Wanted {
-        text: filter.name_contains.as_deref().unwrap_or_default(),
-        kinds: of_provider & of_state,
-    }
-}
-
 pub(super) fn list(
     db: &Connection,
     names: Option<&Names>,
@@ -93,7 +75,7 @@ pub(super) fn list(
     const COLUMNS: &str = "SELECT id, name, email, email_verified, provider, disabled, iif(?1, image, NULL)";
     let mut size = AnswerSize::default();
     if filter.is_everyone() {
-        let Place { key, id, skipped } = place(db, Table::Users, slice.offset)?;
+        let Start { key, id, skipped } = start(db, Table::Users, slice.offset)?;
         let sql = format!(
             "{COLUMNS} FROM user WHERE (name_key, id) >= (?2, ?3) ORDER BY name_key, id LIMIT ?4 OFFSET ?5"
         );
@@ -105,12 +87,13 @@ pub(super) fn list(
         && let Some(limit) = slice.limit.filter(|limit| *limit <= MAX_PLACES)
     {
         let sql =
-            format!("{COLUMNS} FROM user WHERE name_key = ?2 AND id >= ?3 ORDER BY id LIMIT 1 OFFSET ?4");
-        let places = names.places(db, &wanted(filter), slice.offset, limit)?;
-        let users = places.iter().filter_map(|Place { key, id, skipped }| {
-            first(db, &sql, params![with_images, key, id, skipped], listed).transpose()
-        });
-        return users.map(|user| sized(&mut size, user?)).collect();
+            format!("{COLUMNS} FROM user WHERE name_key = ?2 AND id >= ?3 ORDER BY id LIMIT ?5 OFFSET ?4");
+        let mut users = Vec::new();
+        for place in names.places(db, Search::of_users(filter), slice.offset, limit)? {
+            let values = params![with_images, place.key, place.id, place.skipped, place.records];
+            users.extend(all(db, &sql, values, |row| sized(&mut size, listed(row)?))?);
+        }
+        return Ok(users);
     }
     let sql = format!(
         "SELECT id, name, email, email_verified, provider, disabled, iif(?5, image, NULL) {}
@@ -146,7 +129,7 @@ pub(super) fn count(db: &Connection, names: Option<&Names>, filter: &UserFilter)
         return total(db, Table::Users);
     }
     if let Some(names) = names.filter(|_| filter.email.is_none()) {
-        return names.count(db, &wanted(filter));
+        return names.count(db, Search::of_users(filter));
     }
     let values = params![
         filter.provider.map(EnumText),

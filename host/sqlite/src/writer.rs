@@ -23,10 +23,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::background::Background;
 use super::batch::{Batch, Blind, BlindWrite, Member, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
+use portico_storage::background::Background;
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Error, Result};
 
@@ -65,7 +65,7 @@ impl Writer {
             numbers: AtomicU64::new(0),
             patience,
             health,
-            background: Background::new(),
+            background: Background::new("portico-commit"),
         }
     }
 

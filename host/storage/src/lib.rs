@@ -17,6 +17,7 @@
 
 mod audit;
 mod authentication;
+pub mod background;
 mod context;
 pub mod copying;
 mod dashboard;
@@ -24,6 +25,7 @@ mod dashboard_records;
 pub mod driver;
 mod ids;
 pub mod memory;
+pub mod names;
 pub mod nested;
 mod new_password;
 pub mod priority;

@@ -3,6 +3,7 @@
 mod concurrency;
 mod copying;
 mod interruptions;
+mod names;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;

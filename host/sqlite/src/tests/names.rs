@@ -2,12 +2,13 @@
 
 use fastrand::Rng;
 use portico_model::Provider;
+use portico_storage::names::MOST_BYTES;
 use portico_storage::{NewUser, Slice, UserFilter};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{create, open_file};
-use crate::names::{MOST_BYTES, Names};
+use crate::names::Names;
 use crate::query::{all, run};
 use crate::ranges::{self, Table};
 use crate::tests::records::{new_user as user, stored_app as app};

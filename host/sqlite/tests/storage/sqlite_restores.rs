@@ -120,7 +120,13 @@ async fn a_copy_of_an_older_version_is_brought_to_the_newest() {
 fn migrations() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
     let migrations = files(&folder).into_values();
-    migrations.map(|sql| String::from_utf8(sql).unwrap()).collect()
+    let mut migrations: Vec<_> = migrations.map(|sql| String::from_utf8(sql).unwrap()).collect();
+    // Its part for each table of names.
+    let ranges = include_str!("../../src/ranges_of_table.sql");
+    for table in ["app", "user"] {
+        migrations[8].push_str(&ranges.replace("{table}", table));
+    }
+    migrations
 }
 
 #[tokio::test]

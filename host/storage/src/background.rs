@@ -1,11 +1,13 @@
-//! The thread on which batches are committed when the disk is slow.
+//! A thread of a driver's own for tasks that must not keep a thread that serves requests.
 //!
-//! It is started with the storage. A task may hold the permit to write, so it must never wait for a thread
-//! that the system cannot start: without this thread, the caller does the work itself.
+//! It is started with the storage. A task must never wait for a thread that the system cannot start: without this
+//! thread, the caller does the work itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
+
+use crate::priority::lower_priority;
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -15,14 +17,26 @@ fn run(task: Task) {
 }
 
 /// Runs tasks in order, on a thread that ends when this is dropped.
-pub(super) struct Background(Option<Sender<Task>>);
+pub struct Background(Option<Sender<Task>>);
 
 impl Background {
-    /// Starts the thread. Without one, tasks run on the threads of their callers.
-    pub fn new() -> Self {
+    /// Starts the thread, under this name. Without one, tasks run on the threads of their callers.
+    pub fn new(name: &str) -> Self {
+        Self::starting(name, || {})
+    }
+
+    /// The same, with less priority than threads that serve requests.
+    pub fn of_low_priority(name: &str) -> Self {
+        Self::starting(name, lower_priority)
+    }
+
+    fn starting(name: &str, prepare: fn()) -> Self {
         let (sender, tasks) = channel::<Task>();
-        let thread = thread::Builder::new().name("portico-commit".into());
-        let started = thread.spawn(move || tasks.into_iter().for_each(run));
+        let thread = thread::Builder::new().name(name.into());
+        let started = thread.spawn(move || {
+            prepare();
+            tasks.into_iter().for_each(run);
+        });
         Self(started.is_ok().then_some(sender))
     }
 
@@ -55,8 +69,8 @@ mod tests {
 
     #[test]
     fn tasks_run_on_the_thread_that_was_started_with_it() {
-        let name = name_of_the_thread_that_runs(&Background::new());
-        assert_eq!(name.as_deref(), Some("portico-commit"));
+        let name = name_of_the_thread_that_runs(&Background::new("portico-test"));
+        assert_eq!(name.as_deref(), Some("portico-test"));
     }
 
     #[test]
@@ -67,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_task_that_panics_does_not_keep_the_next_from_running() {
-        let background = Background::new();
+        let background = Background::new("portico-test");
         background.run(|| panic!("expected in this test"));
         name_of_the_thread_that_runs(&background);
     }
