@@ -81,7 +81,9 @@ struct Shown<'a> {
     /// The fingerprint of the board as it was read.
     read: String,
     problems: Problems,
-    /// Apps that are on the board, but not in the form.
+    /// Whether the board was changed after the form was made.
+    is_outdated: bool,
+    /// Apps that are on the board then, but not in the form.
     missing: Vec<String>,
     /// What was searched for, and the group that apps are added to.
     query: &'a str,
@@ -154,6 +156,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
         draft,
         read: board.fingerprint(),
         problems: Problems::default(),
+        is_outdated: false,
         missing: Vec::new(),
         query: "",
         into: None,
@@ -183,6 +186,7 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
         draft: Draft::read(&form),
         read: form.text("read").into(),
         problems: Problems::default(),
+        is_outdated: false,
         missing: Vec::new(),
         query: form.text("app-query").trim(),
         into: form.text("into").parse().ok(),
@@ -221,7 +225,7 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
     shown.focus = ("", None);
     if stored.fingerprint() != shown.read {
         shown.read = stored.fingerprint();
-        shown.problems.add_to_whole(visit.t.boards.changed);
+        shown.is_outdated = true;
         shown.missing = missing(&visit.api, &stored, &shown.draft).await?;
         return answer(visit, StatusCode::CONFLICT, shown).await;
     }
