@@ -3,8 +3,12 @@
 //! Each text stands once, in both languages side by side, so that none can be missing in one of them: that does not
 //! compile. `{}` in a text is a place that [`fill`] fills.
 
+mod administration;
 mod common;
+mod keys;
+mod profile;
 pub(crate) mod rules;
+mod users;
 
 use axum::http::{HeaderMap, header};
 
@@ -53,6 +57,13 @@ groups! {
     sign_in: common::SignIn,
     register: common::Register,
     home: common::Home,
+    profile: profile::Profile,
+    keys: keys::Keys,
+    users: users::Users,
+    groups: users::Groups,
+    invites: users::Invites,
+    audit: administration::Audit,
+    state: administration::State,
 }
 
 /// The languages.
