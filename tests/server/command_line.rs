@@ -36,6 +36,7 @@ fn the_commands_explain_themselves() {
         "export",
         "backup",
         "restore",
+        "icons",
         "inspect",
         "recover",
     ] {
@@ -46,6 +47,8 @@ fn the_commands_explain_themselves() {
         let example = format!("\n  portico {command} ");
         assert!(text.contains(&example), "no example of {command}:\n{text}");
     }
+    let text = portico(&["icons", "fetch", "--help"], "").succeeded();
+    assert!(text.contains("\n  portico icons fetch "), "no example:\n{text}");
     let text = portico(&["serve", "--help"], "").succeeded();
     for word in [
         "--listen",

@@ -42,6 +42,7 @@ fn icons(servers: &[&Server], cache: &Path, clock: &Arc<TestClock>) -> IconSourc
     let settings = IconSettings {
         sources,
         default_icon: DEFAULT.to_owned(),
+        ..IconSettings::default()
     };
     IconSources::new(settings, Copies::Folder(cache.to_owned()), clock.clone())
 }
@@ -308,6 +309,7 @@ async fn a_source_that_cannot_be_reached_costs_no_time() {
         let settings = IconSettings {
             sources: vec![IconSource::new(&url, &url).unwrap()],
             default_icon: DEFAULT.to_owned(),
+            ..IconSettings::default()
         };
         let icons = IconSources::new(
             settings,
@@ -421,6 +423,7 @@ fn hosts(server: &Server, clock: &Arc<TestClock>) -> ([IconSources; 2], MemoryRe
         let settings = IconSettings {
             sources: vec![IconSource::new(&server.url, "http://icons.example/0").unwrap()],
             default_icon: DEFAULT.to_owned(),
+            ..IconSettings::default()
         };
         IconSources::new(settings, Copies::Shared(Arc::new(records.clone())), clock.clone())
     };

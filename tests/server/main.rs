@@ -6,6 +6,7 @@
 mod apply;
 mod backup;
 mod command_line;
+mod console;
 mod copy;
 mod damage;
 mod disks;

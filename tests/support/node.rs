@@ -50,3 +50,15 @@ pub fn succeed(command: &mut Command) -> String {
     );
     stdout
 }
+
+/// The browser that `make test-all` installs, or the one that `CHROMIUM` names.
+pub fn chromium() -> PathBuf {
+    if let Some(path) = std::env::var_os("CHROMIUM") {
+        return path.into();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| ["chromium", "chromium-browser", "google-chrome"].map(|name| folder.join(name)))
+        .find(|path| path.is_file());
+    found.expect("chromium is not installed: `make test-all` does that, or set CHROMIUM")
+}

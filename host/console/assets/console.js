@@ -117,6 +117,90 @@ function foldSections() {
 }
 foldSections();
 
+// An icon that is chosen, or typed, is shown beside its field.
+function previewIcon(address) {
+  const picture = find("#icon-preview");
+  if (!picture) return;
+  delete picture.dataset.initial;
+  picture.replaceChildren();
+  if (!address) return;
+  const image = new Image(40, 40);
+  image.alt = "";
+  image.dataset.initial = "?";
+  image.src = address;
+  picture.append(image);
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.id === "iconUrl") {
+    const url = target.value.trim();
+    if (url.startsWith("data:image/")) previewIcon(url);
+    else previewIcon(/^https?:/i.test(url) ? `/icons/preview?url=${encodeURIComponent(url)}` : "");
+  } else if (target.name === "icon-choice" && target.value !== "") {
+    find("#iconUrl").value = target.value;
+    previewIcon(target.dataset.preview);
+  }
+});
+
+// What is typed into the field counts, and no icon that was chosen before.
+document.addEventListener("input", ({ target }) => {
+  const typed = find('input[name="icon-choice"][value=""]');
+  if (target.id === "iconUrl" && typed) typed.checked = true;
+});
+
+// The items of a board: moved and removed in place, by buttons and by dragging. Saving sends them in their new order.
+function tellPlace(item) {
+  const places = [...item.parentElement.children];
+  const values = [find("[data-name]", item).textContent, places.indexOf(item) + 1, places.length];
+  find("#moved").textContent = find("#items").dataset.moved.replaceAll("{}", () => values.shift());
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("#items [data-move]");
+  if (!button) return;
+  event.preventDefault();
+  const item = button.closest("[data-item]");
+  const { previousElementSibling: previous, nextElementSibling: next } = item;
+  if (button.dataset.move === "remove") {
+    const neighbour = next ?? previous;
+    item.remove();
+    (neighbour ? find('[data-move="remove"]', neighbour) : find("#app-query")).focus();
+    return;
+  }
+  // The neighbour moves, so that the button keeps its focus.
+  if (button.dataset.move === "up") previous && item.after(previous);
+  else next && item.before(next);
+  item.scrollIntoView({ block: "nearest" });
+  tellPlace(item);
+});
+
+document.addEventListener("pointerdown", (event) => {
+  const grip = event.target.closest?.("[data-grip]");
+  if (!grip || event.button !== 0) return;
+  event.preventDefault();
+  const item = grip.closest("[data-item]");
+  const middle = (element) => {
+    const { top, height } = element.getBoundingClientRect();
+    return top + height / 2;
+  };
+  const drag = ({ clientY }) => {
+    const { previousElementSibling: previous, nextElementSibling: next } = item;
+    if (previous && clientY < middle(previous)) item.after(previous);
+    else if (next && clientY > middle(next)) item.before(next);
+    else return;
+    item.scrollIntoView({ block: "nearest" });
+  };
+  const drop = () => {
+    grip.removeEventListener("pointermove", drag);
+    item.classList.remove("dragged");
+    tellPlace(item);
+  };
+  grip.setPointerCapture(event.pointerId);
+  grip.addEventListener("pointermove", drag);
+  grip.addEventListener("lostpointercapture", drop, { once: true });
+  item.classList.add("dragged");
+});
+
 // What a page without scripts does not have: buttons that copy, and times in the reader's own time zone.
 function enrich() {
   for (const button of all("[data-copy][hidden]")) button.hidden = false;

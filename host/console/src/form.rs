@@ -181,6 +181,15 @@ impl Form {
         found.map(|(_, content)| content)
     }
 
+    /// A form with these values, to be shown for changing them.
+    pub fn filled<const N: usize>(fields: [(&str, &str); N]) -> Self {
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self {
+            fields: fields.into(),
+            files: Vec::new(),
+        }
+    }
+
     /// A field's text; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
         let mut fields = self.fields.iter();
@@ -191,6 +200,11 @@ impl Form {
     /// A field's text; none if it is empty.
     pub fn optional(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.trim().is_empty())
+    }
+
+    /// A text of several lines; none if it is empty. Browsers end the lines of forms with CR and LF.
+    pub fn lines(&self, name: &str) -> Option<String> {
+        self.optional(name).map(|text| text.replace("\r\n", "\n"))
     }
 
     /// Whether a box is ticked.
@@ -242,7 +256,7 @@ impl Problems {
     }
 
     /// Adds a problem of the form as a whole.
-    pub fn add_whole(&mut self, message: impl Into<String>) {
+    pub fn add_to_whole(&mut self, message: impl Into<String>) {
         self.whole.push(message.into());
     }
 

@@ -12,7 +12,6 @@
 mod api;
 mod assets;
 mod form;
-mod icons;
 mod pages;
 mod respond;
 mod texts;

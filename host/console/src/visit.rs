@@ -42,7 +42,7 @@ impl User {
     /// Whether the user has a permission, by itself or because a higher one implies it.
     pub fn may(&self, permission: &str) -> bool {
         let implied_by: &[&str] = match permission {
-            "app-create" => &["app-create", "app-full-all"],
+            "app-create" => &["app-create", "app-modify-all", "app-full-all"],
             "app-modify-all" => &["app-modify-all", "app-full-all"],
             "board-view-all" => &["board-view-all", "board-modify-all", "board-full-all"],
             "board-modify-all" => &["board-modify-all", "board-full-all"],
@@ -148,12 +148,19 @@ impl Visit {
         self.user.as_ref().ok_or_else(refusal)
     }
 
-    /// The signed-in administrator. Pages that read nothing at first ask for one; what others read or change, the API
-    /// refuses.
-    pub fn require_admin(&self) -> Result<&User, ApiError> {
+    /// The signed-in user, if they have this permission. It spares people a form that the API would refuse.
+    pub fn permitted(&self, permission: &str) -> Result<&User, ApiError> {
         let user = self.user()?;
-        let refusal = || ApiError::new(StatusCode::FORBIDDEN, "This page is for administrators");
-        user.is_admin().then_some(user).ok_or_else(refusal)
+        if user.may(permission) {
+            return Ok(user);
+        }
+        let message = format!("This needs the permission {permission}");
+        Err(ApiError::new(StatusCode::FORBIDDEN, message))
+    }
+
+    /// Whether the user has a permission, for links to what needs it.
+    pub fn may(&self, permission: &str) -> bool {
+        self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
     /// Reads the form of this request.
@@ -232,9 +239,14 @@ impl Visit {
         self.user.as_ref().map_or("auto", |user| &user.color_scheme)
     }
 
+    /// The path of the page.
+    pub fn path(&self) -> &str {
+        self.here.split('?').next().unwrap_or_default()
+    }
+
     /// Whether this page belongs to a part of the console, for the mark in its menu.
     pub fn is_in(&self, path: &str) -> bool {
-        let here = self.here.split('?').next().unwrap_or_default();
+        let here = self.path();
         here == path || here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
     }
 
@@ -367,6 +379,10 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
+/// Marks an answer that is the API's own, and stays as it is.
+#[derive(Clone)]
+pub(crate) struct Passed;
+
 /// Around every page: makes the visit, turns errors into pages, and sets cookies and headers.
 pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
@@ -384,6 +400,9 @@ pub(crate) async fn around(State(console): State<Arc<Console>>, request: Request
             (Arc::new(visit), error.into_response())
         }
     };
+    if response.extensions_mut().remove::<Passed>().is_some() {
+        return response;
+    }
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         response = explain(&visit, &error, &method);
     }

@@ -116,7 +116,8 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 }
 
 /// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a
-/// new one), a bounded head, the log, headers for safety, and an answer even if a handler panics.
+/// new one), a bounded head, the log, headers for safety, and an answer even if a handler panics. Large answers of known
+/// length are counted as those of [`router`] are ([`HttpLimits::unsent`]).
 pub fn surround<S>(router: Router<S>, limits: &HttpLimits) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,

@@ -2,18 +2,18 @@
 //!
 //! Invariants: a text of [`LARGE`] bytes or more is not copied, and is counted until hyper has dropped its
 //! bytes ([`Held`]); smaller texts are joined, so that a body of many is written in few steps. A body's
-//! length is known.
+//! length is known. A body that was made elsewhere is counted as a whole ([`counted`]).
 
 use std::{
     convert::Infallible,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use axum::body::Body;
 use bytes::Bytes;
-use hyper::body::{Frame, SizeHint};
+use hyper::body::{Body as _, Frame, SizeHint};
 
 use crate::outgoing::{Connection, Held, LARGE};
 
@@ -113,6 +113,58 @@ pub(crate) fn body(connection: &Arc<Connection>, text: String) -> Body {
     pieces.into_body()
 }
 
+/// A part of a body that was made elsewhere.
+struct CountedBytes {
+    bytes: Bytes,
+    _held: Arc<Held>,
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A body that was made elsewhere; a large one of known length is counted from now on.
+pub(crate) fn counted(connection: &Arc<Connection>, body: Body) -> Body {
+    let size = body.size_hint().exact().unwrap_or_default() as usize;
+    if size < LARGE {
+        return body;
+    }
+    let held = Arc::new(connection.hold(size));
+    Body::new(CountedBody { body, held })
+}
+
+struct CountedBody {
+    body: Body,
+    held: Arc<Held>,
+}
+
+impl hyper::body::Body for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let counted = |bytes| {
+            let _held = self.held.clone();
+            Bytes::from_owner(CountedBytes { bytes, _held })
+        };
+        Poll::Ready(frame.map(|frame| Ok(frame?.map_data(counted))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// A body in parts; each is freed as soon as it is written.
 struct InParts {
     parts: std::vec::IntoIter<Bytes>,
@@ -143,6 +195,8 @@ impl hyper::body::Body for InParts {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt;
+
     use super::*;
     use crate::outgoing::Outgoing;
 
@@ -168,5 +222,19 @@ mod tests {
         drop((half, parts));
         assert_eq!(connection.held(), 0);
         drop(body(&connection, "c".repeat(LARGE - 1)));
+    }
+
+    #[tokio::test]
+    async fn a_large_body_of_another_maker_is_counted_until_its_bytes_are_dropped() {
+        let outgoing = Outgoing::new(1 << 20);
+        let connection = outgoing.connect();
+        let body = counted(&connection, Body::from("a".repeat(LARGE)));
+        assert_eq!(body.size_hint().exact(), Some(LARGE as u64));
+        let bytes = body.collect().await.expect("it is in memory").to_bytes();
+        assert_eq!((connection.held(), bytes.len()), (LARGE, LARGE));
+        drop(bytes);
+        assert_eq!(connection.held(), 0);
+        let _small = counted(&connection, Body::from("c".repeat(LARGE - 1)));
+        assert_eq!(connection.held(), 0);
     }
 }

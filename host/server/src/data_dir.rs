@@ -82,6 +82,11 @@ impl DataDir {
     pub fn icons(&self) -> PathBuf {
         self.path.join("icons")
     }
+
+    /// The folder with the pictures of icons, of a data directory that need not be locked.
+    pub fn pictures_in(path: &Path) -> PathBuf {
+        path.join("icons").join("pictures")
+    }
 }
 
 /// An error with advice on what to do about it.

@@ -1,6 +1,6 @@
 //! The page that shows the document to people.
 
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator, node};
 
@@ -101,19 +101,7 @@ fn a_browser_shows_the_page_and_tries_operations_out() {
             .env("PORTICO_URL", format!("http://{}", server.address()))
             .env("PORTICO_KEY", &key.key)
             .env("PORTICO_PASSWORD", PASSWORD)
-            .env("CHROMIUM", chromium()),
+            .env("CHROMIUM", node::chromium()),
     );
     println!("{done}");
-}
-
-/// The browser that `make test-all` installs, or the one that `CHROMIUM` names.
-fn chromium() -> PathBuf {
-    if let Some(path) = std::env::var_os("CHROMIUM") {
-        return path.into();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| ["chromium", "chromium-browser", "google-chrome"].map(|name| folder.join(name)))
-        .find(|path| path.is_file());
-    found.expect("chromium is not installed: `make test-all` does that, or set CHROMIUM")
 }

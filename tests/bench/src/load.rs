@@ -47,6 +47,12 @@ impl Request {
         self
     }
 
+    /// With an answer that may be compressed.
+    pub fn compressed(mut self) -> Self {
+        self.headers.push(("accept-encoding", "gzip".into()));
+        self
+    }
+
     /// The bytes that are sent.
     pub fn text(&self) -> String {
         let Self {

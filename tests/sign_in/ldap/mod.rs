@@ -7,7 +7,7 @@ mod policy;
 mod refusals;
 mod settings;
 mod sign_in;
-mod slapd;
+pub mod slapd;
 
 use portico_tests::{Answer, Builder, Client, Key, Portico, administrator};
 use serde_json::{Value, json};

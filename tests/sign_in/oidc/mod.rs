@@ -4,7 +4,7 @@
 mod attacks;
 mod browser;
 mod groups;
-mod harness;
+pub mod harness;
 mod linking;
 mod postgresql_hosts;
 mod settings;

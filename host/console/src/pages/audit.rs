@@ -143,7 +143,7 @@ impl AuditPage<'_> {
 }
 
 async fn show(visit: Visitor, query: Query) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let mut filter = Filter {
         who: query.text("who").trim(),
         actor: query.text("actor").to_owned(),

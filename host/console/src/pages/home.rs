@@ -6,7 +6,14 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, first_start, search::Engine, tiles::App};
+use super::{
+    Answer,
+    boards::{StoredBoard, StoredItem},
+    first_start,
+    search::Engine,
+    segment,
+    tiles::{self, App, Apps},
+};
 use crate::{
     api::{Api, ApiError},
     respond::{page, see},
@@ -20,9 +27,6 @@ const MOST_TILES: usize = 1_000;
 /// Apps on a page, where not all are on one: the largest page of the API.
 const PAGE: usize = 100;
 
-/// Ids in one call, so that they fit into the head of a request.
-const IDS_AT_ONCE: usize = 500;
-
 pub(super) fn routes() -> Router {
     Router::new()
         .route("/", get(home))
@@ -34,6 +38,13 @@ pub(super) fn routes() -> Router {
 pub(crate) struct BoardLink {
     pub id: String,
     pub name: String,
+}
+
+impl BoardLink {
+    /// Where the board is shown.
+    pub fn path(&self) -> String {
+        format!("/boards/{}", segment(&self.id))
+    }
 }
 
 /// The preferences of the signed-in user that this page follows.
@@ -249,52 +260,20 @@ async fn home_boards(
 }
 
 async fn read_board(api: &Api, id: &str) -> Result<Board, ApiError> {
-    #[derive(Deserialize)]
-    struct Stored {
-        name: String,
-        items: Vec<StoredItem>,
-    }
-    #[derive(Deserialize)]
-    #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-    enum StoredItem {
-        App { app_id: String },
-        Bookmarks { app_ids: Vec<String> },
-    }
-    let board: Stored = api.query("board.byId", json!({ "id": id })).await?;
-    let mut ids: Vec<&String> = board
-        .items
-        .iter()
-        .flat_map(|item| match item {
-            StoredItem::App { app_id } => std::slice::from_ref(app_id),
-            StoredItem::Bookmarks { app_ids } => app_ids,
-        })
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let mut found = std::collections::HashMap::new();
-    for ids in ids.chunks(IDS_AT_ONCE) {
-        let apps: Vec<App> = api.query("app.byIds", json!(ids)).await?;
-        found.extend(apps.into_iter().map(|app| (app.id.clone(), app)));
-    }
+    let board = StoredBoard::read(api, id).await?;
+    let found = tiles::by_ids(api, board.app_ids()).await?;
     let items = board.items.iter().filter_map(|item| match item {
         StoredItem::App { app_id } => found.get(app_id).cloned().map(Item::App),
         StoredItem::Bookmarks { app_ids } => {
             let apps = app_ids.iter().filter_map(|id| found.get(id).cloned());
-            Some(Item::Bookmarks(apps.collect()))
+            let apps: Vec<App> = apps.collect();
+            (!apps.is_empty()).then_some(Item::Bookmarks(apps))
         }
     });
     Ok(Board {
         name: board.name.clone(),
         items: items.collect(),
     })
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Apps {
-    items: Vec<App>,
-    #[serde(rename = "totalCount")]
-    total: usize,
 }
 
 /// The apps with a text in their names: all of them if they fit on one page, else the page with this number.

@@ -148,7 +148,7 @@ async fn chosen(visit: &Visit, id: &str) -> Result<Found, ApiError> {
 }
 
 async fn new(visit: Visitor, query: Query) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let text = query.text("q").trim();
     Ok(page(&NewPage {
         v: &visit,
@@ -162,7 +162,7 @@ async fn new(visit: Visitor, query: Query) -> Answer {
 }
 
 async fn create(visit: Visitor, request: Request) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let form = visit.form(request).await?;
     let made = match wanted(&visit, &form) {
         Ok(mut input) => {

@@ -1,10 +1,14 @@
 //! The pages: one file for each part of the console. Each handler reads what its page needs from the API, and answers
 //! the page; each form answers a redirect if the API took it, and else its own page again, with what was typed.
 
+mod apps;
 mod audit;
+mod boards;
+mod engines;
 mod first_start;
 mod groups;
 mod home;
+mod icon_picker;
 mod invites;
 mod keys;
 mod profile;
@@ -17,14 +21,20 @@ mod users;
 
 use axum::Router;
 
-use crate::api::ApiError;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{api::ApiError, form::Form};
 
 pub(crate) fn routes() -> Router {
     Router::new()
+        .merge(apps::routes())
         .merge(audit::routes())
+        .merge(boards::routes())
+        .merge(engines::routes())
         .merge(first_start::routes())
         .merge(groups::routes())
         .merge(home::routes())
+        .merge(icon_picker::routes())
         .merge(invites::routes())
         .merge(keys::routes())
         .merge(profile::routes())
@@ -33,6 +43,22 @@ pub(crate) fn routes() -> Router {
         .merge(sign_in::routes())
         .merge(state::routes())
         .merge(users::routes())
+}
+
+/// An id as one segment of a path.
+fn segment(id: &str) -> String {
+    const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+    utf8_percent_encode(id, &ESCAPED).to_string()
+}
+
+/// The button that Enter presses in a field: without it, that would be the first button of the form, whatever it does.
+/// Where a form also searches, Enter searches if the text to search for is a new one.
+fn presses_search(form: &Form, field: &str, button: &str) -> bool {
+    let shown = format!("{field}-shown");
+    form.text("do") == button
+        || (form.is_ticked("by-enter")
+            && form.optional(field).is_some()
+            && form.text(field) != form.text(&shown))
 }
 
 /// What a handler answers. An error becomes a page.

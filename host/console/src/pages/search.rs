@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::{
-    icons,
     respond::{page, see},
     visit::{Query, Visit, Visitor},
 };
@@ -34,7 +33,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub fn icon(&self) -> String {
-        icons::of_engine(&self.id, &self.icon_url)
+        portico_icons::engine_icon(&self.id, &self.icon_url)
     }
 
     /// The address of a search.

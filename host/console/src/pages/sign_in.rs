@@ -16,7 +16,7 @@ use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},
     respond::{page, page_with, see},
-    visit::{Query, Visit, Visitor},
+    visit::{Passed, Query, Visit, Visitor},
 };
 
 pub(super) fn routes() -> Router {
@@ -149,11 +149,12 @@ struct Refused<'a> {
 async fn oidc(visit: Visitor, request: Request) -> Answer {
     let (parts, _) = request.into_parts();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let response = visit.api.pass(parts.method, path).await;
+    let mut response = visit.api.pass(parts.method, path).await;
     let accepted = parts.headers.get(header::ACCEPT);
     let is_for_people =
         accepted.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
     if response.status().is_success() || response.status().is_redirection() || !is_for_people {
+        response.extensions_mut().insert(Passed);
         return Ok(response);
     }
     let status = response.status();

@@ -1,8 +1,18 @@
 //! Apps as people see them: tiles, and lists of bookmarks.
 
-use serde::Deserialize;
+use std::collections::HashMap;
 
-use crate::visit::initial;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::segment;
+use crate::{
+    api::{Api, ApiError},
+    visit::initial,
+};
+
+/// Ids in one call, so that they fit into the head of a request.
+const IDS_AT_ONCE: usize = 500;
 
 /// Schemes that run text, or open what is no page.
 const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
@@ -38,12 +48,51 @@ impl App {
 
     /// The address of its icon on this host.
     pub fn icon(&self) -> String {
-        crate::icons::of_app(&self.id, &self.icon_url)
+        portico_icons::app_icon(&self.id, &self.icon_url)
+    }
+
+    /// Where the app is managed.
+    pub fn path(&self) -> String {
+        app_path(&self.id)
     }
 
     pub fn initial(&self) -> String {
         initial(&self.name)
     }
+}
+
+/// Where an app is managed.
+pub(super) fn app_path(id: &str) -> String {
+    format!("/apps/{}", segment(id))
+}
+
+/// One page of a list of apps.
+#[derive(Deserialize)]
+pub(crate) struct Apps {
+    pub items: Vec<App>,
+    /// How many there are on all pages.
+    #[serde(rename = "totalCount")]
+    pub total: usize,
+}
+
+/// The apps with these ids, by id. Those that are gone, or that the caller does not see, are absent.
+pub(crate) async fn by_ids(api: &Api, mut ids: Vec<&str>) -> Result<HashMap<String, App>, ApiError> {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut found = HashMap::new();
+    let mut rest: Vec<&[&str]> = ids.chunks(IDS_AT_ONCE).collect();
+    while let Some(ids) = rest.pop() {
+        match api.query::<Vec<App>>("app.byIds", json!(ids)).await {
+            Ok(apps) => found.extend(apps.into_iter().map(|app| (app.id.clone(), app))),
+            // Apps with large icons do not fit into one answer.
+            Err(error) if error.status.as_u16() == 409 && ids.len() > 1 => {
+                let (first, second) = ids.split_at(ids.len() / 2);
+                rest.extend([first, second]);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 /// Whether a stored URL is one that a link may have. (The component refuses others; this is a second lock.)

@@ -4,7 +4,10 @@
 //! compile. `{}` in a text is a place that [`fill`] fills.
 
 mod administration;
+mod apps;
+mod boards;
 mod common;
+mod engines;
 mod keys;
 mod profile;
 pub(crate) mod rules;
@@ -64,6 +67,10 @@ groups! {
     invites: users::Invites,
     audit: administration::Audit,
     state: administration::State,
+    apps: apps::Apps,
+    icon_picker: apps::IconPicker,
+    boards: boards::Boards,
+    engines: engines::Engines,
 }
 
 /// The languages.

@@ -109,10 +109,6 @@ const SAID: &[(&str, &str)] = &[
         "Sie haben {} API-Schlüssel; löschen Sie zuerst einen",
     ),
     (
-        "This page is for administrators",
-        "Diese Seite ist für Administratoren",
-    ),
-    (
         "Delete your own account in your profile",
         "Löschen Sie Ihr eigenes Konto in Ihrem Profil",
     ),
@@ -127,6 +123,54 @@ const SAID: &[(&str, &str)] = &[
     (
         "Wrong username or password",
         "Benutzername oder Passwort ist falsch",
+    ),
+    (
+        "must have 1 to {} characters, got {}",
+        "muss 1 bis {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must not contain control characters other than newline and tab",
+        "darf außer Zeilenumbruch und Tabulator keine Steuerzeichen enthalten",
+    ),
+    (
+        "must be an absolute URL (empty host)",
+        "muss eine vollständige URL sein (der Host fehlt)",
+    ),
+    (
+        "must be an absolute URL (invalid port number)",
+        "muss eine vollständige URL sein (der Port ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid international domain name)",
+        "muss eine vollständige URL sein (der Host ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid IPv6 address)",
+        "muss eine vollständige URL sein (die IPv6-Adresse ist falsch)",
+    ),
+    (
+        "must be an absolute URL (invalid IPv4 address)",
+        "muss eine vollständige URL sein (die IPv4-Adresse ist falsch)",
+    ),
+    (
+        "must be an image where it is a data URI: data:image/...,...",
+        "muss ein Bild sein, wenn es eine data-URI ist: data:image/...,...",
+    ),
+    (
+        "must begin with http:// or https:// and contain %s",
+        "muss mit http:// oder https:// beginnen und %s enthalten",
+    ),
+    (
+        "The board's name is taken",
+        "Ein Board dieses Namens gibt es schon",
+    ),
+    (
+        "The search engine's name or short is taken",
+        "Name oder Kürzel hat schon eine andere Suchmaschine",
+    ),
+    (
+        "User or group not found",
+        "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",
     ),
     (
         "This form is from another session or another site",

@@ -14,6 +14,7 @@ mod document;
 mod export;
 mod front;
 mod host;
+mod icons;
 mod inspect;
 mod layers;
 mod ldap;
@@ -79,6 +80,8 @@ enum Command {
     Restore(restore::Restore),
     /// Copy everything from SQLite to PostgreSQL, or back
     Copy(copy::Copy),
+    /// Fetch the icons of apps and search engines before they are shown
+    Icons(icons::Icons),
     /// Show imports and exports of a component, and whether this host can run it
     Inspect(inspect::Inspect),
     /// Give a user a new password, shown once, end their sessions, and enable them
@@ -102,6 +105,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::Backup(backup) => backup.run(settings),
         Command::Restore(restore) => restore.run(settings),
         Command::Copy(copy) => copy.run(settings),
+        Command::Icons(icons) => icons.run(settings),
         Command::Inspect(inspect) => inspect.run(),
         Command::Recover(recover) => recover.run(settings),
         Command::StorageKit(kit) => return Ok(kit.run()),

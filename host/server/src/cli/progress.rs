@@ -107,6 +107,14 @@ impl Progress {
         }
     }
 
+    /// Removes the text, before another line is written. The next step shows it again.
+    pub fn clear(&mut self) {
+        if !self.shown.is_empty() {
+            self.write("");
+            self.shown.clear();
+        }
+    }
+
     /// Errors are ignored: the terminal may be gone.
     fn write(&self, text: &str) {
         let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
@@ -116,8 +124,6 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if !self.shown.is_empty() {
-            self.write("");
-        }
+        self.clear();
     }
 }

@@ -19,6 +19,7 @@ use tracing::{error, info, warn};
 use super::{
     front::{FrontSettings, Switch},
     host::Host,
+    icons::{self, IconArgs},
     ldap::LdapArgs,
     oidc::OidcArgs,
     output::print,
@@ -53,6 +54,8 @@ pub struct Serve {
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
+    icons: IconArgs,
+    #[command(flatten)]
     ldap: LdapArgs,
     #[command(flatten)]
     oidc: OidcArgs,
@@ -64,6 +67,7 @@ impl Serve {
         settings.http = self.front.over(&settings.http);
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
+        self.icons.put_into(&mut settings.icons);
         let settings = settings.with(self.host)?;
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
@@ -120,6 +124,9 @@ async fn serve(
             .map_or_else(String::new, |file| format!(" of {}", file.path.display()))
     );
     if is_open {
+        if has_console {
+            info!("no user exists yet; open http://{address} in a browser to create the administrator");
+        }
         info!(
             "no user exists yet; create the administrator: curl http://{address}/api/trpc/user.initUser -H \
              'content-type: application/json' -d '{{\"username\": \"NAME\", \"password\": \"PASSWORD\"}}'"
@@ -154,7 +161,9 @@ async fn serve(
     };
     let mut router = http::router(live.clone(), http);
     if has_console {
-        router = portico_console::router(router, console);
+        let files = icons::files(data.path(), settings.icons.allow.clone());
+        let icons = portico_icons::router(router.clone(), files);
+        router = portico_console::router(router.merge(http::surround(icons, &limits)), console);
     }
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();

@@ -40,6 +40,11 @@ impl Target {
         data.unwrap_or_else(|| settings.data())
     }
 
+    /// Whether a running host is called.
+    pub fn is_remote(&self) -> bool {
+        self.url.is_some()
+    }
+
     /// Calls a procedure as this user or as the operator; through a running host, as the owner of the
     /// key. Returns none if the procedure has no output.
     pub fn call(

@@ -5,12 +5,9 @@
 //! time gains nothing. A proxy from the environment (`HTTPS_PROXY`) resolves names itself and decides what
 //! it connects to.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    sync::OnceLock,
-    time::Duration,
-};
+use std::{sync::OnceLock, time::Duration};
 
+use portico_icons::is_public;
 use ureq::{
     Agent, Body, Error,
     config::{Config, ConfigBuilder},
@@ -106,62 +103,11 @@ impl<R: Resolver> Resolver for Guard<R> {
     }
 }
 
-/// Whether an address is public, by IANA's registries of special-purpose addresses.
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let special = match address.octets() {
-        // This network, private, loopback.
-        [0 | 10 | 127, ..] => true,
-        // Shared by the customers of a provider.
-        [100, 64..=127, ..] => true,
-        // Link-local.
-        [169, 254, ..] => true,
-        [172, 16..=31, ..] => true,
-        // Protocols, documentation, 6to4 relays.
-        [192, 0, 0 | 2, _] | [192, 88, 99, _] => true,
-        [192, 168, ..] => true,
-        // Benchmarks.
-        [198, 18 | 19, ..] => true,
-        // Documentation.
-        [198, 51, 100, _] | [203, 0, 113, _] => true,
-        // Multicast, reserved, broadcast.
-        [224..=255, ..] => true,
-        _ => false,
-    };
-    !special
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    if let Some(address) = address.to_ipv4_mapped() {
-        return is_public_v4(address);
-    }
-    let v4 = |high: u16, low: u16| {
-        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match address.segments() {
-        // NAT64 and 6to4, which embed an IPv4 address.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        [0x2002, high, low, ..] => v4(high, low),
-        // Protocols (Teredo, benchmarks, ORCHID), documentation.
-        [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
-        [0x3fff, 0..=0xfff, ..] => false,
-        // Global unicast. Loopback, link-local, unique local and multicast are outside this range.
-        [first, ..] => first & 0xe000 == 0x2000,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
         io::{BufRead, BufReader, Write},
-        net::{SocketAddr, TcpListener},
+        net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
         sync::atomic::{AtomicUsize, Ordering::SeqCst},
         thread,
     };
@@ -314,80 +260,6 @@ mod tests {
             for host in ["private.example", "127.0.0.1"] {
                 assert_eq!(fetch(host, to).as_deref(), Ok("index"), "{host} {to}");
             }
-        }
-    }
-
-    #[test]
-    fn special_addresses_are_not_public() {
-        for public in [
-            "1.1.1.1",
-            "9.255.255.255",
-            "11.0.0.0",
-            "100.63.255.255",
-            "100.128.0.0",
-            "172.15.255.255",
-            "172.32.0.0",
-            "192.0.1.0",
-            "192.167.255.255",
-            "198.17.255.255",
-            "198.20.0.0",
-            "223.255.255.255",
-            "::ffff:1.1.1.1",
-            "64:ff9b::1.1.1.1",
-            "2002:101:101::1",
-            "2606:4700:4700::1111",
-            "2001:200::1",
-            "2001:4860:4860::8888",
-            "3ffe::1",
-        ] {
-            assert!(is_public(public.parse().unwrap()), "{public}");
-        }
-        for special in [
-            "0.0.0.0",
-            "0.1.2.3",
-            "10.0.0.1",
-            "100.64.0.1",
-            "100.127.255.255",
-            "127.0.0.1",
-            "127.255.255.255",
-            "169.254.169.254",
-            "172.16.0.1",
-            "172.31.255.255",
-            "192.0.0.8",
-            "192.0.2.1",
-            "192.88.99.1",
-            "192.168.1.1",
-            "198.18.0.1",
-            "198.19.255.255",
-            "198.51.100.1",
-            "203.0.113.1",
-            "224.0.0.251",
-            "239.255.255.255",
-            "240.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "::127.0.0.1",
-            "::ffff:10.0.0.1",
-            "::ffff:127.0.0.1",
-            "64:ff9b::7f00:1",
-            "64:ff9b:1::1.1.1.1",
-            "100::1",
-            "2001::1",
-            "2001:2::1",
-            "2001:db8::1",
-            "2002:7f00:1::1",
-            "2002:c0a8:101::1",
-            "3fff::1",
-            "4000::1",
-            "5f00::1",
-            "fc00::1",
-            "fd12:3456::1",
-            "fe80::1",
-            "fec0::1",
-            "ff02::1",
-        ] {
-            assert!(!is_public(special.parse().unwrap()), "{special}");
         }
     }
 }

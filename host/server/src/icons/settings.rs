@@ -1,6 +1,7 @@
 //! The settings of icon sources.
 
 use anyhow::{Context, bail, ensure};
+use portico_icons::AllowList;
 use portico_sandbox::icons::DEFAULT_ICON;
 use serde::{Deserialize, Deserializer, de::Error};
 use ureq::http::Uri;
@@ -15,6 +16,8 @@ pub struct IconSettings {
     /// The icon of an app for which no other is found. Not empty; may be a relative path.
     #[serde(rename = "default", deserialize_with = "not_empty")]
     pub default_icon: String,
+    /// The hosts of the local network from which icons may be fetched.
+    pub allow: AllowList,
 }
 
 /// A source: an index of icons, and the base of their URLs.
@@ -128,6 +131,7 @@ impl Default for IconSettings {
         Self {
             sources: sources.into_iter().map(source).collect(),
             default_icon: DEFAULT_ICON.into(),
+            allow: AllowList::default(),
         }
     }
 }
@@ -181,6 +185,9 @@ mod tests {
             [IconSource::new("http://a.example/list", "http://a.example").unwrap()]
         );
 
+        let allow: IconSettings = toml::from_str("allow = [\"http://nas.lan:8080/\"]").unwrap();
+        assert_eq!(Ok(allow.allow), "http://nas.lan:8080".parse());
+
         let none: IconSettings = toml::from_str("source = []").unwrap();
         assert_eq!(none.sources, []);
         let absent: IconSettings = toml::from_str("").unwrap();
@@ -192,6 +199,8 @@ mod tests {
         for text in [
             "defualt = \"x\"",
             "default = \" \"",
+            "allow = \"http://nas.lan\"",
+            "allow = [\"http://nas.lan/icons\"]",
             "[[source]]\nindex = \"http://a.example\"",
             "[[source]]\nindex = \"http://a.example\"\nbase = \"file:///icons\"",
             "[[source]]\nindex = \"http://a.example\"\nbase = \"http://a.example\"\nname = \"a\"",

@@ -1,5 +1,6 @@
 //! The measurements: rows of the table, in groups whose names begin with the same word.
 
+mod console;
 mod families;
 mod footprint;
 mod passwords;
@@ -32,7 +33,7 @@ type Measure = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 /// A group of rows, by the word that their names begin with.
 pub type Group = (&'static str, Measure);
 
-const GROUPS: [Group; 12] = [
+const GROUPS: [Group; 13] = [
     ("by-id", reads::by_id),
     ("list", reads::list),
     ("batch", reads::batch),
@@ -43,6 +44,7 @@ const GROUPS: [Group; 12] = [
     ("postgresql", postgresql::postgresql),
     ("argon2id", passwords::hashing),
     ("sign-ins", passwords::reads_beside_sign_ins),
+    ("console", console::console),
     ("start", footprint::start),
     ("memory", footprint::memory),
 ];

@@ -91,7 +91,7 @@ struct NewPage<'a> {
 }
 
 async fn new(visit: Visitor) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     Ok(page(&NewPage {
         v: &visit,
         form: &Form::default(),
@@ -102,8 +102,12 @@ async fn new(visit: Visitor) -> Answer {
 async fn create(visit: Visitor, request: Request) -> Answer {
     visit.user()?;
     let form = visit.form(request).await?;
+    #[derive(Deserialize)]
+    struct Created {
+        id: String,
+    }
     let input = json!({ "name": form.text("name") });
-    match visit.api.mutate::<Found>("group.createGroup", input).await {
+    match visit.api.mutate::<Created>("group.createGroup", input).await {
         Ok(group) => Ok(see(&format!("{}?note=created", one::path(&group.id)))),
         Err(error) => {
             let problems = visit.problems(error, &["name"])?;

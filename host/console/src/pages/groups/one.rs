@@ -10,7 +10,10 @@ use axum::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::{super::users::find, Answer, Found, Group, PERMISSIONS, read_groups};
+use super::{
+    super::{segment, users::find},
+    Answer, Found, Group, PERMISSIONS, read_groups,
+};
 use crate::{
     api::ApiError,
     form::{Form, Problems},
@@ -82,7 +85,7 @@ impl GroupPage<'_> {
 
 /// Where the page of a group is.
 pub(super) fn path(id: &str) -> String {
-    format!("/groups/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/groups/{}", segment(id))
 }
 
 async fn read_group(visit: &Visit, id: &str) -> Result<Group, ApiError> {

@@ -85,7 +85,7 @@ impl DifferencePage<'_> {
 }
 
 async fn show(visit: Visitor) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     Ok(page(&StatePage {
         v: &visit,
         document: "",
@@ -95,7 +95,7 @@ async fn show(visit: Visitor) -> Answer {
 }
 
 async fn send(visit: Visitor, request: Request) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let form = visit.form(request).await?;
     let prune = form.is_ticked("prune");
     let section = form.text("section");
@@ -195,16 +195,16 @@ fn read(
 fn broken_rules(visit: &Visit, error: &ApiError) -> Problems {
     let mut problems = Problems::default();
     if error.issues.is_empty() {
-        problems.add_whole(visit.say(&error.message));
+        problems.add_to_whole(visit.say(&error.message));
         return problems;
     }
     problems.add("document", visit.t.state.breaks_rules);
     for issue in error.issues.iter().take(MOST_ISSUES) {
-        problems.add_whole(format!("{}: {}", place(issue), visit.say(&issue.message)));
+        problems.add_to_whole(format!("{}: {}", place(issue), visit.say(&issue.message)));
     }
     if error.issues.len() > MOST_ISSUES {
         let more = error.issues.len() - MOST_ISSUES;
-        problems.add_whole(visit.fill(visit.t.state.more_rules, more));
+        problems.add_to_whole(visit.fill(visit.t.state.more_rules, more));
     }
     problems
 }
@@ -223,7 +223,7 @@ fn place(issue: &Issue) -> String {
 }
 
 async fn export(visit: Visitor) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let state: Value = visit.api.query("state.export", Value::Null).await?;
     let text = on_thread(move || serde_json::to_string_pretty(&state)).await;
     let Ok(text) = text else {

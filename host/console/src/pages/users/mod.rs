@@ -188,7 +188,7 @@ async fn groups_to_choose(visit: &Visit) -> Result<Vec<Group>, ApiError> {
 }
 
 async fn new(visit: Visitor) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     Ok(page(&NewPage {
         v: &visit,
         form: &Form::default(),
@@ -198,7 +198,7 @@ async fn new(visit: Visitor) -> Answer {
 }
 
 async fn create(visit: Visitor, request: Request) -> Answer {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     let form = visit.form(request).await?;
     let groups: Vec<&str> = form.all("groupIds").collect();
     let mut input = json!({

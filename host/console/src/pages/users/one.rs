@@ -7,13 +7,13 @@ use axum::{
     http::StatusCode,
     routing::get,
 };
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{
     super::{
         groups::{Group, read_groups},
         keys::ApiKey,
+        segment,
     },
     Account, Answer, Entries,
 };
@@ -83,11 +83,11 @@ impl UserPage<'_> {
 
 /// Where the page of a user is.
 fn path(id: &str) -> String {
-    format!("/users/{}", utf8_percent_encode(id, NON_ALPHANUMERIC))
+    format!("/users/{}", segment(id))
 }
 
 async fn read_user(visit: &Visit, id: &str) -> Result<Account, ApiError> {
-    visit.require_admin()?;
+    visit.permitted("admin")?;
     visit.api.query("user.getById", json!({ "userId": id })).await
 }
 

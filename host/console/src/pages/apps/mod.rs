@@ -1,0 +1,108 @@
+//! `/apps`: the list of apps, and deleting one.
+
+mod edit;
+mod many;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    routing::get,
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::{
+    Answer,
+    boards::StoredBoard,
+    home::{BoardLink, Pages},
+    tiles::{App, Apps},
+};
+use crate::{
+    api::{Api, ApiError},
+    respond::{page, see},
+    visit::{Query, Visit, Visitor},
+};
+
+/// Apps on one page.
+const PAGE: usize = 50;
+
+/// The most boards that are looked through for an app.
+const MOST_BOARDS: usize = 100;
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/apps", get(list))
+        .route("/apps/{id}/delete", get(ask).post(delete))
+        .merge(edit::routes())
+        .merge(many::routes())
+}
+
+#[derive(Template)]
+#[template(path = "apps/list.html")]
+struct ListPage<'a> {
+    v: &'a Visit,
+    query: &'a str,
+    apps: Apps,
+    pages: Pages,
+}
+
+#[derive(Template)]
+#[template(path = "apps/delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    app: App,
+    boards: Vec<BoardLink>,
+    /// Whether the user sees more boards than were looked through.
+    are_more: bool,
+}
+
+async fn list(visit: Visitor, query: Query) -> Answer {
+    visit.user()?;
+    let text = query.text("q").trim();
+    let input = json!({ "page": query.page(), "pageSize": PAGE, "search": text });
+    let apps: Apps = visit.api.query("app.getPaginated", input).await?;
+    let address = format!("/apps?q={}&", utf8_percent_encode(text, NON_ALPHANUMERIC));
+    Ok(page(&ListPage {
+        v: &visit,
+        query: text,
+        pages: Pages::new(&address, query.page(), PAGE, apps.total),
+        apps,
+    }))
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    visit.permitted("app-full-all")?;
+    let app: App = visit.api.query("app.byId", json!({ "id": id })).await?;
+    let (boards, are_more) = boards_with(&visit.api, &id).await?;
+    Ok(page(&DeletePage {
+        v: &visit,
+        app,
+        boards,
+        are_more,
+    }))
+}
+
+/// The boards among the first that the user sees on which an app is, and whether there are more.
+async fn boards_with(api: &Api, app_id: &str) -> Result<(Vec<BoardLink>, bool), ApiError> {
+    let visible: Vec<BoardLink> = api.query("board.getVisible", Value::Null).await?;
+    let are_more = visible.len() > MOST_BOARDS;
+    let mut boards = Vec::new();
+    for board in visible.into_iter().take(MOST_BOARDS) {
+        match StoredBoard::read(api, &board.id).await {
+            Ok(stored) if stored.app_ids().contains(&app_id) => boards.push(board),
+            Ok(_) => {}
+            // It was deleted in between.
+            Err(error) if error.status.as_u16() == 404 => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((boards, are_more))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    visit.form(request).await?;
+    visit.api.change("app.delete", json!({ "id": id })).await?;
+    Ok(see("/apps?note=deleted"))
+}

@@ -1,0 +1,168 @@
+//! `/manage/boards`: the list of boards, making one, deleting one.
+
+mod draft;
+mod edit;
+mod share;
+mod stored;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    http::StatusCode,
+    routing::get,
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) use self::stored::{StoredBoard, StoredItem};
+use super::{Answer, home::Pages, segment};
+use crate::{
+    api::ApiError,
+    form::{Form, Problems},
+    respond::{page, page_with, see},
+    visit::{Query, Visit, Visitor},
+};
+
+/// Boards on one page.
+const PAGE: usize = 50;
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/manage/boards", get(list))
+        .route("/manage/boards/new", get(show_new).post(create))
+        .route("/manage/boards/{id}/delete", get(ask).post(delete))
+        .merge(edit::routes())
+        .merge(share::routes())
+}
+
+/// A board without its items, as the API answers it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    id: String,
+    name: String,
+    is_public: bool,
+}
+
+impl Summary {
+    fn path(&self) -> String {
+        path(&self.id)
+    }
+
+    /// Where everyone sees it.
+    fn shown_at(&self) -> String {
+        format!("/boards/{}", segment(&self.id))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "boards/list.html")]
+struct ListPage<'a> {
+    v: &'a Visit,
+    query: &'a str,
+    boards: Vec<Summary>,
+    total: usize,
+    pages: Pages,
+}
+
+#[derive(Template)]
+#[template(path = "boards/new.html")]
+struct NewPage<'a> {
+    v: &'a Visit,
+    form: &'a Form,
+    problems: Problems,
+}
+
+#[derive(Template)]
+#[template(path = "boards/delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    path: String,
+    board: StoredBoard,
+}
+
+/// The API answers all boards; the page shows a part of them.
+async fn list(visit: Visitor, query: Query) -> Answer {
+    visit.user()?;
+    let text = query.text("q").trim();
+    let mut boards: Vec<Summary> = visit.api.query("board.getAll", Value::Null).await?;
+    let wanted = text.to_lowercase();
+    boards.retain(|board| board.name.to_lowercase().contains(&wanted));
+    let total = boards.len();
+    let first = (query.page() as usize - 1) * PAGE;
+    let address = format!(
+        "/manage/boards?q={}&",
+        utf8_percent_encode(text, NON_ALPHANUMERIC)
+    );
+    Ok(page(&ListPage {
+        v: &visit,
+        query: text,
+        boards: boards.into_iter().skip(first).take(PAGE).collect(),
+        total,
+        pages: Pages::new(&address, query.page(), PAGE, total),
+    }))
+}
+
+async fn show_new(visit: Visitor) -> Answer {
+    visit.permitted("admin")?;
+    Ok(page(&NewPage {
+        v: &visit,
+        form: &Form::default(),
+        problems: Problems::default(),
+    }))
+}
+
+async fn create(visit: Visitor, request: Request) -> Answer {
+    #[derive(Deserialize)]
+    struct Created {
+        id: String,
+    }
+    visit.permitted("admin")?;
+    let form = visit.form(request).await?;
+    let input = json!({ "name": form.text("name"), "isPublic": form.is_ticked("isPublic"), "items": [] });
+    match visit.api.mutate::<Created>("board.create", input).await {
+        Ok(board) => Ok(see(&format!("{}?note=created", path(&board.id)))),
+        Err(error) if error.is_of_input() => {
+            let again = NewPage {
+                v: &visit,
+                form: &form,
+                problems: problems(&visit, &error),
+            };
+            Ok(page_with(StatusCode::UNPROCESSABLE_ENTITY, &again))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    visit.permitted("admin")?;
+    Ok(page(&DeletePage {
+        v: &visit,
+        path: path(&id),
+        board: StoredBoard::read(&visit.api, &id).await?,
+    }))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    visit.form(request).await?;
+    visit.api.change("board.delete", json!({ "id": id })).await?;
+    Ok(see("/manage/boards?note=deleted"))
+}
+
+/// Where a board is managed.
+fn path(id: &str) -> String {
+    format!("/manage/boards/{}", segment(id))
+}
+
+/// What the API found wrong with a board. A conflict is about its name.
+fn problems(visit: &Visit, error: &ApiError) -> Problems {
+    if error.status == StatusCode::CONFLICT {
+        let mut problems = Problems::default();
+        problems.add("name", visit.say(&error.message));
+        return problems;
+    }
+    Problems::of(error, &["name", "items"], |text| visit.say(text))
+}

@@ -1,0 +1,52 @@
+//! A board, as the API answers and takes it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::api::{Api, ApiError};
+
+/// A board with its items.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StoredBoard {
+    pub name: String,
+    pub is_public: bool,
+    pub items: Vec<StoredItem>,
+}
+
+/// An item of a board.
+#[derive(Deserialize, Serialize, Debug, Clone, PartialEq)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum StoredItem {
+    App { app_id: String },
+    Bookmarks { app_ids: Vec<String> },
+}
+
+impl StoredItem {
+    /// The ids of its apps.
+    pub fn app_ids(&self) -> &[String] {
+        match self {
+            Self::App { app_id } => std::slice::from_ref(app_id),
+            Self::Bookmarks { app_ids } => app_ids,
+        }
+    }
+}
+
+impl StoredBoard {
+    pub async fn read(api: &Api, id: &str) -> Result<Self, ApiError> {
+        api.query("board.byId", json!({ "id": id })).await
+    }
+
+    /// The ids of the apps on it, as often as they are on it.
+    pub fn app_ids(&self) -> Vec<&str> {
+        let ids = self.items.iter().flat_map(StoredItem::app_ids);
+        ids.map(String::as_str).collect()
+    }
+
+    /// Differs for two states of a board: a form knows by it whether the board is still as it was read.
+    pub fn fingerprint(&self) -> String {
+        let hash = Sha256::digest(json!(self).to_string().as_bytes());
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

@@ -1,0 +1,151 @@
+//! Choosing an icon: a field with its URL, and a search by name whose results are choices of the same form.
+//!
+//! Without JavaScript the search is a button that shows the form again, with what was typed. With it, `/icon-search`
+//! answers the results while people type.
+
+use askama::Template;
+use axum::{Router, routing::get};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Answer, presses_search};
+use crate::{
+    api::Api,
+    form::Form,
+    respond::page,
+    visit::{Query, Visit, Visitor, initial},
+};
+
+/// How many icons a search shows.
+const MOST_FOUND: usize = 24;
+
+/// The longest URL of an icon that can be shown before it is used, in bytes: the address of its preview holds it.
+const LONGEST_PREVIEWED: usize = 4096;
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/icon-search", get(search))
+}
+
+/// An icon, as the API answers it.
+#[derive(Deserialize)]
+pub(super) struct Icon {
+    pub name: String,
+    pub url: String,
+}
+
+impl Icon {
+    pub fn preview(&self) -> String {
+        preview(&self.url)
+    }
+
+    pub fn initial(&self) -> String {
+        initial(&self.name)
+    }
+}
+
+/// The part of a form that chooses an icon.
+#[derive(Default)]
+pub(super) struct Picker {
+    /// The URL in the field.
+    pub url: String,
+    /// The name that was searched for.
+    pub query: String,
+    /// The icons that were found; none before a search.
+    pub found: Option<Vec<Icon>>,
+}
+
+impl Picker {
+    /// The part of a form that is shown again. A search that was made is made again.
+    pub async fn of(api: &Api, form: &Form) -> Self {
+        let query = form.text("icon-query").trim();
+        Self {
+            url: chosen(form).into(),
+            query: query.into(),
+            found: match query {
+                "" => None,
+                query => Some(find(api, query).await),
+            },
+        }
+    }
+
+    pub fn preview(&self) -> String {
+        preview(&self.url)
+    }
+}
+
+/// Whether a form was sent to search for icons, and not to save.
+pub(super) fn is_search(form: &Form) -> bool {
+    presses_search(form, "icon-query", "find-icon")
+}
+
+/// The icon's URL in a form that was sent: a chosen result, or else what stands in the field.
+pub(super) fn chosen(form: &Form) -> &str {
+    form.optional("icon-choice")
+        .unwrap_or_else(|| form.text("iconUrl"))
+}
+
+/// The address at which an icon is shown before an app has it; empty if there is none.
+fn preview(icon_url: &str) -> String {
+    let icon_url = icon_url.trim();
+    let scheme = icon_url
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    match scheme.as_str() {
+        "data" if icon_url.starts_with("data:image/") => icon_url.into(),
+        "http" | "https" if icon_url.len() <= LONGEST_PREVIEWED => {
+            format!(
+                "/icons/preview?url={}",
+                utf8_percent_encode(icon_url, NON_ALPHANUMERIC)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// A failed search finds nothing: the form is of use without it.
+async fn find(api: &Api, query: &str) -> Vec<Icon> {
+    let input = json!({ "query": query, "limit": MOST_FOUND });
+    api.query("icon.search", input).await.unwrap_or_default()
+}
+
+#[derive(Template)]
+#[template(path = "icons_found.html")]
+struct FoundIcons<'a> {
+    v: &'a Visit,
+    picker: Picker,
+}
+
+async fn search(visit: Visitor, query: Query) -> Answer {
+    visit.user()?;
+    let text = query.text("icon-query").trim();
+    let picker = Picker {
+        url: String::new(),
+        query: text.into(),
+        found: match text {
+            "" => None,
+            text => Some(find(&visit.api, text).await),
+        },
+    };
+    Ok(page(&FoundIcons { v: &visit, picker }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::preview;
+
+    #[test]
+    fn pictures_come_from_this_host_or_from_their_own_url() {
+        assert_eq!(preview("data:image/png;base64,AA"), "data:image/png;base64,AA");
+        assert_eq!(
+            preview(" https://a.example/i.svg "),
+            "/icons/preview?url=https%3A%2F%2Fa%2Eexample%2Fi%2Esvg"
+        );
+        let long = format!("https://a.example/{}", "a".repeat(4096));
+        for none in ["", "/i.svg", "data:text/html,x", "javascript:alert(1)", &long] {
+            assert_eq!(preview(none), "", "{none}");
+        }
+    }
+}

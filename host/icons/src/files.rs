@@ -1,0 +1,250 @@
+//! Pictures by the URL of their icon: from the folder, or fetched.
+//!
+//! Invariants:
+//! - There is one fetch at a time for a URL, and [`MOST_AT_ONCE`] in all; at most [`MOST_WAITING`] wait or run.
+//! - A fetch goes on after those who wait for it have given up, so that the next one finds the picture.
+//! - A failure is remembered for [`FAILURE_LASTS`], and no more than [`MOST_FAILURES`] of them.
+//! - A picture that cannot be kept is served all the same.
+//! - All blocking work on the network runs on threads of its own: the runtime would wait for its blocking threads when
+//!   the host stops.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use portico_model::{
+    Timestamp,
+    time::{Clock, MonotonicClock},
+};
+use tokio::{
+    sync::{Semaphore, oneshot, watch},
+    task::spawn_blocking,
+};
+use tracing::{info, warn};
+use url::Url;
+
+use crate::{
+    allow::AllowList,
+    error::IconError,
+    fetch::{Fetch, Network},
+    folder::{Bounds, Folder, Name},
+    picture::Picture,
+    place::{self, Place},
+};
+
+/// Fetches at once.
+const MOST_AT_ONCE: usize = 16;
+/// Fetches that wait or run.
+const MOST_WAITING: usize = 1024;
+/// Files that are read at once; each takes up to a mebibyte.
+const MOST_READS: usize = 32;
+/// How long a failure is remembered.
+pub(crate) const FAILURE_LASTS: Duration = Duration::from_secs(5 * 60);
+const MOST_FAILURES: usize = 10_000;
+
+type Outcome = Result<Picture, IconError>;
+/// The outcome of a fetch, once it is there.
+type Fetching = watch::Receiver<Option<Outcome>>;
+
+/// How much is kept, and from where may be fetched.
+pub struct IconFileSettings {
+    /// The hosts that may have private addresses.
+    pub allow: AllowList,
+    /// The most bytes of pictures that are kept.
+    pub most_bytes: u64,
+    /// The most pictures that are kept.
+    pub most_files: u64,
+    /// Says when a failure may be forgotten.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for IconFileSettings {
+    fn default() -> Self {
+        Self {
+            allow: AllowList::default(),
+            most_bytes: 256 << 20,
+            most_files: 20_000,
+            clock: Arc::new(MonotonicClock::default()),
+        }
+    }
+}
+
+/// The pictures of icons.
+pub struct IconFiles {
+    folder: Folder,
+    network: Box<dyn Fetch>,
+    clock: Arc<dyn Clock>,
+    slots: Arc<Semaphore>,
+    reads: Semaphore,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    fetching: HashMap<Name, Fetching>,
+    /// With the time until which they are remembered.
+    failed: HashMap<Name, (IconError, Timestamp)>,
+}
+
+impl IconFiles {
+    /// Pictures in this folder, which need not exist. Several processes may use it at the same time.
+    pub fn open(folder: PathBuf, settings: IconFileSettings) -> Arc<Self> {
+        let network = Network::new(settings.allow.clone());
+        Self::with(folder, settings, network)
+    }
+
+    fn with(folder: PathBuf, settings: IconFileSettings, network: impl Fetch) -> Arc<Self> {
+        let bounds = Bounds {
+            bytes: settings.most_bytes,
+            files: settings.most_files,
+        };
+        Arc::new(Self {
+            folder: Folder::new(folder, bounds),
+            network: Box::new(network),
+            clock: settings.clock,
+            slots: Arc::new(Semaphore::new(MOST_AT_ONCE)),
+            reads: Semaphore::new(MOST_READS),
+            known: Mutex::default(),
+        })
+    }
+
+    /// Whether the picture at this URL is in the folder.
+    pub async fn is_kept(self: &Arc<Self>, icon_url: &str) -> bool {
+        let Ok(Place::Web(url)) = Place::of(icon_url) else {
+            return false;
+        };
+        let (files, name) = (self.clone(), Name::of(&url));
+        spawn_blocking(move || files.folder.has(&name))
+            .await
+            .unwrap_or(false)
+    }
+
+    /// The picture at the URL of an icon: a URL with `http:` or `https:`, or a `data:` URL.
+    pub async fn get(self: &Arc<Self>, icon_url: &str) -> Result<Picture, IconError> {
+        let url = match Place::of(icon_url)? {
+            Place::Data(rest) => return Picture::of(place::data(&rest)?),
+            Place::Web(url) => url,
+        };
+        let name = Name::of(&url);
+        if let Some(picture) = self.kept(&name).await {
+            return Ok(picture);
+        }
+        let mut fetching = self.fetching(name, url)?;
+        // It fails if the fetch ended without an outcome.
+        let outcome = fetching.wait_for(Option::is_some).await;
+        let outcome = outcome.ok().and_then(|outcome| outcome.clone());
+        outcome.unwrap_or(Err(IconError::Busy))
+    }
+
+    /// The picture in the folder.
+    async fn kept(self: &Arc<Self>, name: &Name) -> Option<Picture> {
+        let _permit = self.reads.acquire().await.ok()?;
+        let (files, name) = (self.clone(), name.clone());
+        spawn_blocking(move || files.read(&name)).await.ok()?
+    }
+
+    /// Reads a file. One that cannot be read, or is damaged, is as good as none: the picture is fetched again.
+    fn read(&self, name: &Name) -> Option<Picture> {
+        match self.folder.read(name) {
+            Ok(content) => Picture::of(content?).ok(),
+            Err(error) => {
+                warn!("the file of an icon cannot be read: {error}");
+                None
+            }
+        }
+    }
+
+    /// The fetch of this URL: the one that runs, or a new one.
+    fn fetching(self: &Arc<Self>, name: Name, url: Url) -> Result<Fetching, IconError> {
+        let now = self.clock.now();
+        let mut known = self.known();
+        if let Some(fetching) = known.fetching.get(&name) {
+            return Ok(fetching.clone());
+        }
+        if let Some((error, until)) = known.failed.get(&name)
+            && now < *until
+        {
+            return Err(error.clone());
+        }
+        if known.fetching.len() >= MOST_WAITING {
+            return Err(IconError::Busy);
+        }
+        known.failed.remove(&name);
+        let (sender, receiver) = watch::channel(None);
+        known.fetching.insert(name.clone(), receiver.clone());
+        drop(known);
+        tokio::spawn(self.clone().fetch(name, url, sender));
+        Ok(receiver)
+    }
+
+    async fn fetch(self: Arc<Self>, name: Name, url: Url, outcome: watch::Sender<Option<Outcome>>) {
+        // The semaphore is never closed.
+        let permit = self.slots.clone().acquire_owned().await;
+        let (sender, receiver) = oneshot::channel();
+        let (files, thread_name) = (self.clone(), name.clone());
+        let spawned = thread::Builder::new().name("icon".to_owned()).spawn(move || {
+            // It fails if the host stops.
+            let _ = sender.send(files.fetch_and_keep(&thread_name, &url));
+        });
+        let fetched = match spawned {
+            Ok(_) => receiver.await.unwrap_or(Err(IconError::Busy)),
+            Err(error) => {
+                warn!("no thread to fetch an icon: {error}");
+                Err(IconError::Busy)
+            }
+        };
+        drop(permit);
+        self.end(&name, &fetched);
+        outcome.send_replace(Some(fetched));
+    }
+
+    fn fetch_and_keep(&self, name: &Name, url: &Url) -> Outcome {
+        // It may have been fetched after the caller had looked, also by another process.
+        if let Some(picture) = self.read(name) {
+            return Ok(picture);
+        }
+        let fetched = self.network.fetch(url).and_then(Picture::of);
+        match &fetched {
+            Ok(picture) => {
+                if let Err(error) = self.folder.write(name, picture.bytes()) {
+                    warn!("an icon cannot be kept: {error}");
+                }
+            }
+            // The query may hold a secret.
+            Err(error) => info!(
+                "no icon from {}{}: {error}",
+                url.origin().ascii_serialization(),
+                url.path()
+            ),
+        }
+        fetched
+    }
+
+    fn end(&self, name: &Name, outcome: &Outcome) {
+        let now = self.clock.now();
+        let mut known = self.known();
+        known.fetching.remove(name);
+        let Err(error @ IconError::NoPicture(_)) = outcome else {
+            return;
+        };
+        if known.failed.len() >= MOST_FAILURES {
+            known.failed.retain(|_, (_, until)| now < *until);
+        }
+        if known.failed.len() >= MOST_FAILURES {
+            known.failed.clear();
+        }
+        let until = now.saturating_add(FAILURE_LASTS.as_millis() as Timestamp);
+        known.failed.insert(name.clone(), (error.clone(), until));
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

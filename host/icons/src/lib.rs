@@ -1,0 +1,30 @@
+//! The icons of apps and search engines, so that pages request nothing from other hosts: fetched once, kept in a folder,
+//! and served at `/icons/…`.
+//!
+//! Invariants:
+//! - What is served is a picture by its content, and its `Content-Type` comes from its content. An SVG runs no scripts.
+//! - Nothing is fetched from a private address, at any redirect, unless the operator allows that scheme, host and port.
+//! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and 16 in all; failures are remembered.
+//! - A caller gets the icon of an app or search engine exactly if the API gives them that app or search engine.
+
+mod address;
+mod allow;
+mod answer;
+mod error;
+mod fetch;
+mod files;
+mod folder;
+mod picture;
+mod place;
+mod router;
+mod svg;
+
+pub use self::{
+    address::is_public,
+    allow::AllowList,
+    error::IconError,
+    files::{IconFileSettings, IconFiles},
+    picture::{LARGEST, Picture},
+    place::is_servable,
+    router::{app_icon, engine_icon, router},
+};

@@ -1,0 +1,249 @@
+//! The routes `/icons/…`.
+//!
+//! - `GET /icons/apps/{id}?v=…`, `GET /icons/engines/{id}?v=…`: the icon of an app or of a search engine. `v` stands for
+//!   the icon's URL ([`app_icon`]), so that another icon has another address, and a browser may keep it for long.
+//! - `GET /icons/preview?url=…`: the icon at a URL, for callers who may create apps.
+//!
+//! Invariant: who gets what is decided by the API alone, which is called in this process with the headers and extensions of
+//! the request. What it refuses is refused with its answer.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
+    response::Response,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::{sync::Semaphore, time::timeout};
+use tower::ServiceExt;
+
+use crate::{
+    answer::{self, Keep},
+    error::IconError,
+    files::IconFiles,
+};
+
+/// What is written as it is in a path: the ids that Portico makes need no encoding.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// How long a request waits for a fetch. Browsers make few requests to a host at once, and others wait behind this one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Previews that are fetched at once: people look at one, and programs should not use up all fetches.
+const MOST_PREVIEWS: usize = 4;
+
+/// The largest answer of the API that is read, in bytes: a list of all search engines.
+const MOST_ANSWERED: usize = 16 << 20;
+
+/// The permissions that allow creating apps.
+const CREATORS: [&str; 4] = ["app-create", "app-modify-all", "app-full-all", "admin"];
+
+/// Headers of a request that are about its own body or answer.
+const OWN_HEADERS: [HeaderName; 8] = [
+    header::ACCEPT,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::EXPECT,
+    header::IF_NONE_MATCH,
+    header::RANGE,
+    header::TRANSFER_ENCODING,
+    HeaderName::from_static("trpc-accept"),
+];
+
+/// The path of an app's icon.
+pub fn app_icon(id: &str, icon_url: &str) -> String {
+    path("apps", id, icon_url)
+}
+
+/// The path of a search engine's icon.
+pub fn engine_icon(id: &str, icon_url: &str) -> String {
+    path("engines", id, icon_url)
+}
+
+fn path(kind: &str, id: &str, icon_url: &str) -> String {
+    let id = utf8_percent_encode(id, PLAIN);
+    format!("/icons/{kind}/{id}?v={}", version(icon_url))
+}
+
+/// Stands for the URL of an icon.
+fn version(icon_url: &str) -> String {
+    let hash = Sha256::digest(icon_url);
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An app or a search engine, as the API gives it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    id: String,
+    icon_url: String,
+}
+
+/// The answer to a procedure call.
+#[derive(Deserialize)]
+struct Called<T> {
+    result: Output<T>,
+}
+
+#[derive(Deserialize)]
+struct Output<T> {
+    data: T,
+}
+
+/// The answer of `/api/auth/session`.
+#[derive(Deserialize)]
+struct Session {
+    user: SessionUser,
+}
+
+#[derive(Deserialize)]
+struct SessionUser {
+    permissions: Vec<String>,
+}
+
+/// The routes `/icons/…`. `api`: everything under `/api`, as `portico_http::router` gives it. The answers need what
+/// `portico_http::surround` adds.
+pub fn router(api: Router, files: Arc<IconFiles>) -> Router {
+    let routes = Arc::new(Routes {
+        api,
+        files,
+        previews: Semaphore::new(MOST_PREVIEWS),
+    });
+    // A nested service adds no path parameters to the extensions, where the API would read them as its own.
+    let service = tower::service_fn(move |request: Request| {
+        let routes = routes.clone();
+        async move { Ok::<_, Infallible>(routes.answer(request).await) }
+    });
+    Router::new().nest_service("/icons", service)
+}
+
+struct Routes {
+    api: Router,
+    files: Arc<IconFiles>,
+    previews: Semaphore,
+}
+
+impl Routes {
+    async fn answer(&self, request: Request) -> Response {
+        let (parts, _) = request.into_parts();
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            let mut response = answer::text(StatusCode::METHOD_NOT_ALLOWED, "Only GET is allowed here");
+            let allowed = HeaderValue::from_static("GET,HEAD");
+            response.headers_mut().insert(header::ALLOW, allowed);
+            return response;
+        }
+        let path: Vec<&str> = parts.uri.path().split('/').skip(1).collect();
+        let answer = match path[..] {
+            ["apps", id] => self.app(&parts, &decode(id)).await,
+            ["engines", id] => self.engine(&parts, &decode(id)).await,
+            ["preview"] => self.preview(&parts).await,
+            _ => return answer::text(StatusCode::NOT_FOUND, "There is nothing at this path"),
+        };
+        answer.unwrap_or_else(|refusal| *refusal)
+    }
+
+    async fn app(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
+        let app: Record = self.call(parts, "app.byId", Some(json!({ "id": id }))).await?;
+        Ok(self.icon(parts, &app).await)
+    }
+
+    async fn engine(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
+        let engines: Vec<Record> = self.call(parts, "searchEngine.getSelectable", None).await?;
+        match engines.iter().find(|engine| engine.id == id) {
+            Some(engine) => Ok(self.icon(parts, engine).await),
+            None => Ok(answer::text(
+                StatusCode::NOT_FOUND,
+                "There is no such search engine",
+            )),
+        }
+    }
+
+    async fn icon(&self, parts: &Parts, record: &Record) -> Response {
+        let is_asked_for = query(parts, "v").is_some_and(|asked| asked == version(&record.icon_url));
+        let keep = if is_asked_for { Keep::ForLong } else { Keep::Ask };
+        match timeout(PATIENCE, self.files.get(&record.icon_url)).await {
+            Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, keep),
+            Ok(Err(error)) => answer::no_picture(&error),
+            Err(_) => answer::no_picture(&IconError::Busy),
+        }
+    }
+
+    async fn preview(&self, parts: &Parts) -> Result<Response, Box<Response>> {
+        let session: Session = self.get(parts, "/api/auth/session").await?;
+        // A link on another site's page would make the service fetch what that page wants.
+        let site = parts.headers.get("sec-fetch-site");
+        if site.is_some_and(|site| site != "same-origin" && site != "none") {
+            let message = "Only pages of this service show icons before they are used";
+            return Ok(answer::text(StatusCode::FORBIDDEN, message));
+        }
+        let mut permissions = session.user.permissions.iter();
+        if !permissions.any(|permission| CREATORS.contains(&permission.as_str())) {
+            let message = "Only those who may create apps see icons before they are used";
+            return Ok(answer::text(StatusCode::FORBIDDEN, message));
+        }
+        let url = query(parts, "url").unwrap_or_default();
+        let preview = async {
+            let _permit = self.previews.acquire().await;
+            self.files.get(&url).await
+        };
+        Ok(match timeout(PATIENCE, preview).await {
+            Ok(Ok(picture)) => answer::picture(&picture, &parts.headers, Keep::Ask),
+            Ok(Err(error)) => answer::text(StatusCode::NOT_FOUND, &error.to_string()),
+            Err(_) => {
+                let message = "its host has not answered yet; try again soon";
+                answer::text(StatusCode::NOT_FOUND, message)
+            }
+        })
+    }
+
+    /// Calls a procedure as the sender of this request. Gives its output, or the API's refusal.
+    async fn call<T: DeserializeOwned>(
+        &self,
+        parts: &Parts,
+        procedure: &str,
+        input: Option<Value>,
+    ) -> Result<T, Box<Response>> {
+        let mut uri = format!("/api/trpc/{procedure}");
+        if let Some(input) = input {
+            let input = input.to_string();
+            uri = format!("{uri}?input={}", utf8_percent_encode(&input, NON_ALPHANUMERIC));
+        }
+        let answer: Called<T> = self.get(parts, &uri).await?;
+        Ok(answer.result.data)
+    }
+
+    /// Asks the API as the sender of this request. Gives its answer, or its refusal.
+    async fn get<T: DeserializeOwned>(&self, parts: &Parts, uri: &str) -> Result<T, Box<Response>> {
+        let failed = || Box::new(answer::no_picture(&IconError::Busy));
+        let request = Request::get(uri).version(parts.version);
+        let mut request = request.body(Body::empty()).map_err(|_| failed())?;
+        *request.headers_mut() = parts.headers.clone();
+        for name in OWN_HEADERS {
+            request.headers_mut().remove(name);
+        }
+        *request.extensions_mut() = parts.extensions.clone();
+        let Ok(response) = self.api.clone().oneshot(request).await;
+        if response.status() != StatusCode::OK {
+            return Err(Box::new(response));
+        }
+        let body = to_bytes(response.into_body(), MOST_ANSWERED).await;
+        serde_json::from_slice(&body.map_err(|_| failed())?).map_err(|_| failed())
+    }
+}
+
+fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// The value of this key in the query string.
+fn query(parts: &Parts, key: &str) -> Option<String> {
+    let mut pairs = parts.uri.query().unwrap_or_default().split('&');
+    let value = pairs.find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='))?;
+    Some(decode(&value.replace('+', " ")))
+}

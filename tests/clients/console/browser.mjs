@@ -1,0 +1,76 @@
+// Chromium, and what every test of a page looks at. PORTICO_URL, PORTICO_PASSWORD (of the users root, an
+// administrator, and grace, who is none) and CHROMIUM say what to test with; tests/server/console/browser.rs sets them.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const { CHROMIUM } = process.env;
+export const url = process.env.PORTICO_URL;
+export const password = process.env.PORTICO_PASSWORD;
+
+const axe = createRequire(import.meta.url).resolve("axe-core");
+
+export async function launch(args = []) {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      ...args,
+    ],
+  });
+}
+
+/** A window of one person. `page.assertQuiet()` says that the browser had nothing to complain about. */
+export async function open(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  const origins = new Set();
+  page.on("console", (message) => {
+    if (!["error", "warning"].includes(message.type())) return;
+    // An icon that cannot be had, and a page that says what was refused, are answers as they should be.
+    if (/the server responded with a status of 4(04|22)/.test(message.text())) return;
+    complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (/^https?:/.test(request.url())) origins.add(new URL(request.url()).origin);
+  });
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sourceFile, lineNumber, columnNumber }) => {
+      console.error(`policy: ${violatedDirective} ${blockedURI} at ${sourceFile}:${lineNumber}:${columnNumber}`);
+    });
+  });
+  page.assertQuiet = () => {
+    assert.deepEqual(complaints, []);
+    for (const origin of origins) assert.equal(new URL(origin).port, new URL(url).port, `a request to ${origin}`);
+  };
+  return page;
+}
+
+export async function signIn(page, username = "root") {
+  await page.goto(`${url}/sign-in`);
+  await page.fill("#username", username);
+  await page.fill("#password", password);
+  await page.click("main button");
+  await page.waitForURL(`${url}/`);
+}
+
+/** What axe finds on a page, as one line each. */
+export async function faults(page) {
+  // The policy of the pages forbids a script tag, so axe is evaluated in the page by the debugger.
+  const { readFileSync } = await import("node:fs");
+  await page.evaluate(readFileSync(axe, "utf8"));
+  const { violations } = await page.evaluate(() =>
+    axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+}

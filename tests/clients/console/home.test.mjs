@@ -1,0 +1,72 @@
+// The first page: tiles, the search box, the keyboard, colours.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, open, signIn, url } from "./browser.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+const visible = (page) => page.locator("#found a.tile:visible .name").allInnerTexts();
+
+test("typing filters the tiles, the arrow keys choose one, and Enter opens it", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/?all=1`);
+  const all = await visible(page);
+  assert.ok(all.length >= 3, all.join());
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "find");
+  await page.keyboard.type("CLOUD");
+  assert.deepEqual(await visible(page), ["Nextcloud", "Own cloud"]);
+  const chosen = page.locator(".tile.chosen .name");
+  assert.equal(await chosen.innerText(), "Nextcloud");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await chosen.innerText(), "Own cloud");
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await visible(page), all);
+  await page.keyboard.type("nothing has this name");
+  await page.getByText("No app has this name.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.type("own cl");
+  // A new user's searches open in a new tab, and so does what the search box opens.
+  const [opened] = await Promise.all([page.context().waitForEvent("page"), page.keyboard.press("Enter")]);
+  await opened.waitForURL(`${url}/api/health/live`);
+  page.assertQuiet();
+});
+
+test("an icon that cannot be had is replaced by the first letter", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/?all=1`);
+  await page.locator('.picture[data-initial="N"]').first().waitFor();
+  page.assertQuiet();
+});
+
+test("links change the page without loading it anew, and the back button goes back", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/?all=1`);
+  await page.evaluate(() => (window.stays = true));
+  await page.getByRole("link", { name: "Kitchen" }).click();
+  await page.getByRole("heading", { name: "Kitchen" }).waitFor({ state: "attached" });
+  assert.ok(page.url().includes("/boards/"));
+  assert.equal(await page.evaluate(() => window.stays), true);
+  assert.match(await page.title(), /^Kitchen/);
+  await page.goBack();
+  await page.locator(".total").waitFor();
+  assert.ok(page.url().endsWith("/?all=1"));
+  page.assertQuiet();
+});
+
+test("the colours are those of the user, or of the machine, from the first moment", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open(browser, { colorScheme });
+    await page.goto(`${url}/sign-in`);
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(ground, colorScheme === "light" ? "rgb(245, 246, 248)" : "rgb(16, 19, 23)");
+    page.assertQuiet();
+  }
+});

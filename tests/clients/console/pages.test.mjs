@@ -1,0 +1,43 @@
+// Every page: what axe finds in light and dark, at both widths, and that nothing goes beyond the screen.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { faults, launch, open, signIn, url } from "./browser.mjs";
+
+const { PORTICO_PAGES, SCREENSHOTS } = process.env;
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [1280, 390]) {
+    test(`every page is accessible and fits, ${colorScheme}, ${width} wide`, async () => {
+      const page = await open(browser, { colorScheme, viewport: { width, height: 800 } });
+      const found = [];
+      const look = async (path) => {
+        const answer = await page.goto(url + path);
+        assert.equal(answer.status(), 200, path);
+        for (const fault of await faults(page)) found.push(`${path} ${fault}`);
+        const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (beyond > 0) found.push(`${path} is ${beyond} px too wide`);
+        if (SCREENSHOTS) {
+          mkdirSync(SCREENSHOTS, { recursive: true });
+          const name = path.replace(/[0-9a-f-]{36}/g, "ID").replace(/[^A-Za-z]+/g, "-").replace(/^-|-$/g, "") || "home";
+          await page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png` });
+        }
+      };
+      await look("/sign-in");
+      await signIn(page);
+      const session = await page.context().request.post(`${url}/api/trpc/user.changeColorScheme`, {
+        data: { colorScheme: "auto" },
+        headers: { origin: url },
+      });
+      assert.equal(session.status(), 200);
+      for (const path of JSON.parse(PORTICO_PAGES)) await look(path);
+      assert.deepEqual(found, []);
+      page.assertQuiet();
+    });
+  }
+}

@@ -1,0 +1,76 @@
+//! The console in Chromium (`tests/clients/console`): pages, keyboard, colours, accessibility, and a life without
+//! JavaScript.
+
+use std::process::Command;
+
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, administrator, node};
+use serde_json::{Value, json};
+
+/// A service with two users, apps, boards and a search engine, and an administrator's session.
+fn furnished() -> (Portico, Session) {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.user("grace");
+    let here = format!("http://{}/api/health/live", server.address());
+    for name in ["Nextcloud", "Own cloud", "Grafana", "Jellyfin"] {
+        let app = json!({
+            "name": name, "iconUrl": "/no-such-icon.svg", "href": here, "description": "What it is for",
+        });
+        root.mutate("app.create", &app).data();
+    }
+    let apps: Vec<Value> = root
+        .query("app.all", &Value::Null)
+        .data()
+        .as_array()
+        .unwrap()
+        .clone();
+    let items = json!([
+        { "kind": "app", "appId": apps[0]["id"] },
+        { "kind": "bookmarks", "appIds": [apps[1]["id"], apps[2]["id"]] },
+    ]);
+    let board = json!({ "name": "Kitchen", "isPublic": true, "items": items });
+    root.mutate("board.create", &board).data();
+    let engine = json!({
+        "name": "Library", "short": "lib", "urlTemplate": "https://library.example/?q=%s", "iconUrl": "/no-such-icon.svg",
+    });
+    root.mutate("searchEngine.create", &engine).data();
+    (server, root)
+}
+
+/// Runs a file of tests in Node; what the tests of one file do stays inside the service of that file.
+#[track_caller]
+fn run(file: &str, server: &Portico, more: &[(&str, String)]) {
+    let mut command = Command::new("node");
+    command
+        .args(["--test", "--test-reporter=spec", file])
+        .current_dir(node::client("console"))
+        .env("PORTICO_URL", format!("http://{}", server.address()))
+        .env("PORTICO_PASSWORD", PASSWORD)
+        .env("CHROMIUM", node::chromium())
+        .envs(more.iter().map(|(name, value)| (name, value)));
+    println!("{}", node::succeed(&mut command));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_first_page_is_quick_to_use_with_keys_and_links() {
+    let (server, _) = furnished();
+    run("home.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn without_javascript_and_tls_people_sign_in_and_change_things() {
+    let (server, _) = furnished();
+    run("plain.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
+    let (server, root) = furnished();
+    let boards = root.query("board.getVisible", &Value::Null).data();
+    let board = format!("/boards/{}", boards[0]["id"].as_str().unwrap());
+    let pages = json!(["/", "/?all=1", "/?q=nothing", "/welcome", board]);
+    run("pages.test.mjs", &server, &[("PORTICO_PAGES", pages.to_string())]);
+}
