@@ -107,6 +107,7 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   if (target !== document.body) return;
   document.documentElement.dataset.colors = document.body.dataset.colors ?? "auto";
   foldSections();
+  enrich();
   if (!document.activeElement || document.activeElement === document.body) find("#main")?.focus();
 });
 
@@ -199,3 +200,45 @@ document.addEventListener("pointerdown", (event) => {
   grip.addEventListener("lostpointercapture", drop, { once: true });
   item.classList.add("dragged");
 });
+
+// What a page without scripts does not have: buttons that copy, and times in the reader's own time zone.
+function enrich() {
+  for (const button of all("[data-copy][hidden]")) button.hidden = false;
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of all("time[datetime]:not([title])")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = format.format(moment);
+  }
+}
+enrich();
+
+// A picture that is larger than the field takes is drawn smaller before it is sent.
+document.addEventListener("change", async ({ target }) => {
+  const most = Number(target.dataset?.fit);
+  const [file] = (most && target.files) || [];
+  if (!file || file.size <= most) return;
+  const picture = await createImageBitmap(file).catch(() => null);
+  // What cannot be drawn is sent as it is, and refused with the reason.
+  if (!picture) return;
+  for (const side of [512, 384, 256, 128]) {
+    const smaller = await drawn(picture, side);
+    if (smaller && smaller.size <= most && target.files[0] === file) {
+      const files = new DataTransfer();
+      files.items.add(new File([smaller], file.name, { type: smaller.type }));
+      target.files = files.files;
+      break;
+    }
+  }
+  picture.close();
+});
+
+function drawn(picture, side) {
+  const scale = Math.min(1, side / Math.max(picture.width, picture.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(picture.width * scale));
+  canvas.height = Math.max(1, Math.round(picture.height * scale));
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/webp", 0.9));
+}

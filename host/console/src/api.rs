@@ -36,6 +36,9 @@ const NOT_FORWARDED: [HeaderName; 12] = [
     header::UPGRADE,
 ];
 
+/// Larger answers are read on a thread that serves no requests.
+const MOST_INLINE: usize = 256 << 10;
+
 /// The API as the sender of one request may use it.
 pub(crate) struct Api {
     router: Router,
@@ -62,7 +65,11 @@ impl Api {
     }
 
     /// Calls a query. `Value::Null` is no input.
-    pub async fn query<T: DeserializeOwned>(&self, procedure: &str, input: Value) -> Result<T, ApiError> {
+    pub async fn query<T: DeserializeOwned + Send + 'static>(
+        &self,
+        procedure: &str,
+        input: Value,
+    ) -> Result<T, ApiError> {
         let mut path = format!("/api/trpc/{procedure}");
         if !input.is_null() {
             let input = input.to_string();
@@ -70,14 +77,27 @@ impl Api {
             path.extend(utf8_percent_encode(&input, NON_ALPHANUMERIC));
         }
         let answer = self.send(Method::GET, &path, None).await?;
-        answer.data()
+        answer.data().await
     }
 
     /// Calls a mutation.
-    pub async fn mutate<T: DeserializeOwned>(&self, procedure: &str, input: Value) -> Result<T, ApiError> {
+    pub async fn mutate<T: DeserializeOwned + Send + 'static>(
+        &self,
+        procedure: &str,
+        input: Value,
+    ) -> Result<T, ApiError> {
+        self.mutate_text(procedure, input.to_string()).await
+    }
+
+    /// Calls a mutation with an input that is JSON already.
+    pub async fn mutate_text<T: DeserializeOwned + Send + 'static>(
+        &self,
+        procedure: &str,
+        input: String,
+    ) -> Result<T, ApiError> {
         let path = format!("/api/trpc/{procedure}");
         let answer = self.send(Method::POST, &path, Some(input)).await?;
-        answer.data()
+        answer.data().await
     }
 
     /// Calls a mutation that answers nothing.
@@ -92,7 +112,9 @@ impl Api {
 
     /// `POST` to a route outside the procedures.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, ApiError> {
-        self.send(Method::POST, path, Some(body)).await?.body()
+        self.send(Method::POST, path, Some(body.to_string()))
+            .await?
+            .body()
     }
 
     /// The request as it came in, passed on whole: its answer is the API's.
@@ -105,7 +127,7 @@ impl Api {
         std::mem::take(&mut *self.cookies.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Result<Answer, ApiError> {
+    async fn send(&self, method: Method, path: &str, body: Option<String>) -> Result<Answer, ApiError> {
         let response = self.dispatch(method, path, body).await;
         let (parts, body) = response.into_parts();
         self.keep_cookies(&parts.headers);
@@ -121,7 +143,7 @@ impl Api {
         cookies.extend(headers.get_all(header::SET_COOKIE).iter().cloned());
     }
 
-    async fn dispatch(&self, method: Method, path: &str, body: Option<Value>) -> Response {
+    async fn dispatch(&self, method: Method, path: &str, body: Option<String>) -> Response {
         let mut request = Request::new(Body::empty());
         *request.version_mut() = self.version;
         *request.headers_mut() = self.headers.clone();
@@ -136,7 +158,7 @@ impl Api {
             Err(_) => return StatusCode::URI_TOO_LONG.into_response(),
         }
         if let Some(body) = body {
-            *request.body_mut() = Body::from(body.to_string());
+            *request.body_mut() = Body::from(body);
         }
         let Ok(response) = self.router.clone().oneshot(request).await;
         response
@@ -152,7 +174,17 @@ impl Answer {
         serde_json::from_slice(body).map_err(ApiError::unreadable)
     }
 
-    fn data<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    /// Reads the answer of a procedure; a large one on a thread that serves no requests.
+    async fn data<T: DeserializeOwned + Send + 'static>(self) -> Result<T, ApiError> {
+        if self.0.len() <= MOST_INLINE {
+            return self.read_data();
+        }
+        tokio::task::spawn_blocking(move || self.read_data())
+            .await
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    fn read_data<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         #[derive(Deserialize)]
         struct Envelope<T> {
             result: Data<T>,

@@ -14,7 +14,9 @@ use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
 };
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use multer::Multipart;
 use sha2::{Digest, Sha256};
 use tokio::time::{Duration, timeout};
 
@@ -97,7 +99,10 @@ impl FormSecret {
 
 /// The fields of a form, in the order in which they were sent.
 #[derive(Clone, Default)]
-pub(crate) struct Form(Vec<(String, String)>);
+pub(crate) struct Form {
+    fields: Vec<(String, String)>,
+    files: Vec<(String, Bytes)>,
+}
 
 impl Form {
     /// Reads a form, and refuses one that no page of this session sent.
@@ -124,8 +129,12 @@ impl Form {
         let form = match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
                 let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);
-                Self(fields.map(|(name, value)| (name.into(), value.into())).collect())
+                Self {
+                    fields: fields.map(|(name, value)| (name.into(), value.into())).collect(),
+                    files: Vec::new(),
+                }
             }
+            "multipart/form-data" => Self::read_parts(kind, bytes).await?,
             _ => {
                 return Err(ApiError::new(
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -133,7 +142,7 @@ impl Form {
                 ));
             }
         };
-        if form.0.len() > MOST_FIELDS {
+        if form.fields.len() + form.files.len() > MOST_FIELDS {
             return Err(bad("The form has more than 5,000 fields"));
         }
         if !secret.made(form.text(TOKEN)) {
@@ -142,18 +151,48 @@ impl Form {
         Ok(form)
     }
 
+    /// Reads a form that may hold files.
+    async fn read_parts(content_type: &str, bytes: Bytes) -> Result<Self, ApiError> {
+        let broken = |_| bad("The form did not arrive whole");
+        let boundary = multer::parse_boundary(content_type).map_err(broken)?;
+        let mut parts = Multipart::new(Full::new(bytes).into_data_stream(), boundary);
+        let mut form = Self::default();
+        while let Some(part) = parts.next_field().await.map_err(broken)? {
+            let name = part.name().unwrap_or_default().to_owned();
+            let is_file = part.file_name().is_some();
+            let content = part.bytes().await.map_err(broken)?;
+            if is_file {
+                form.files.push((name, content));
+            } else {
+                let text = String::from_utf8_lossy(&content).into_owned();
+                form.fields.push((name, text));
+            }
+            if form.fields.len() + form.files.len() > MOST_FIELDS {
+                break;
+            }
+        }
+        Ok(form)
+    }
+
+    /// The content of a file; none if none was chosen.
+    pub fn file(&self, name: &str) -> Option<&Bytes> {
+        let mut files = self.files.iter();
+        let found = files.find(|(field, content)| field == name && !content.is_empty());
+        found.map(|(_, content)| content)
+    }
+
     /// A form with these values, to be shown for changing them.
     pub fn filled<const N: usize>(fields: [(&str, &str); N]) -> Self {
-        Self(
-            fields
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-        )
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self {
+            fields: fields.into(),
+            files: Vec::new(),
+        }
     }
 
     /// A field's text; empty if it was not sent.
     pub fn text(&self, name: &str) -> &str {
-        let mut fields = self.0.iter();
+        let mut fields = self.fields.iter();
         let found = fields.find(|(field, _)| field == name);
         found.map_or("", |(_, value)| value)
     }
@@ -175,7 +214,7 @@ impl Form {
 
     /// All texts of a field that may occur more than once.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        let fields = self.0.iter().filter(move |(field, _)| field == name);
+        let fields = self.fields.iter().filter(move |(field, _)| field == name);
         fields.map(|(_, value)| value.as_str())
     }
 }

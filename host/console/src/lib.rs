@@ -15,6 +15,7 @@ mod form;
 mod pages;
 mod respond;
 mod texts;
+mod times;
 mod visit;
 
 use std::sync::Arc;
@@ -29,12 +30,18 @@ pub struct ConsoleSettings {
     pub limits: HttpLimits,
     /// Whether people reach it by `https`. Its cookies are then for TLS only.
     pub is_secure: bool,
+    /// Reads a document of the desired state that people paste, as `portico apply` does. None: documents are JSON.
+    pub read_yaml: Option<ReadYaml>,
 }
+
+/// Reads YAML, which includes JSON, or says why it cannot.
+pub type ReadYaml = fn(&str) -> Result<serde_json::Value, String>;
 
 /// What all requests share.
 struct Console {
     api: Router,
     is_secure: bool,
+    read_yaml: Option<ReadYaml>,
 }
 
 /// The API's router with the console's pages in front of it: `/`, `/sign-in`, `/apps` and so on. Requests for all
@@ -46,6 +53,7 @@ pub fn router(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api: api.clone(),
         is_secure: settings.is_secure,
+        read_yaml: settings.read_yaml,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
     let pages = surround(pages.merge(assets::routes()), &settings.limits);

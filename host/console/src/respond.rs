@@ -27,6 +27,11 @@ pub(crate) fn page(template: &impl Template) -> Response {
     page_with(StatusCode::OK, template)
 }
 
+/// The page of a form that was refused because of what was typed.
+pub(crate) fn again(template: &impl Template) -> Response {
+    page_with(StatusCode::UNPROCESSABLE_ENTITY, template)
+}
+
 /// A page with another status.
 pub(crate) fn page_with(status: StatusCode, template: &impl Template) -> Response {
     match template.render() {

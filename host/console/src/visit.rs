@@ -13,12 +13,13 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 use crate::{
-    Console,
+    Console, ReadYaml,
     api::{Api, ApiError},
     assets,
-    form::{Form, FormSecret, TOKEN},
+    form::{Form, FormSecret, Problems, TOKEN},
     respond::{accepts_gzip, add_headers, compress, page_with, see},
     texts::{self, Language, Texts, rules},
+    times::TimeElement,
 };
 
 /// Who is signed in, as the API answers it.
@@ -29,6 +30,7 @@ pub(crate) struct User {
     pub name: String,
     pub image: Option<String>,
     pub color_scheme: String,
+    pub provider: String,
     pub permissions: Vec<String>,
 }
 
@@ -55,6 +57,11 @@ impl User {
         ["app-create", "app-modify-all", "app-full-all"]
             .iter()
             .any(|permission| self.may(permission))
+    }
+
+    /// Whether the user signs in with a password of this host. An external provider vouches for others.
+    pub fn has_password(&self) -> bool {
+        self.provider == "credentials"
     }
 
     /// The picture, if it can be shown without asking another host for it.
@@ -85,6 +92,9 @@ pub(crate) struct Visit {
     pub here: String,
     /// The note to show above the page, by the key `note` of the query.
     pub note: &'static str,
+    /// Whether people reach the console by `https`.
+    pub is_secure: bool,
+    pub read_yaml: Option<ReadYaml>,
     secret: FormSecret,
 }
 
@@ -112,6 +122,8 @@ impl Visit {
             t,
             here: here.to_owned(),
             note: t.note(note.text("note")),
+            is_secure: console.is_secure,
+            read_yaml: console.read_yaml,
             secret: FormSecret::of(&parts.headers, console.is_secure),
         })
     }
@@ -124,6 +136,8 @@ impl Visit {
             t: Language::of(&parts.headers).texts(),
             here: "/".into(),
             note: "",
+            is_secure: console.is_secure,
+            read_yaml: console.read_yaml,
             secret: FormSecret::of(&parts.headers, console.is_secure),
         }
     }
@@ -158,6 +172,15 @@ impl Visit {
     /// The API's words in the reader's language.
     pub fn say(&self, message: &str) -> String {
         rules::say(self.t.language, message)
+    }
+
+    /// The problems of a form, if the API refused what was typed. See [`Problems::of`].
+    pub fn problems(&self, error: ApiError, fields: &[&str]) -> Result<Problems, ApiError> {
+        if error.is_of_input() {
+            Ok(Problems::of(&error, fields, |text| self.say(text)))
+        } else {
+            Err(error)
+        }
     }
 
     /// The hidden field of a form that changes something.
@@ -196,6 +219,16 @@ impl Visit {
         texts::count(text, *number)
     }
 
+    /// The same for a number that a template computes.
+    pub fn count_of(&self, text: &str, number: usize) -> String {
+        texts::count(text, number)
+    }
+
+    /// A moment, as the API writes it, for people.
+    pub fn time(&self, moment: &str) -> TimeElement {
+        TimeElement::new(moment, self.t.language)
+    }
+
     /// The label of a field that may stay empty.
     pub fn optional(&self, label: &str) -> String {
         format!("{label} ({})", self.t.common.optional)
@@ -215,6 +248,11 @@ impl Visit {
     pub fn is_in(&self, path: &str) -> bool {
         let here = self.path();
         here == path || here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether this page has exactly this path.
+    pub fn is_page(&self, path: &str) -> bool {
+        self.here.split('?').next() == Some(path)
     }
 
     pub fn is_home(&self) -> bool {
@@ -244,6 +282,11 @@ impl Visit {
 
     pub fn is_admin(&self) -> bool {
         self.user.as_ref().is_some_and(User::is_admin)
+    }
+
+    /// Whether the user signs in with a password of this host.
+    pub fn has_password(&self) -> bool {
+        self.user.as_ref().is_some_and(User::has_password)
     }
 
     pub fn manages_apps(&self) -> bool {

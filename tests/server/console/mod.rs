@@ -1,10 +1,13 @@
 //! The console as people use it, without a browser: links, forms and cookies.
 
+mod administration;
 mod apps;
 mod boards;
 mod browser;
 mod engines;
 mod front;
 mod page;
+mod profile;
+mod users;
 
 pub use page::{Browser, escaped};

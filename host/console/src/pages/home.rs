@@ -125,6 +125,15 @@ impl Pages {
         }
     }
 
+    /// A page out of a list that the API answers whole, and the links to its others.
+    pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
+        let pages = Self::new(address, current, size, items.len());
+        let start = (current as usize - 1).saturating_mul(size).min(items.len());
+        let mut shown = items.split_off(start);
+        shown.truncate(size);
+        (shown, pages)
+    }
+
     pub fn shown(&self, text: &str) -> String {
         fill(text, &[&self.current, &self.last])
     }

@@ -2,15 +2,22 @@
 //! the page; each form answers a redirect if the API took it, and else its own page again, with what was typed.
 
 mod apps;
+mod audit;
 mod boards;
 mod engines;
 mod first_start;
+mod groups;
 mod home;
 mod icon_picker;
+mod invites;
+mod keys;
+mod profile;
 mod register;
 mod search;
 mod sign_in;
+mod state;
 mod tiles;
+mod users;
 
 use axum::Router;
 
@@ -21,14 +28,21 @@ use crate::{api::ApiError, form::Form};
 pub(crate) fn routes() -> Router {
     Router::new()
         .merge(apps::routes())
+        .merge(audit::routes())
         .merge(boards::routes())
         .merge(engines::routes())
         .merge(first_start::routes())
+        .merge(groups::routes())
         .merge(home::routes())
         .merge(icon_picker::routes())
+        .merge(invites::routes())
+        .merge(keys::routes())
+        .merge(profile::routes())
         .merge(register::routes())
         .merge(search::routes())
         .merge(sign_in::routes())
+        .merge(state::routes())
+        .merge(users::routes())
 }
 
 /// An id as one segment of a path.

@@ -67,6 +67,9 @@ texts! {
         saved: "Saved.", "Gespeichert.";
         created: "Created.", "Angelegt.";
         deleted: "Deleted.", "Gelöscht.";
+        password_changed: "Your password is changed.", "Ihr Passwort ist geändert.";
+        session_ended_here: "Ended.", "Beendet.";
+        account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
         registered: "Your account is there. Sign in with it.", "Ihr Konto ist angelegt. Melden Sie sich damit an.";
     }
 }
@@ -150,6 +153,9 @@ impl Texts {
             "saved" => notes.saved,
             "created" => notes.created,
             "deleted" => notes.deleted,
+            "password-changed" => notes.password_changed,
+            "session-ended-here" => notes.session_ended_here,
+            "account-deleted" => notes.account_deleted,
             "registered" => notes.registered,
             _ => "",
         }

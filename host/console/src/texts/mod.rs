@@ -3,11 +3,15 @@
 //! Each text stands once, in both languages side by side, so that none can be missing in one of them: that does not
 //! compile. `{}` in a text is a place that [`fill`] fills.
 
+mod administration;
 mod apps;
 mod boards;
 mod common;
 mod engines;
+mod keys;
+mod profile;
 pub(crate) mod rules;
+mod users;
 
 use axum::http::{HeaderMap, header};
 
@@ -56,6 +60,13 @@ groups! {
     sign_in: common::SignIn,
     register: common::Register,
     home: common::Home,
+    profile: profile::Profile,
+    keys: keys::Keys,
+    users: users::Users,
+    groups: users::Groups,
+    invites: users::Invites,
+    audit: administration::Audit,
+    state: administration::State,
     apps: apps::Apps,
     icon_picker: apps::IconPicker,
     boards: boards::Boards,

@@ -44,6 +44,81 @@ const SAID: &[(&str, &str)] = &[
         "must be of type image/png, image/jpeg, image/gif or image/webp",
         "muss ein Bild vom Typ PNG, JPEG, GIF oder WebP sein",
     ),
+    (
+        "must have {} to {} characters, got {}",
+        "muss {} bis {} Zeichen haben (jetzt {})",
+    ),
+    (
+        "must not contain control characters",
+        "darf keine Steuerzeichen enthalten",
+    ),
+    (
+        "must be a whole number from {} to {}, got {}",
+        "muss eine ganze Zahl von {} bis {} sein (jetzt {})",
+    ),
+    (
+        "must have at most {} entries, got {}",
+        "darf höchstens {} Einträge haben (jetzt {})",
+    ),
+    (
+        "must be a data URI: data:image/...;base64,...",
+        "muss ein Bild als Data-URI sein: data:image/...;base64,...",
+    ),
+    (
+        "must be the image that its type says: {}",
+        "muss das Bild sein, das sein Typ nennt: {}",
+    ),
+    (
+        "is needed to change your own password",
+        "ist nötig, um Ihr eigenes Passwort zu ändern",
+    ),
+    (
+        "The previous password is wrong",
+        "Das jetzige Passwort ist falsch",
+    ),
+    (
+        "The password was changed meanwhile",
+        "Das Passwort wurde inzwischen geändert",
+    ),
+    (
+        "Name, email and password of this user belong to an external provider",
+        "Name, E-Mail und Passwort dieses Benutzers gehören zu einem externen Anbieter",
+    ),
+    (
+        "The last administrator cannot be deleted",
+        "Der letzte Administrator kann nicht gelöscht werden",
+    ),
+    (
+        "The last administrator cannot be disabled",
+        "Der letzte Administrator kann nicht gesperrt werden",
+    ),
+    (
+        "This would take admin from the last administrator",
+        "Das nähme dem letzten Administrator seine Rechte",
+    ),
+    (
+        "There would be no administrator: no user in a group with the permission admin",
+        "Es gäbe keinen Administrator mehr: keinen Benutzer in einer Gruppe mit dem Recht admin",
+    ),
+    (
+        "The group's name is taken",
+        "Dieser Gruppenname ist schon vergeben",
+    ),
+    (
+        "You have {} API keys; delete one first",
+        "Sie haben {} API-Schlüssel; löschen Sie zuerst einen",
+    ),
+    (
+        "Delete your own account in your profile",
+        "Löschen Sie Ihr eigenes Konto in Ihrem Profil",
+    ),
+    (
+        "This is only allowed for your own user",
+        "Das ist nur für Ihr eigenes Konto erlaubt",
+    ),
+    ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
+    ("Board not found", "Dieses Board gibt es nicht mehr"),
+    ("Search engine not found", "Diese Suchmaschine gibt es nicht mehr"),
     ("Username already taken", "Dieser Benutzername ist schon vergeben"),
     (
         "Wrong username or password",
@@ -52,14 +127,6 @@ const SAID: &[(&str, &str)] = &[
     (
         "must have 1 to {} characters, got {}",
         "muss 1 bis {} Zeichen haben (jetzt {})",
-    ),
-    (
-        "must have at most {} entries, got {}",
-        "darf höchstens {} Einträge haben (jetzt {})",
-    ),
-    (
-        "must not contain control characters",
-        "darf keine Steuerzeichen enthalten",
     ),
     (
         "must not contain control characters other than newline and tab",
@@ -105,7 +172,6 @@ const SAID: &[(&str, &str)] = &[
         "User or group not found",
         "Ein Benutzer oder eine Gruppe davon existiert nicht mehr",
     ),
-    ("This needs the permission {}", "Dafür brauchen Sie das Recht {}"),
     (
         "This form is from another session or another site",
         "Dieses Formular stammt aus einer anderen Sitzung. Öffnen Sie die Seite neu.",

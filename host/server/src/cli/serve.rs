@@ -26,6 +26,7 @@ use super::{
     process::block_on,
     reload::keep_current,
     settings::{HostArgs, LimitSettings, Settings},
+    yaml,
 };
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:7575";
@@ -156,6 +157,7 @@ async fn serve(
     let console = ConsoleSettings {
         limits: limits.clone(),
         is_secure: http.is_secure(),
+        read_yaml: Some(|text| yaml::read(text).map_err(|error| format!("{error:#}"))),
     };
     let mut router = http::router(live.clone(), http);
     if has_console {

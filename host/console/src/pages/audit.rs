@@ -1,0 +1,223 @@
+//! `/audit`: the audit log.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::{Router, routing::get};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    Answer,
+    home::Pages,
+    users::{Found, find, names},
+};
+use crate::{
+    api::ApiError,
+    respond::page,
+    times::day_start,
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/audit", get(show))
+}
+
+/// Rows on a page. The name of each one's user is looked up.
+const PAGE: usize = 25;
+
+/// The outcomes to choose from.
+const OUTCOMES: [&str; 8] = [
+    "OK",
+    "UNAUTHORIZED",
+    "FORBIDDEN",
+    "TOO_MANY_REQUESTS",
+    "BAD_REQUEST",
+    "NOT_FOUND",
+    "CONFLICT",
+    "NOT_RECORDED",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    time: String,
+    actor_id: Option<String>,
+    authentication: String,
+    address: Option<String>,
+    procedure: String,
+    target: Option<String>,
+    outcome: String,
+    times: u64,
+}
+
+#[derive(Deserialize)]
+struct Rows {
+    items: Vec<Row>,
+    #[serde(rename = "totalCount")]
+    total: usize,
+}
+
+/// What the reader looks for.
+struct Filter<'a> {
+    /// The name that was typed, and the id of the user that was chosen.
+    who: &'a str,
+    actor: String,
+    procedure: &'a str,
+    outcome: &'a str,
+    from: &'a str,
+    until: &'a str,
+}
+
+impl Filter<'_> {
+    fn is_empty(&self) -> bool {
+        let all = [
+            self.who,
+            &self.actor,
+            self.procedure,
+            self.outcome,
+            self.from,
+            self.until,
+        ];
+        all.iter().all(|text| text.is_empty())
+    }
+
+    /// The address of the log with this filter, to which more can be added.
+    fn address(&self, actor: &str, procedure: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::from("/audit?"));
+        for (name, value) in [
+            ("actor", actor),
+            ("procedure", procedure),
+            ("outcome", self.outcome),
+            ("from", self.from),
+            ("until", self.until),
+        ] {
+            if !value.is_empty() {
+                query.append_pair(name, value);
+            }
+        }
+        query.finish()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "audit/audit.html")]
+struct AuditPage<'a> {
+    v: &'a Visit,
+    filter: Filter<'a>,
+    /// The users among whom the typed name does not decide.
+    which: Vec<Found>,
+    problem: String,
+    rows: Vec<Row>,
+    names: HashMap<String, String>,
+    total: usize,
+    pages: Pages,
+}
+
+impl AuditPage<'_> {
+    fn outcomes(&self) -> &'static [&'static str] {
+        &OUTCOMES
+    }
+
+    /// The name of the user who did it; the id of one who is gone.
+    fn actor<'s>(&'s self, id: &'s str) -> &'s str {
+        self.names.get(id).map_or(id, String::as_str)
+    }
+
+    /// What the field of the user shows.
+    fn who(&self) -> &str {
+        if self.filter.actor.is_empty() {
+            self.filter.who
+        } else {
+            self.actor(&self.filter.actor)
+        }
+    }
+
+    fn only_actor(&self, id: &str) -> String {
+        self.filter.address(id, self.filter.procedure)
+    }
+
+    fn only_procedure(&self, procedure: &str) -> String {
+        self.filter.address(&self.filter.actor, procedure)
+    }
+}
+
+async fn show(visit: Visitor, query: Query) -> Answer {
+    visit.permitted("admin")?;
+    let mut filter = Filter {
+        who: query.text("who").trim(),
+        actor: query.text("actor").to_owned(),
+        procedure: query.text("procedure").trim(),
+        outcome: query.text("outcome"),
+        from: query.text("from"),
+        until: query.text("until"),
+    };
+    let mut which = Vec::new();
+    let mut problem = String::new();
+    if filter.actor.is_empty() && !filter.who.is_empty() {
+        let found = named(&visit, filter.who).await?;
+        match <[Found; 1]>::try_from(found) {
+            Ok([user]) => filter.actor = user.id,
+            Err(users) if users.is_empty() => {
+                problem = visit.fill(visit.t.audit.no_user, filter.who);
+            }
+            Err(users) => which = users,
+        }
+    }
+    let is_undecided = filter.actor.is_empty() && !filter.who.is_empty();
+    let mut input = json!({ "page": query.page(), "pageSize": PAGE });
+    for (field, text) in [
+        ("actorId", &*filter.actor),
+        ("procedure", filter.procedure),
+        ("outcome", filter.outcome),
+    ] {
+        if !text.is_empty() {
+            input[field] = text.into();
+        }
+    }
+    // The last day counts whole.
+    for (field, day, later) in [("from", filter.from, 0), ("until", filter.until, 1)] {
+        match (day, day_start(day, later)) {
+            ("", _) => {}
+            (_, Some(moment)) => input[field] = moment.into(),
+            (_, None) => problem = visit.t.audit.not_a_day.into(),
+        }
+    }
+    let found = if is_undecided || !problem.is_empty() {
+        Rows {
+            items: Vec::new(),
+            total: 0,
+        }
+    } else {
+        visit.api.query("audit.getPaginated", input).await?
+    };
+    let actors = found.items.iter().filter_map(|row| row.actor_id.as_deref());
+    let chosen = Some(&*filter.actor).filter(|actor| !actor.is_empty());
+    let names = names(&visit.api, actors.chain(chosen)).await?;
+    let mut address = filter.address(&filter.actor, filter.procedure);
+    if !address.ends_with('?') {
+        address.push('&');
+    }
+    Ok(page(&AuditPage {
+        v: &visit,
+        filter,
+        which,
+        problem,
+        names,
+        rows: found.items,
+        total: found.total,
+        pages: Pages::new(&address, query.page(), PAGE, found.total),
+    }))
+}
+
+/// The users whom a typed name can mean: the one who has exactly this name, else all who have it in theirs.
+async fn named(visit: &Visit, name: &str) -> Result<Vec<Found>, ApiError> {
+    let mut found = find(&visit.api, name).await?;
+    let exact = found
+        .iter()
+        .position(|user| user.name.to_lowercase() == name.to_lowercase());
+    if let Some(exact) = exact {
+        found = vec![found.swap_remove(exact)];
+    }
+    Ok(found)
+}

@@ -1,0 +1,194 @@
+//! `/groups/{id}`: name, permissions and members of one group. The hidden field `section` of a form says what it
+//! changes.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    routing::get,
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+use super::{
+    super::{segment, users::find},
+    Answer, Found, Group, PERMISSIONS, read_groups,
+};
+use crate::{
+    api::ApiError,
+    form::{Form, Problems},
+    respond::{again, page, see},
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/groups/{id}", get(show).post(save))
+        .route("/groups/{id}/delete", get(ask).post(delete))
+}
+
+/// The most members on the page; others are found by search.
+const MOST_MEMBERS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "groups/group.html")]
+struct GroupPage<'a> {
+    v: &'a Visit,
+    group: Group,
+    query: &'a str,
+    /// The users found, and whether each is a member.
+    found: Vec<(Found, bool)>,
+    section: &'a str,
+    sent: &'a Form,
+    problems: Problems,
+}
+
+impl GroupPage<'_> {
+    fn is_refused(&self, section: &str) -> bool {
+        self.section == section
+    }
+
+    fn name(&self) -> &str {
+        match self.section {
+            "name" => self.sent.text("name"),
+            _ => &self.group.name,
+        }
+    }
+
+    fn shown_members(&self) -> &[Found] {
+        let members = &self.group.members;
+        &members[..members.len().min(MOST_MEMBERS)]
+    }
+
+    fn size(&self) -> usize {
+        self.group.members.len()
+    }
+
+    /// The permissions: name, what it is called, what it allows, and whether it is ticked.
+    fn permissions(&self) -> Vec<(&'static str, &'static str, &'static str, bool)> {
+        let t = &self.v.t.groups;
+        let all = PERMISSIONS.iter().map(|permission| {
+            let ticked = match self.section {
+                "permissions" => self.sent.all("permissions").any(|sent| sent == *permission),
+                _ => self.group.is_permitted(permission),
+            };
+            (
+                *permission,
+                t.permission(permission),
+                t.allows(permission),
+                ticked,
+            )
+        });
+        all.collect()
+    }
+}
+
+/// Where the page of a group is.
+pub(super) fn path(id: &str) -> String {
+    format!("/groups/{}", segment(id))
+}
+
+async fn read_group(visit: &Visit, id: &str) -> Result<Group, ApiError> {
+    visit.user()?;
+    let groups = read_groups(&visit.api).await?;
+    let mut groups = groups.into_iter();
+    groups
+        .find(|group| group.id == id)
+        .ok_or_else(ApiError::not_found)
+}
+
+async fn group_page<'a>(
+    visit: &'a Visit,
+    id: &str,
+    query: &'a str,
+    sent: &'a Form,
+    problems: Problems,
+) -> Result<GroupPage<'a>, ApiError> {
+    let group = read_group(visit, id).await?;
+    let found = find(&visit.api, query).await?.into_iter().map(|user| {
+        let is_member = group.members.iter().any(|member| member.id == user.id);
+        (user, is_member)
+    });
+    Ok(GroupPage {
+        v: visit,
+        found: found.collect(),
+        group,
+        query,
+        section: sent.text("section"),
+        sent,
+        problems,
+    })
+}
+
+async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
+    let (form, text) = (Form::default(), query.text("q").trim());
+    Ok(page(
+        &group_page(&visit, &id, text, &form, Problems::default()).await?,
+    ))
+}
+
+async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let api = &visit.api;
+    let membership = || json!({ "groupId": id, "userId": form.text("userId") });
+    let saved = match form.text("section") {
+        "name" => {
+            let input = json!({ "groupId": id, "name": form.text("name") });
+            api.change("group.rename", input).await
+        }
+        "permissions" => {
+            let permissions: Vec<&str> = form.all("permissions").collect();
+            let input = json!({ "groupId": id, "permissions": permissions });
+            api.change("group.savePermissions", input).await
+        }
+        "add" => api.change("group.addMember", membership()).await,
+        "remove" => api.change("group.removeMember", membership()).await,
+        _ => Err(ApiError::not_found()),
+    };
+    let Err(error) = saved else {
+        let query = utf8_percent_encode(form.text("q"), NON_ALPHANUMERIC);
+        return Ok(see(&format!("{}?q={query}&note=saved", path(&id))));
+    };
+    let problems = visit.problems(error, &["name"])?;
+    let query = form.text("q").trim();
+    Ok(again(&group_page(&visit, &id, query, &form, problems).await?))
+}
+
+#[derive(Template)]
+#[template(path = "groups/delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    group: Group,
+    problems: Problems,
+}
+
+impl DeletePage<'_> {
+    fn size(&self) -> usize {
+        self.group.members.len()
+    }
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    Ok(page(&DeletePage {
+        v: &visit,
+        group: read_group(&visit, &id).await?,
+        problems: Problems::default(),
+    }))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    visit.form(request).await?;
+    match visit.api.change("group.deleteGroup", json!({ "id": id })).await {
+        Ok(()) => Ok(see("/groups?note=deleted")),
+        Err(error) => {
+            let problems = visit.problems(error, &[])?;
+            Ok(again(&DeletePage {
+                v: &visit,
+                group: read_group(&visit, &id).await?,
+                problems,
+            }))
+        }
+    }
+}

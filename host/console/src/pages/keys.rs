@@ -1,0 +1,214 @@
+//! `/keys`: the API keys of all users, for administrators.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    http::StatusCode,
+    routing::get,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Answer,
+    home::Pages,
+    users::{Found, find, names},
+};
+use crate::{
+    api::{ApiError, Issue},
+    form::{Form, Problems},
+    respond::{again, page, see},
+    times::Expiry,
+    visit::{Query, Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/keys", get(list))
+        .route("/keys/new", get(new).post(create))
+        .route("/keys/{id}/delete", get(ask).post(delete))
+}
+
+/// Keys on a page. The name of each one's user is looked up.
+const PAGE: usize = 25;
+
+/// A key without its secret, as the API answers it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ApiKey {
+    pub id: String,
+    pub name: Option<String>,
+    pub user_id: String,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    pub last_used_at: Option<String>,
+}
+
+impl ApiKey {
+    /// What people call it: its name, or else its id.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.id)
+    }
+}
+
+/// A key that was just made.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewKey {
+    pub api_key: String,
+}
+
+/// The input of a new key: its name, and when it ends.
+pub(super) fn wanted(visit: &Visit, form: &Form) -> Result<Value, ApiError> {
+    let mut input = json!({});
+    if let Some(name) = form.optional("name") {
+        input["name"] = name.into();
+    }
+    match Expiry::of(form) {
+        Expiry::At(end) => input["expiresAt"] = end.into(),
+        Expiry::Never => {}
+        Expiry::Unreadable => return Err(unreadable_day(visit)),
+    }
+    Ok(input)
+}
+
+/// The refusal of a day that is none.
+pub(super) fn unreadable_day(visit: &Visit) -> ApiError {
+    let message = visit.t.keys.not_a_day;
+    let mut error = ApiError::new(StatusCode::BAD_REQUEST, message);
+    error.issues.push(Issue {
+        path: vec!["until".into()],
+        message: message.into(),
+    });
+    error
+}
+
+#[derive(Template)]
+#[template(path = "keys/list.html")]
+struct ListPage<'a> {
+    v: &'a Visit,
+    keys: Vec<ApiKey>,
+    names: HashMap<String, String>,
+    total: usize,
+    pages: Pages,
+}
+
+impl ListPage<'_> {
+    /// The name of a key's user, or else the id.
+    fn user<'s>(&'s self, key: &'s ApiKey) -> &'s str {
+        self.names.get(&key.user_id).unwrap_or(&key.user_id)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "keys/new.html")]
+struct NewPage<'a> {
+    v: &'a Visit,
+    form: &'a Form,
+    problems: Problems,
+    /// Whose key it is to be.
+    user: Found,
+    query: &'a str,
+    found: Vec<Found>,
+    made: Option<NewKey>,
+}
+
+#[derive(Template)]
+#[template(path = "keys/delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    key: &'a ApiKey,
+    user: String,
+}
+
+async fn list(visit: Visitor, query: Query) -> Answer {
+    visit.user()?;
+    let mut keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
+    keys.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    let total = keys.len();
+    let (keys, pages) = Pages::cut("/keys?", query.page(), PAGE, keys);
+    let names = names(&visit.api, keys.iter().map(|key| &*key.user_id)).await?;
+    Ok(page(&ListPage {
+        v: &visit,
+        keys,
+        names,
+        total,
+        pages,
+    }))
+}
+
+/// The user with this id; the caller if there is no id.
+async fn chosen(visit: &Visit, id: &str) -> Result<Found, ApiError> {
+    let own = visit.user()?;
+    let id = if id.is_empty() { &own.id } else { id };
+    visit.api.query("user.getById", json!({ "userId": id })).await
+}
+
+async fn new(visit: Visitor, query: Query) -> Answer {
+    visit.permitted("admin")?;
+    let text = query.text("q").trim();
+    Ok(page(&NewPage {
+        v: &visit,
+        form: &Form::default(),
+        problems: Problems::default(),
+        user: chosen(&visit, query.text("user")).await?,
+        query: text,
+        found: find(&visit.api, text).await?,
+        made: None,
+    }))
+}
+
+async fn create(visit: Visitor, request: Request) -> Answer {
+    visit.permitted("admin")?;
+    let form = visit.form(request).await?;
+    let made = match wanted(&visit, &form) {
+        Ok(mut input) => {
+            input["userId"] = form.text("user").into();
+            visit.api.mutate::<NewKey>("apiKeys.create", input).await
+        }
+        Err(error) => Err(error),
+    };
+    let user = chosen(&visit, form.text("user")).await?;
+    let shown = |problems, made| NewPage {
+        v: &visit,
+        form: &form,
+        problems,
+        user,
+        query: "",
+        found: Vec::new(),
+        made,
+    };
+    match made {
+        Ok(key) => Ok(page(&shown(Problems::default(), Some(key)))),
+        Err(error) => {
+            let problems = visit.problems(error, &["name", "until"])?;
+            Ok(again(&shown(problems, None)))
+        }
+    }
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    visit.user()?;
+    let keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
+    let key = keys
+        .iter()
+        .find(|key| key.id == id)
+        .ok_or_else(ApiError::not_found)?;
+    let names = names(&visit.api, [&*key.user_id]).await?;
+    Ok(page(&DeletePage {
+        v: &visit,
+        key,
+        user: names.get(&key.user_id).unwrap_or(&key.user_id).clone(),
+    }))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    visit.form(request).await?;
+    let input = json!({ "apiKeyId": id });
+    visit.api.change("apiKeys.delete", input).await?;
+    Ok(see("/keys?note=deleted"))
+}

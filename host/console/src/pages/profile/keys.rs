@@ -1,0 +1,111 @@
+//! `/profile/keys`: the user's own API keys.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use super::{
+    super::keys::{ApiKey, NewKey, wanted},
+    Answer,
+};
+use crate::{
+    api::ApiError,
+    form::{Form, Problems},
+    respond::{again, page, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/profile/keys", get(show).post(create))
+        .route("/profile/keys/{id}/delete", get(ask).post(delete))
+}
+
+#[derive(Template)]
+#[template(path = "profile/keys.html")]
+struct KeysPage<'a> {
+    v: &'a Visit,
+    keys: Vec<ApiKey>,
+    form: &'a Form,
+    problems: Problems,
+    /// The key that was just made. It is shown here, and nowhere else.
+    made: Option<NewKey>,
+}
+
+#[derive(Template)]
+#[template(path = "profile/key_delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    key: &'a ApiKey,
+}
+
+/// At most 100 by the API's rule, and those that administrators made.
+async fn own(visit: &Visit) -> Result<Vec<ApiKey>, ApiError> {
+    let mut keys: Vec<ApiKey> = visit.api.query("apiKeys.getOwn", Value::Null).await?;
+    keys.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    keys.truncate(1_000);
+    Ok(keys)
+}
+
+async fn show(visit: Visitor) -> Answer {
+    visit.user()?;
+    Ok(page(&KeysPage {
+        v: &visit,
+        keys: own(&visit).await?,
+        form: &Form::default(),
+        problems: Problems::default(),
+        made: None,
+    }))
+}
+
+async fn create(visit: Visitor, request: Request) -> Answer {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let made = match wanted(&visit, &form) {
+        Ok(input) => visit.api.mutate::<NewKey>("apiKeys.createOwn", input).await,
+        Err(error) => Err(error),
+    };
+    let shown = |keys, problems, made| KeysPage {
+        v: &visit,
+        keys,
+        form: &form,
+        problems,
+        made,
+    };
+    match made {
+        Ok(key) => {
+            let keys = own(&visit).await?;
+            let none = Form::default();
+            Ok(page(&KeysPage {
+                form: &none,
+                ..shown(keys, Problems::default(), Some(key))
+            }))
+        }
+        Err(error) => {
+            let problems = visit.problems(error, &["name", "until"])?;
+            Ok(again(&shown(own(&visit).await?, problems, None)))
+        }
+    }
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    visit.user()?;
+    let keys: Vec<ApiKey> = visit.api.query("apiKeys.getOwn", Value::Null).await?;
+    let key = keys
+        .iter()
+        .find(|key| key.id == id)
+        .ok_or_else(ApiError::not_found)?;
+    Ok(page(&DeletePage { v: &visit, key }))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    visit.form(request).await?;
+    let input = json!({ "apiKeyId": id });
+    visit.api.change("apiKeys.deleteOwn", input).await?;
+    Ok(see("/profile/keys?note=deleted"))
+}

@@ -1,0 +1,229 @@
+//! `/profile`: what the signed-in user sets for themselves. One form for each card; its hidden field `section` says
+//! which card was sent.
+
+mod keys;
+mod leave;
+mod password;
+mod picture;
+mod sessions;
+
+use askama::Template;
+use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
+use serde_json::{Value, json};
+
+use super::{Answer, home::BoardLink, search::Engine, users::Account};
+use crate::{
+    api::ApiError,
+    form::{Form, Problems},
+    respond::{page, page_with, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/profile", get(show).post(save))
+        .merge(keys::routes())
+        .merge(leave::routes())
+        .merge(password::routes())
+        .merge(sessions::routes())
+}
+
+/// The most boards and search engines to choose from.
+const MOST_CHOICES: usize = 500;
+
+#[derive(Template)]
+#[template(path = "profile/profile.html")]
+struct ProfilePage<'a> {
+    v: &'a Visit,
+    account: Account,
+    boards: Vec<BoardLink>,
+    engines: Vec<Engine>,
+    /// The card that was refused, and what was typed there.
+    section: &'a str,
+    sent: &'a Form,
+    problems: Problems,
+}
+
+impl ProfilePage<'_> {
+    /// What a field shows: what was typed if its card was refused, else what is stored.
+    fn text<'s>(&'s self, section: &str, field: &str, stored: &'s str) -> &'s str {
+        if self.section == section {
+            self.sent.text(field)
+        } else {
+            stored
+        }
+    }
+
+    fn email(&self) -> &str {
+        self.text(
+            "person",
+            "email",
+            self.account.email.as_deref().unwrap_or_default(),
+        )
+    }
+
+    fn is_refused(&self, section: &str) -> bool {
+        self.section == section
+    }
+
+    fn home_board(&self) -> &str {
+        let stored = self.account.home_board_id.as_deref();
+        self.text("boards", "homeBoardId", stored.unwrap_or_default())
+    }
+
+    fn mobile_home_board(&self) -> &str {
+        let stored = self.account.mobile_home_board_id.as_deref();
+        self.text("boards", "mobileHomeBoardId", stored.unwrap_or_default())
+    }
+
+    fn engine(&self) -> &str {
+        let stored = self.account.default_search_engine_id.as_deref();
+        self.text("search", "defaultSearchEngineId", stored.unwrap_or_default())
+    }
+
+    fn opens_new_tab(&self) -> bool {
+        if self.section == "search" {
+            self.sent.is_ticked("openInNewTab")
+        } else {
+            self.account.open_search_in_new_tab
+        }
+    }
+
+    fn most_bytes(&self) -> usize {
+        picture::MOST_BYTES
+    }
+
+    fn picture_hint(&self) -> String {
+        let most = picture::size(picture::MOST_BYTES, self.v.t.language);
+        self.v.fill(self.v.t.profile.picture_hint, most)
+    }
+
+    /// The days of the week with their numbers in the API; Monday is first.
+    fn days(&self) -> [(u8, &'static str); 7] {
+        let t = &self.v.t.profile;
+        [
+            (1, t.monday),
+            (2, t.tuesday),
+            (3, t.wednesday),
+            (4, t.thursday),
+            (5, t.friday),
+            (6, t.saturday),
+            (0, t.sunday),
+        ]
+    }
+}
+
+async fn show(visit: Visitor) -> Answer {
+    profile_page(&visit, StatusCode::OK, &Form::default(), Problems::default()).await
+}
+
+async fn profile_page(visit: &Visit, status: StatusCode, sent: &Form, problems: Problems) -> Answer {
+    let user = visit.user()?;
+    let (account, boards, engines) = tokio::join!(
+        visit
+            .api
+            .query::<Account>("user.getById", json!({ "userId": user.id })),
+        visit.api.query::<Vec<BoardLink>>("board.getVisible", Value::Null),
+        visit
+            .api
+            .query::<Vec<Engine>>("searchEngine.getSelectable", Value::Null),
+    );
+    let (account, mut boards, mut engines) = (account?, boards?, engines?);
+    // The chosen ones are always among the choices.
+    let chosen = [&account.home_board_id, &account.mobile_home_board_id];
+    boards.sort_by_key(|board| !chosen.iter().any(|id| id.as_ref() == Some(&board.id)));
+    boards.truncate(MOST_CHOICES);
+    engines.sort_by_key(|engine| Some(&engine.id) != account.default_search_engine_id.as_ref());
+    engines.truncate(MOST_CHOICES);
+    let shown = ProfilePage {
+        v: visit,
+        account,
+        boards,
+        engines,
+        section: sent.text("section"),
+        sent,
+        problems,
+    };
+    Ok(if status == StatusCode::OK {
+        page(&shown)
+    } else {
+        page_with(status, &shown)
+    })
+}
+
+async fn save(visit: Visitor, request: Request) -> Answer {
+    let id = visit.user()?.id.clone();
+    let form = visit.form(request).await?;
+    let saved = match form.text("section") {
+        "person" => save_person(&visit, &id, &form).await,
+        "picture" => return picture::save(&visit, &id, &form).await,
+        "appearance" => save_appearance(&visit, &id, &form).await,
+        "boards" => save_boards(&visit, &id, &form).await,
+        "search" => save_search(&visit, &id, &form).await,
+        _ => Err(ApiError::not_found()),
+    };
+    let Err(error) = saved else {
+        return Ok(saved_note());
+    };
+    // A board or a search engine that was chosen may be gone.
+    let is_gone =
+        error.status == StatusCode::NOT_FOUND && ["boards", "search"].contains(&form.text("section"));
+    let problems = if is_gone {
+        Problems::of(&error, &[], |text| visit.say(text))
+    } else {
+        visit.problems(error, &["name", "email"])?
+    };
+    refused(&visit, &form, problems).await
+}
+
+fn saved_note() -> Response {
+    see("/profile?note=saved")
+}
+
+async fn refused(visit: &Visit, form: &Form, problems: Problems) -> Answer {
+    profile_page(visit, StatusCode::UNPROCESSABLE_ENTITY, form, problems).await
+}
+
+async fn save_person(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+    let input = json!({ "id": id, "name": form.text("name"), "email": form.text("email") });
+    visit.api.change("user.editProfile", input).await
+}
+
+/// Changes only what differs, so that the audit log says what was changed.
+async fn save_appearance(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+    let present: Account = visit.api.query("user.getById", json!({ "userId": id })).await?;
+    let colors = form.text("colorScheme");
+    if visit.colors() != colors {
+        let input = json!({ "colorScheme": colors });
+        visit.api.change("user.changeColorScheme", input).await?;
+    }
+    let first_day: u8 = form.text("firstDayOfWeek").parse().unwrap_or(7);
+    if present.first_day_of_week != first_day {
+        let input = json!({ "id": id, "firstDayOfWeek": first_day });
+        visit.api.change("user.changeFirstDayOfWeek", input).await?;
+    }
+    let ping_icons = form.is_ticked("pingIconsEnabled");
+    if present.ping_icons_enabled != ping_icons {
+        let input = json!({ "id": id, "pingIconsEnabled": ping_icons });
+        visit.api.change("user.changePingIconsEnabled", input).await?;
+    }
+    Ok(())
+}
+
+async fn save_boards(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+    let input = json!({
+        "userId": id,
+        "homeBoardId": form.optional("homeBoardId"),
+        "mobileHomeBoardId": form.optional("mobileHomeBoardId"),
+    });
+    visit.api.change("user.changeHomeBoards", input).await
+}
+
+async fn save_search(visit: &Visit, id: &str, form: &Form) -> Result<(), ApiError> {
+    let input = json!({
+        "userId": id,
+        "defaultSearchEngineId": form.optional("defaultSearchEngineId"),
+        "openInNewTab": form.is_ticked("openInNewTab"),
+    });
+    visit.api.change("user.changeSearchPreferences", input).await
+}

@@ -1,0 +1,68 @@
+//! `/profile/sessions`: where the user is signed in.
+
+use askama::Template;
+use axum::{Router, extract::Request, http::StatusCode, routing::get};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::{
+    respond::{page, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new().route("/profile/sessions", get(show).post(end))
+}
+
+/// The most sessions on the page: the ones that were used last.
+const MOST_SHOWN: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Session {
+    id: String,
+    created_at: String,
+    last_used_at: String,
+    expires_at: String,
+    current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "profile/sessions.html")]
+struct SessionsPage<'a> {
+    v: &'a Visit,
+    sessions: Vec<Session>,
+    total: usize,
+}
+
+async fn show(visit: Visitor) -> Answer {
+    visit.user()?;
+    let mut sessions: Vec<Session> = visit.api.query("session.getAll", Value::Null).await?;
+    // The times are of one form, so that their texts have their order.
+    sessions.sort_by(|one, other| {
+        let key = |session: &Session| (session.current, session.last_used_at.clone());
+        key(other).cmp(&key(one))
+    });
+    let total = sessions.len();
+    sessions.truncate(MOST_SHOWN);
+    Ok(page(&SessionsPage {
+        v: &visit,
+        sessions,
+        total,
+    }))
+}
+
+async fn end(visit: Visitor, request: Request) -> Answer {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let ended = match form.optional("id") {
+        Some(id) => visit.api.change("session.delete", json!({ "id": id })).await,
+        None => visit.api.change("session.deleteOthers", Value::Null).await,
+    };
+    match ended {
+        // One that is gone has ended.
+        Err(error) if error.status != StatusCode::NOT_FOUND => Err(error),
+        _ => Ok(see("/profile/sessions?note=session-ended-here")),
+    }
+}

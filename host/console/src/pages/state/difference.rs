@@ -1,0 +1,257 @@
+//! The answer of `state.apply` for people, as `portico apply` writes it: a line for each record that is created,
+//! changed or removed. Long lists are cut.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+
+use crate::texts::{Texts, count};
+
+/// The records that each part shows.
+const MOST_RECORDS: usize = 200;
+
+/// The entries that one changed list shows.
+const MOST_ENTRIES: usize = 20;
+
+/// The characters that a value shows.
+const MOST_CHARACTERS: usize = 120;
+
+/// The answer of `state.apply`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    dry_run: bool,
+    created: Vec<Entry>,
+    changed: Vec<Entry>,
+    removed: Vec<Entry>,
+    unchanged: Vec<IgnoredAny>,
+    unnamed: BTreeMap<String, usize>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    kind: String,
+    name: String,
+    provider: Option<String>,
+    #[serde(default)]
+    changes: Vec<Change>,
+}
+
+#[derive(Deserialize)]
+struct Change {
+    field: String,
+    before: Value,
+    after: Value,
+}
+
+/// What the page shows.
+pub(super) struct Difference {
+    pub dry_run: bool,
+    pub sections: Vec<Section>,
+    pub unchanged: usize,
+    /// Records that the document does not name, in words; empty if there are none.
+    pub unnamed: String,
+}
+
+/// The records that are created (`+`), changed (`~`) or removed (`-`).
+pub(super) struct Section {
+    pub sign: &'static str,
+    pub total: usize,
+    pub records: Vec<Record>,
+}
+
+pub(super) struct Record {
+    pub kind: String,
+    pub name: String,
+    pub changes: Vec<FieldChange>,
+}
+
+/// A changed field: what it was and is, or, for a list, what was added and removed.
+pub(super) struct FieldChange {
+    pub field: String,
+    pub before: String,
+    pub after: String,
+    pub entries: Vec<String>,
+}
+
+impl Section {
+    /// How many records are not shown.
+    pub fn more(&self) -> usize {
+        self.total - self.records.len()
+    }
+}
+
+impl Difference {
+    pub fn of(report: Report, t: &Texts) -> Self {
+        let parts = [
+            ("+", report.created),
+            ("~", report.changed),
+            ("-", report.removed),
+        ];
+        let sections = parts.into_iter().filter(|(_, entries)| !entries.is_empty());
+        let sections = sections.map(|(sign, entries)| Section {
+            sign,
+            total: entries.len(),
+            records: entries
+                .into_iter()
+                .take(MOST_RECORDS)
+                .map(|entry| Record::of(entry, t))
+                .collect(),
+        });
+        let s = &t.state;
+        let kinds = [
+            ("groups", s.groups),
+            ("users", s.users),
+            ("apps", s.apps),
+            ("searchEngines", s.engines),
+            ("boards", s.boards),
+        ];
+        let unnamed = kinds.iter().filter_map(|(kind, text)| {
+            let number = report.unnamed.get(*kind).copied().unwrap_or_default();
+            (number > 0).then(|| count(text, number))
+        });
+        Self {
+            dry_run: report.dry_run,
+            sections: sections.collect(),
+            unchanged: report.unchanged.len(),
+            unnamed: unnamed.collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    pub fn removes(&self) -> bool {
+        self.sections.iter().any(|section| section.sign == "-")
+    }
+}
+
+impl Record {
+    fn of(entry: Entry, t: &Texts) -> Self {
+        let kind = match &*entry.kind {
+            "group" => t.state.group,
+            "user" => t.state.user,
+            "app" => t.state.app,
+            "searchEngine" => t.state.engine,
+            "board" => t.state.board,
+            other => other,
+        };
+        let provider = entry.provider.filter(|provider| provider != "credentials");
+        let name = match provider {
+            Some(provider) => format!("{} ({})", entry.name, t.provider(&provider)),
+            None => entry.name,
+        };
+        Self {
+            kind: kind.into(),
+            name,
+            changes: entry
+                .changes
+                .into_iter()
+                .map(|change| FieldChange::of(change, t))
+                .collect(),
+        }
+    }
+}
+
+impl FieldChange {
+    fn of(change: Change, t: &Texts) -> Self {
+        let mut shown = Self {
+            field: change.field,
+            before: String::new(),
+            after: String::new(),
+            entries: Vec::new(),
+        };
+        let (Value::Array(old), Value::Array(new)) = (&change.before, &change.after) else {
+            shown.before = short(&change.before);
+            shown.after = short(&change.after);
+            return shown;
+        };
+        let written = |list: &[Value]| list.iter().map(Value::to_string).collect::<HashSet<_>>();
+        let (in_old, in_new) = (written(old), written(new));
+        let only = |list: &[Value], others: &HashSet<String>, sign: &str| {
+            let only = list.iter().filter(|value| !others.contains(&value.to_string()));
+            only.map(|value| format!("{sign} {}", short(value)))
+                .collect::<Vec<_>>()
+        };
+        shown.entries = only(new, &in_old, "+");
+        shown.entries.extend(only(old, &in_new, "−"));
+        let more = shown.entries.len().saturating_sub(MOST_ENTRIES);
+        shown.entries.truncate(MOST_ENTRIES);
+        if more > 0 {
+            shown.entries.push(crate::texts::fill(t.state.more, &[&more]));
+        }
+        if shown.entries.is_empty() {
+            shown.entries.push(t.state.other_order.into());
+        }
+        shown
+    }
+}
+
+/// A value on one line: a text as it is, anything else as JSON.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "–".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= MOST_CHARACTERS {
+        return text;
+    }
+    let beginning: String = text.chars().take(MOST_CHARACTERS).collect();
+    beginning + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::texts::Language;
+
+    fn difference(report: Value) -> Difference {
+        let report: Report = serde_json::from_value(report).unwrap();
+        Difference::of(report, Language::English.texts())
+    }
+
+    #[test]
+    fn every_record_is_shown_with_what_changes() {
+        let shown = difference(json!({
+            "dryRun": true,
+            "created": [{"kind": "app", "id": null, "name": "Jellyfin"}],
+            "changed": [{"kind": "user", "id": "2", "name": "bob", "provider": "oidc", "changes": [
+                {"field": "email", "before": "a@b", "after": null},
+                {"field": "groups", "before": ["old", "all"], "after": ["all", "new"]},
+                {"field": "items", "before": [1, 2], "after": [2, 1]},
+                {"field": "image", "before": "x".repeat(500), "after": null}]}],
+            "removed": [{"kind": "searchEngine", "id": "3", "name": "old"}],
+            "unchanged": [{"kind": "app", "id": "4", "name": "x"}],
+            "unnamed": {"groups": 1, "users": 7, "apps": 0, "searchEngines": 0, "boards": 0},
+        }));
+        let signs: Vec<_> = shown.sections.iter().map(|section| section.sign).collect();
+        assert_eq!(signs, ["+", "~", "-"]);
+        let user = &shown.sections[1].records[0];
+        assert_eq!((&*user.kind, &*user.name), ("user", "bob (OpenID Connect)"));
+        assert_eq!((&*user.changes[0].before, &*user.changes[0].after), ("a@b", "–"));
+        assert_eq!(user.changes[1].entries, ["+ new", "− old"]);
+        assert_eq!(
+            user.changes[2].entries,
+            ["in another order, or in another number"]
+        );
+        assert_eq!(user.changes[3].before, "x".repeat(120) + "…");
+        assert_eq!(shown.sections[2].records[0].kind, "search engine");
+        assert_eq!(shown.unnamed, "1 group, 7 users");
+        assert!(shown.dry_run && shown.removes() && shown.unchanged == 1);
+    }
+
+    #[test]
+    fn a_long_difference_is_cut_and_says_so() {
+        let apps: Vec<_> = (0..1_000)
+            .map(|number| json!({"kind": "app", "id": null, "name": number.to_string()}))
+            .collect();
+        let shown = difference(json!({
+            "dryRun": true, "created": apps, "changed": [], "removed": [], "unchanged": [], "unnamed": {},
+        }));
+        assert_eq!(
+            (shown.sections[0].records.len(), shown.sections[0].more()),
+            (200, 800)
+        );
+    }
+}

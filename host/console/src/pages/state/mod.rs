@@ -1,0 +1,248 @@
+//! `/state`: the desired state. People paste or upload a document, see the difference, and then apply it; the second
+//! form carries the document of the first.
+
+mod difference;
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde_json::{Map, Value};
+
+use self::difference::{Difference, Report, Section};
+use super::Answer;
+use crate::{
+    ReadYaml,
+    api::{ApiError, Issue},
+    form::{Form, Problems},
+    respond::{again, page},
+    texts::Texts,
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/state", get(show).post(send))
+        .route("/state/export.json", get(export))
+}
+
+/// The broken rules of a document that are listed.
+const MOST_ISSUES: usize = 20;
+
+/// The lists that a document can have.
+const LISTS: [&str; 5] = ["groups", "users", "apps", "searchEngines", "boards"];
+
+#[derive(Template)]
+#[template(path = "state/state.html")]
+struct StatePage<'a> {
+    v: &'a Visit,
+    document: &'a str,
+    prune: bool,
+    problems: Problems,
+}
+
+impl StatePage<'_> {
+    fn hint(&self) -> &'static str {
+        let t = &self.v.t.state;
+        match self.v.read_yaml {
+            Some(_) => t.document_hint,
+            None => t.json_hint,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "state/difference.html")]
+struct DifferencePage<'a> {
+    v: &'a Visit,
+    document: &'a str,
+    prune: bool,
+    difference: Difference,
+}
+
+impl DifferencePage<'_> {
+    /// The heading of a part: `3 records are created`.
+    fn heading(&self, section: &Section) -> String {
+        let (t, is_done) = (&self.v.t.state, !self.difference.dry_run);
+        let text = match (section.sign, is_done) {
+            ("+", false) => t.created,
+            ("+", true) => t.was_created,
+            ("~", false) => t.changed,
+            ("~", true) => t.was_changed,
+            (_, false) => t.removed,
+            (_, true) => t.was_removed,
+        };
+        self.v.count(text, &section.total)
+    }
+
+    fn removes(&self) -> bool {
+        self.difference.dry_run && self.difference.removes()
+    }
+}
+
+async fn show(visit: Visitor) -> Answer {
+    visit.permitted("admin")?;
+    Ok(page(&StatePage {
+        v: &visit,
+        document: "",
+        prune: false,
+        problems: Problems::default(),
+    }))
+}
+
+async fn send(visit: Visitor, request: Request) -> Answer {
+    visit.permitted("admin")?;
+    let form = visit.form(request).await?;
+    let prune = form.is_ticked("prune");
+    let section = form.text("section");
+    let text = match text_of(&visit, &form) {
+        Ok(text) => text,
+        Err(problem) => return Ok(refused(&visit, "", prune, problem)),
+    };
+    if section == "edit" {
+        return Ok(page(&StatePage {
+            v: &visit,
+            document: &text,
+            prune,
+            problems: Problems::default(),
+        }));
+    }
+    let (reader, t, dry_run) = (visit.read_yaml, visit.t, section != "apply");
+    let (text, read) = on_thread(move || {
+        let read = read(&text, reader, t, prune, dry_run);
+        (text, read)
+    })
+    .await;
+    let input = match read {
+        Ok(input) => input,
+        Err(problem) => return Ok(refused(&visit, &text, prune, problem)),
+    };
+    match visit.api.mutate_text::<Report>("state.apply", input).await {
+        Ok(report) => {
+            let difference = on_thread(move || Difference::of(report, t)).await;
+            Ok(page(&DifferencePage {
+                v: &visit,
+                document: if dry_run { &text } else { "" },
+                prune,
+                difference,
+            }))
+        }
+        Err(error) if error.is_of_input() => Ok(again(&StatePage {
+            v: &visit,
+            document: &text,
+            prune,
+            problems: broken_rules(&visit, &error),
+        })),
+        Err(error) => Err(error),
+    }
+}
+
+fn refused(visit: &Visit, document: &str, prune: bool, problem: String) -> Response {
+    let mut problems = Problems::default();
+    problems.add("document", problem);
+    again(&StatePage {
+        v: visit,
+        document,
+        prune,
+        problems,
+    })
+}
+
+/// The document that was sent: the file if there is one, else the text.
+fn text_of(visit: &Visit, form: &Form) -> Result<String, String> {
+    let t = &visit.t.state;
+    match form.file("file") {
+        Some(file) => String::from_utf8(file.to_vec()).map_err(|_| t.not_text.into()),
+        None => form
+            .optional("document")
+            .map(str::to_owned)
+            .ok_or_else(|| t.missing.into()),
+    }
+}
+
+/// The input of `state.apply` that a document makes, or what is wrong with it.
+fn read(
+    text: &str,
+    read_yaml: Option<ReadYaml>,
+    t: &Texts,
+    prune: bool,
+    dry_run: bool,
+) -> Result<String, String> {
+    let read = match read_yaml {
+        Some(read_yaml) => read_yaml(text),
+        None => serde_json::from_str(text).map_err(|error| error.to_string()),
+    };
+    let document = read.map_err(|reason| crate::texts::fill(t.state.unreadable, &[&reason]))?;
+    let is_document = |document: &Map<String, Value>| LISTS.iter().any(|list| document.contains_key(*list));
+    match document {
+        Value::Object(mut document) if is_document(&document) => {
+            // As with the options of `portico apply`: a box that is not ticked changes nothing in the document.
+            if prune {
+                document.insert("prune".into(), true.into());
+            }
+            document.insert("dryRun".into(), dry_run.into());
+            Ok(Value::Object(document).to_string())
+        }
+        _ => Err(t.state.no_document.into()),
+    }
+}
+
+/// The rules that a document breaks, each with its place.
+fn broken_rules(visit: &Visit, error: &ApiError) -> Problems {
+    let mut problems = Problems::default();
+    if error.issues.is_empty() {
+        problems.add_to_whole(visit.say(&error.message));
+        return problems;
+    }
+    problems.add("document", visit.t.state.breaks_rules);
+    for issue in error.issues.iter().take(MOST_ISSUES) {
+        problems.add_to_whole(format!("{}: {}", place(issue), visit.say(&issue.message)));
+    }
+    if error.issues.len() > MOST_ISSUES {
+        let more = error.issues.len() - MOST_ISSUES;
+        problems.add_to_whole(visit.fill(visit.t.state.more_rules, more));
+    }
+    problems
+}
+
+/// `apps[3].href`.
+fn place(issue: &Issue) -> String {
+    let mut place = String::new();
+    for step in &issue.path {
+        match step {
+            Value::String(name) if place.is_empty() => place.push_str(name),
+            Value::String(name) => place.push_str(&format!(".{name}")),
+            index => place.push_str(&format!("[{index}]")),
+        }
+    }
+    place
+}
+
+async fn export(visit: Visitor) -> Answer {
+    visit.permitted("admin")?;
+    let state: Value = visit.api.query("state.export", Value::Null).await?;
+    let text = on_thread(move || serde_json::to_string_pretty(&state)).await;
+    let Ok(text) = text else {
+        return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"));
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"portico-state.json\"",
+        ),
+    ];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    Ok((headers, text + "\n").into_response())
+}
+
+/// Runs what grows with the data on a thread that serves no requests.
+async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+}

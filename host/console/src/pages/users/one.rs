@@ -1,0 +1,220 @@
+//! `/users/{id}`: one user. The hidden field `section` of a form says what it changes.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Path, Request},
+    http::StatusCode,
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        groups::{Group, read_groups},
+        keys::ApiKey,
+        segment,
+    },
+    Account, Answer, Entries,
+};
+use crate::{
+    api::ApiError,
+    form::{Form, Problems},
+    respond::{again, page, see},
+    visit::{Visit, Visitor},
+};
+
+pub(super) fn routes() -> Router {
+    Router::new()
+        .route("/users/{id}", get(show).post(save))
+        .route("/users/{id}/delete", get(ask).post(delete))
+}
+
+/// The most groups in the list of those that a user may join.
+const MOST_CHOICES: usize = 500;
+
+/// The most users, in calls of 100, among which a disabled one is looked for.
+const MOST_LOOKS: u32 = 5;
+
+#[derive(Template)]
+#[template(path = "users/user.html")]
+struct UserPage<'a> {
+    v: &'a Visit,
+    account: Account,
+    /// Whether the user is disabled, if that could be found out.
+    disabled: Option<bool>,
+    member_of: Vec<Group>,
+    others: Vec<Group>,
+    section: &'a str,
+    sent: &'a Form,
+    problems: Problems,
+}
+
+impl UserPage<'_> {
+    fn is_refused(&self, section: &str) -> bool {
+        self.section == section
+    }
+
+    fn is_self(&self) -> bool {
+        self.v
+            .user
+            .as_ref()
+            .is_some_and(|user| user.id == self.account.id)
+    }
+
+    fn has_password(&self) -> bool {
+        self.account.provider == "credentials"
+    }
+
+    fn name(&self) -> &str {
+        match self.section {
+            "person" => self.sent.text("name"),
+            _ => &self.account.name,
+        }
+    }
+
+    fn email(&self) -> &str {
+        match self.section {
+            "person" => self.sent.text("email"),
+            _ => self.account.email.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+/// Where the page of a user is.
+fn path(id: &str) -> String {
+    format!("/users/{}", segment(id))
+}
+
+async fn read_user(visit: &Visit, id: &str) -> Result<Account, ApiError> {
+    visit.permitted("admin")?;
+    visit.api.query("user.getById", json!({ "userId": id })).await
+}
+
+async fn user_page<'a>(
+    visit: &'a Visit,
+    id: &str,
+    sent: &'a Form,
+    problems: Problems,
+) -> Result<UserPage<'a>, ApiError> {
+    let account = read_user(visit, id).await?;
+    let disabled = is_disabled(visit, &account).await?;
+    let groups = read_groups(&visit.api).await?;
+    let (member_of, mut others): (Vec<Group>, Vec<Group>) = groups
+        .into_iter()
+        .partition(|group| group.members.iter().any(|member| member.id == id));
+    others.truncate(MOST_CHOICES);
+    Ok(UserPage {
+        v: visit,
+        account,
+        disabled,
+        member_of,
+        others,
+        section: sent.text("section"),
+        sent,
+        problems,
+    })
+}
+
+/// Whether a user is disabled: only lists of users say so.
+async fn is_disabled(visit: &Visit, user: &Account) -> Result<Option<bool>, ApiError> {
+    for number in 1..=MOST_LOOKS {
+        let input = json!({
+            "page": number, "pageSize": 100, "search": user.name, "provider": user.provider, "disabled": true,
+        });
+        let found: Entries = visit.api.query("user.getPaginated", input).await?;
+        if found.items.iter().any(|entry| entry.id == user.id) {
+            return Ok(Some(true));
+        }
+        if found.total <= 100 * number as usize {
+            return Ok(Some(false));
+        }
+    }
+    Ok(None)
+}
+
+async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+    let form = Form::default();
+    Ok(page(&user_page(&visit, &id, &form, Problems::default()).await?))
+}
+
+async fn save(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    visit.user()?;
+    let form = visit.form(request).await?;
+    let api = &visit.api;
+    let membership = || json!({ "userId": id, "groupId": form.text("groupId") });
+    let saved = match form.text("section") {
+        "person" => {
+            let input = json!({ "id": id, "name": form.text("name"), "email": form.text("email") });
+            api.change("user.editProfile", input).await
+        }
+        "join" => api.change("group.addMember", membership()).await,
+        "leave" => api.change("group.removeMember", membership()).await,
+        "password" => {
+            let input = json!({ "userId": id, "password": form.text("password") });
+            api.change("user.changePassword", input).await
+        }
+        "disabled" => {
+            let input = json!({ "userId": id, "disabled": form.text("disabled") == "yes" });
+            api.change("user.setDisabled", input).await
+        }
+        _ => Err(ApiError::not_found()),
+    };
+    let Err(error) = saved else {
+        return Ok(see(&format!("{}?note=saved", path(&id))));
+    };
+    let problems = visit.problems(error, &["name", "email", "password"])?;
+    Ok(again(&user_page(&visit, &id, &form, problems).await?))
+}
+
+#[derive(Template)]
+#[template(path = "users/delete.html")]
+struct DeletePage<'a> {
+    v: &'a Visit,
+    account: Account,
+    keys: usize,
+    groups: Vec<String>,
+    problems: Problems,
+}
+
+async fn delete_page<'a>(visit: &'a Visit, id: &str, problems: Problems) -> Result<DeletePage<'a>, ApiError> {
+    let account = read_user(visit, id).await?;
+    let keys: Vec<ApiKey> = visit.api.query("apiKeys.getAll", Value::Null).await?;
+    let groups = read_groups(&visit.api).await?;
+    let groups = groups
+        .into_iter()
+        .filter(|group| group.members.iter().any(|member| member.id == id));
+    Ok(DeletePage {
+        v: visit,
+        account,
+        keys: keys.iter().filter(|key| key.user_id == id).count(),
+        groups: groups.take(20).map(|group| group.name).collect(),
+        problems,
+    })
+}
+
+async fn ask(visit: Visitor, Path(id): Path<String>) -> Answer {
+    if visit.user()?.id == id {
+        return Ok(see("/profile/delete"));
+    }
+    Ok(page(&delete_page(&visit, &id, Problems::default()).await?))
+}
+
+async fn delete(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
+    let own = visit.user()?.id == id;
+    visit.form(request).await?;
+    // Users delete themselves on a page of their own, which says what that means for them.
+    if own {
+        return Err(ApiError::new(
+            StatusCode::CONFLICT,
+            "Delete your own account in your profile",
+        ));
+    }
+    match visit.api.change("user.delete", json!({ "userId": id })).await {
+        Ok(()) => Ok(see("/users?note=deleted")),
+        Err(error) => {
+            let problems = visit.problems(error, &[])?;
+            Ok(again(&delete_page(&visit, &id, problems).await?))
+        }
+    }
+}

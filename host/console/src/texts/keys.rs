@@ -1,0 +1,45 @@
+//! API keys, own and all, and expiry dates.
+
+use super::texts;
+
+texts! {
+    /// API keys.
+    Keys {
+        title: "API keys", "API-Schlüssel";
+        lead: "A key always has the permissions that its user has.", "Ein Schlüssel hat immer die Rechte, die sein Benutzer hat.";
+        new: "New key", "Neuer Schlüssel";
+        name: "What it is for", "Wofür er ist";
+        name_hint: "For example: backup on the NAS", "Zum Beispiel: Backup auf dem NAS";
+        create: "Create key", "Schlüssel anlegen";
+        user: "User", "Benutzer";
+        for_user: "For {}", "Für {}";
+        other_user: "For another user", "Für einen anderen Benutzer";
+        find_user: "Part of the name", "Teil des Namens";
+        no_user: "No user has this name.", "Kein Benutzer heißt so.";
+        choose: "Choose", "Wählen";
+        made: "Created", "Angelegt";
+        ends: "Ends", "Endet";
+        last_used: "Last used", "Zuletzt benutzt";
+        number: "1 key|{} keys", "1 Schlüssel|{} Schlüssel";
+        empty: "No keys yet", "Noch keine Schlüssel";
+        empty_text: "Programs such as backups or scripts sign in with a key.", "Programme wie Backups oder Skripte melden sich mit einem Schlüssel an.";
+        made_title: "The key is ready", "Der Schlüssel ist fertig";
+        made_text: "Copy it now. It is shown only this once.", "Kopieren Sie ihn jetzt. Er wird nur dieses eine Mal gezeigt.";
+        made_use: "Programs send it in the header ApiKey.", "Programme senden ihn in der Kopfzeile ApiKey.";
+        secret: "Key", "Schlüssel";
+        copy: "Copy", "Kopieren";
+        copied: "Copied", "Kopiert";
+        delete_title: "Delete key", "Schlüssel löschen";
+        delete_text: "The key {} stops working at once. Programs that use it are refused.", "Der Schlüssel {} gilt ab sofort nicht mehr. Programme, die ihn benutzen, werden abgewiesen.";
+        delete_named: "Delete the key {}", "Den Schlüssel {} löschen";
+        lasts: "Ends after", "Endet nach";
+        day: "1 day", "1 Tag";
+        week: "1 week", "1 Woche";
+        month: "1 month", "1 Monat";
+        year: "1 year", "1 Jahr";
+        never: "Never", "Nie";
+        until: "Or at the end of a day", "Oder am Ende eines Tages";
+        until_hint: "This day counts if you choose one (UTC).", "Dieser Tag gilt, wenn Sie einen wählen (UTC).";
+        not_a_day: "must be a day such as 2030-12-31", "muss ein Tag sein, etwa 2030-12-31";
+    }
+}

@@ -1,0 +1,128 @@
+//! Moments and expiry dates, as pages show them and as forms choose them.
+
+use std::fmt;
+
+use time::{
+    Date, Duration, OffsetDateTime, Time, UtcOffset, format_description::well_known::Rfc3339,
+    macros::format_description,
+};
+
+use crate::{form::Form, texts::Language};
+
+/// A moment as `<time>`. The script of the pages puts it into the reader's own time zone.
+pub(crate) struct TimeElement {
+    exact: String,
+    shown: String,
+}
+
+impl TimeElement {
+    /// `moment` is as the API writes it; what is no moment is shown as nothing.
+    pub fn new(moment: &str, language: Language) -> Self {
+        let Ok(moment) = OffsetDateTime::parse(moment, &Rfc3339) else {
+            return Self {
+                exact: String::new(),
+                shown: String::new(),
+            };
+        };
+        let moment = moment.to_offset(UtcOffset::UTC);
+        let shown = match language {
+            Language::English => moment.format(format_description!(
+                "[day padding:none] [month repr:short] [year], [hour]:[minute] UTC"
+            )),
+            Language::German => moment.format(format_description!(
+                "[day padding:none].[month padding:none].[year], [hour]:[minute] UTC"
+            )),
+        };
+        Self {
+            exact: moment.format(&Rfc3339).unwrap_or_default(),
+            shown: shown.unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for TimeElement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { exact, shown } = self;
+        write!(formatter, r#"<time datetime="{exact}">{shown}</time>"#)
+    }
+}
+
+/// Both texts are formatted numbers and names of months.
+impl askama::filters::HtmlSafe for TimeElement {}
+
+/// When something ends, as a form chose it by its fields `until` (a day) and `lasts`. The day counts if there is one.
+pub(crate) enum Expiry {
+    At(String),
+    Never,
+    /// The day cannot be read.
+    Unreadable,
+}
+
+impl Expiry {
+    pub fn of(form: &Form) -> Self {
+        if let Some(day) = form.optional("until") {
+            return day_start(day, 1).map_or(Self::Unreadable, Self::At);
+        }
+        let days = match form.text("lasts") {
+            "day" => 1,
+            "week" => 7,
+            "month" => 30,
+            "year" => 365,
+            _ => return Self::Never,
+        };
+        let end = OffsetDateTime::now_utc() + Duration::days(days);
+        written(end).map_or(Self::Unreadable, Self::At)
+    }
+}
+
+/// When a day, or the day this many days later, begins in UTC, as the API reads it.
+pub(crate) fn day_start(day: &str, days_later: i64) -> Option<String> {
+    let day = Date::parse(day.trim(), format_description!("[year]-[month]-[day]")).ok()?;
+    let day = day.checked_add(Duration::days(days_later))?;
+    written(day.with_time(Time::MIDNIGHT).assume_utc())
+}
+
+/// Whether a moment, as the API writes it, is over.
+pub(crate) fn is_past(moment: &str) -> bool {
+    OffsetDateTime::parse(moment, &Rfc3339).is_ok_and(|moment| moment <= OffsetDateTime::now_utc())
+}
+
+fn written(moment: OffsetDateTime) -> Option<String> {
+    let moment = moment.replace_nanosecond(0).ok()?;
+    moment.format(&Rfc3339).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_shown_in_the_readers_language() {
+        let shown = |language| TimeElement::new("2026-11-03T09:05:07.123Z", language).to_string();
+        assert_eq!(
+            shown(Language::English),
+            r#"<time datetime="2026-11-03T09:05:07.123Z">3 Nov 2026, 09:05 UTC</time>"#
+        );
+        assert_eq!(
+            shown(Language::German),
+            r#"<time datetime="2026-11-03T09:05:07.123Z">3.11.2026, 09:05 UTC</time>"#
+        );
+        let hostile = TimeElement::new("\"><script>", Language::English).to_string();
+        assert_eq!(hostile, r#"<time datetime=""></time>"#);
+    }
+
+    #[test]
+    fn a_day_ends_when_the_next_one_begins() {
+        assert_eq!(
+            day_start("2026-02-28", 0).as_deref(),
+            Some("2026-02-28T00:00:00Z")
+        );
+        assert_eq!(
+            day_start("2026-02-28", 1).as_deref(),
+            Some("2026-03-01T00:00:00Z")
+        );
+        for broken in ["", "tomorrow", "2026-02-30", "9999-12-31"] {
+            assert_eq!(day_start(broken, 1), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The audit log and the desired state.
+
+use portico_tests::{Client, Fixtures, Portico, administrator};
+use serde_json::{Value, json};
+
+use super::Browser;
+
+const HOSTILE: &str = "<script>alert(1)</script>";
+
+#[test]
+fn the_audit_log_is_filtered_by_user_procedure_outcome_and_day() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.user("bob");
+    root.user("bobby");
+    let bob = Browser::of(&server, "bob");
+    bob.open("/users").assert_status(403);
+    let browser = Browser::of(&server, "root");
+    browser
+        .open("/audit")
+        .assert_shows("user.create")
+        .assert_shows("<time datetime=\"")
+        .assert_shows(">root</a>");
+    browser
+        .open("/audit?who=bob")
+        .assert_shows("user.getPaginated")
+        .assert_hides("user.create");
+    browser
+        .open("/audit?who=bo")
+        .assert_shows("Which one?")
+        .assert_shows(">bobby</a>");
+    browser
+        .open("/audit?who=%3Cscript%3E")
+        .assert_shows("No user is called &#60;script&#62;.");
+    browser
+        .open("/audit?outcome=FORBIDDEN")
+        .assert_shows("FORBIDDEN</span>")
+        .assert_hides(">user.create<");
+    browser
+        .open("/audit?procedure=user.create")
+        .assert_shows(">user.create<");
+    browser
+        .open("/audit?until=2000-01-01")
+        .assert_shows("No entry fits.");
+    browser
+        .open("/audit?from=soon")
+        .assert_shows("A day must be written as");
+}
+
+#[test]
+fn a_document_is_shown_as_a_difference_before_it_is_applied() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.app("old");
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/state");
+    for (document, problem) in [
+        ("", "Please paste a document or choose a file"),
+        ("a: 1", "This is no document"),
+        ("apps: [", "The document cannot be read"),
+        (
+            "{\"apps\": [{\"name\": \"\"}]}",
+            "apps[0].name: must not be empty",
+        ),
+        ("apps: 1\napps: 2", "stands twice"),
+    ] {
+        let fields = [("section", "show"), ("document", document)];
+        let page = browser.submit(&page, "/state", &fields);
+        page.assert_status(422).assert_shows(problem);
+    }
+    let document = format!("apps:\n- name: \"{HOSTILE}\"\n");
+    let fields = [("section", "show"), ("document", &*document), ("prune", "yes")];
+    let page = browser.submit(&page, "/state", &fields);
+    page.assert_status(200)
+        .assert_shows("1 record is created")
+        .assert_shows("1 record is removed")
+        .assert_shows("Nothing has been changed yet.")
+        .assert_hides("<script>alert");
+    assert_eq!(root.app_names(), ["old"]);
+    let fields = [("section", "edit"), ("document", &*document), ("prune", "yes")];
+    browser
+        .submit(&page, "/state", &fields)
+        .assert_status(200)
+        .assert_shows("name=\"prune\" value=\"yes\" checked")
+        .assert_hides("<script>alert");
+    let fields = [("section", "apply"), ("document", &*document), ("prune", "yes")];
+    let page = browser.submit(&page, "/state", &fields);
+    page.assert_shows("1 record was created")
+        .assert_shows("1 record was removed");
+    assert_eq!(root.app_names(), [HOSTILE]);
+    let administrators = "groups: []\nusers: []";
+    let fields = [
+        ("section", "show"),
+        ("document", administrators),
+        ("prune", "yes"),
+    ];
+    let page = browser.open("/state");
+    browser.submit(&page, "/state", &fields).assert_status(422);
+}
+
+#[test]
+fn the_present_state_is_downloaded_and_applying_it_changes_nothing() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    root.app("nas");
+    let browser = Browser::of(&server, "root");
+    let download = browser.open("/state/export.json");
+    assert_eq!(
+        download.answer.header("content-disposition"),
+        Some("attachment; filename=\"portico-state.json\"")
+    );
+    let state: Value = serde_json::from_str(&download.html).unwrap();
+    assert_eq!(state["apps"][0]["name"], json!("nas"));
+    let page = browser.open("/state");
+    let fields = [
+        ("section", "show"),
+        ("document", &*download.html),
+        ("prune", "yes"),
+    ];
+    browser
+        .submit(&page, "/state", &fields)
+        .assert_status(200)
+        .assert_shows("Nothing to change");
+}

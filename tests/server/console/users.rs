@@ -1,0 +1,264 @@
+//! Users, invites, groups and API keys, as administrators manage them.
+
+use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator};
+use serde_json::{Value, json};
+
+use super::{Browser, escaped};
+
+const HOSTILE: &str = "\"><script>alert('1')</script>";
+
+#[test]
+fn a_user_is_created_changed_disabled_and_deleted_without_javascript() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/users/new");
+    let wrong = [("username", HOSTILE), ("password", "short"), ("email", "nowhere")];
+    let page = browser.submit(&page, "/users/new", &wrong);
+    page.assert_status(422)
+        .assert_shows(&format!("value=\"{}\"", escaped(HOSTILE)))
+        .assert_hides("value=\"short\"")
+        .assert_hides("<script>alert");
+    assert_eq!(
+        page.problem("password").as_deref(),
+        Some("must have at least 8 characters, got 5")
+    );
+    assert_eq!(
+        page.problem("email").as_deref(),
+        Some("must be an email address such as name@example.com")
+    );
+    let fields = [("username", HOSTILE), ("password", PASSWORD), ("email", "")];
+    let page = browser.submit(&page, "/users/new", &fields);
+    assert_eq!(page.path, "/users?note=created");
+    page.assert_shows(&escaped(HOSTILE)).assert_hides("<script>alert");
+    browser.open("/users?q=root").assert_hides(&escaped(HOSTILE));
+
+    let id = root.query("user.search", &json!({ "query": "script" })).data()[0]["id"].clone();
+    let path = format!("/users/{}", id.as_str().unwrap());
+    let page = browser.open(&path);
+    page.assert_status(200)
+        .assert_shows(&escaped(HOSTILE))
+        .assert_hides("<script>alert");
+    let page = browser.submit(
+        &page,
+        &path,
+        &[("section", "person"), ("name", "x"), ("email", "")],
+    );
+    page.assert_status(422).assert_shows("value=\"x\"");
+    let person = [
+        ("section", "person"),
+        ("name", "bob"),
+        ("email", "bob@example.com"),
+    ];
+    let page = browser.submit(&page, &path, &person);
+    page.assert_status(200)
+        .assert_shows("Saved.")
+        .assert_shows("value=\"bob\"");
+    let page = browser.submit(&page, &path, &[("section", "disabled"), ("disabled", "yes")]);
+    page.assert_shows("tag bad").assert_shows("Enable");
+    browser
+        .open("/users?disabled=yes")
+        .assert_shows(">bob</a>")
+        .assert_hides(">root</a>");
+    let page = browser.submit(&page, &path, &[("section", "disabled"), ("disabled", "no")]);
+    page.assert_hides("tag bad");
+    let page = browser.submit(
+        &page,
+        &path,
+        &[("section", "password"), ("password", "another one")],
+    );
+    page.assert_shows("Saved.");
+
+    let page = browser.open(&format!("{path}/delete"));
+    page.assert_shows("What goes with the user");
+    let page = browser.submit(&page, &format!("{path}/delete"), &[]);
+    assert_eq!(page.path, "/users?note=deleted");
+    browser.open(&path).assert_status(404);
+}
+
+#[test]
+fn administrators_are_not_offered_to_disable_or_delete_themselves() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let own = root.query("user.search", &json!({ "query": "root" })).data()[0]["id"].clone();
+    let path = format!("/users/{}", own.as_str().unwrap());
+    let page = browser.open(&path);
+    page.assert_shows("This is you.")
+        .assert_hides("value=\"disabled\"")
+        .assert_hides(&format!("{path}/delete"));
+    assert_eq!(browser.open(&format!("{path}/delete")).path, "/profile/delete");
+    let page = browser.submit(&page, &path, &[("section", "disabled"), ("disabled", "yes")]);
+    page.assert_status(422)
+        .assert_shows("The last administrator cannot be disabled");
+}
+
+#[test]
+fn a_group_gives_permissions_to_members_found_by_search() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/groups/new");
+    let page = browser.submit(&page, "/groups/new", &[("name", "")]);
+    page.assert_status(422);
+    assert_eq!(
+        page.problem("name").as_deref(),
+        Some("must have 1 to 64 characters, got 0")
+    );
+    let page = browser.submit(&page, "/groups/new", &[("name", HOSTILE)]);
+    page.assert_status(200)
+        .assert_shows("Created.")
+        .assert_shows(&escaped(HOSTILE))
+        .assert_hides("<script>alert");
+    let path = page.path.split('?').next().unwrap().to_owned();
+    let permissions = [
+        ("section", "permissions"),
+        ("permissions", "app-create"),
+        ("permissions", "board-view-all"),
+    ];
+    let page = browser.submit(&page, &path, &permissions);
+    page.assert_shows("Saved.")
+        .assert_shows("value=\"app-create\" checked");
+    let own = root.query("user.search", &json!({ "query": "root" })).data()[0]["id"].clone();
+    let page = browser.open(&format!("{path}?q=ROO"));
+    page.assert_shows("Add root");
+    let add = [
+        ("section", "add"),
+        ("userId", own.as_str().unwrap()),
+        ("q", "roo"),
+    ];
+    let page = browser.submit(&page, &path, &add);
+    page.assert_shows("Remove root").assert_shows("1 member");
+    browser
+        .open("/groups")
+        .assert_shows("Create apps")
+        .assert_shows("1 member");
+    let page = browser.submit(&page, &path, &[("section", "name"), ("name", "family")]);
+    page.assert_shows("<h1 class=\"broken\">family</h1>");
+    let page = browser.open(&format!("{path}/delete"));
+    page.assert_shows("Its 1 member loses what the group permitted.");
+    let page = browser.submit(&page, &format!("{path}/delete"), &[]);
+    assert_eq!(page.path, "/groups?note=deleted");
+    browser.open(&path).assert_status(404);
+    let groups = root.query("group.getAll", &Value::Null).data();
+    let admins = groups.as_array().unwrap()[0]["id"].as_str().unwrap();
+    let path = format!("/groups/{admins}");
+    let page = browser.open(&path);
+    browser
+        .submit(&page, &path, &[("section", "permissions")])
+        .assert_status(422)
+        .assert_shows("This would take admin from the last administrator");
+}
+
+#[test]
+fn the_link_of_an_invite_is_shown_once_and_registers_a_user() {
+    let server = Portico::start();
+    administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/invites");
+    let page = browser.submit(&page, "/invites", &[("until", "soon")]);
+    page.assert_status(422);
+    assert!(page.problem("until").is_some());
+    let page = browser.submit(&page, "/invites", &[("lasts", "week"), ("until", "")]);
+    page.assert_status(200).assert_shows("The invite is ready");
+    let (_, rest) = page.html.split_once("value=\"http://").expect("a link");
+    let link = rest.split('"').next().unwrap().replace("&#38;", "&");
+    let path = &link[link.find('/').unwrap()..];
+    browser
+        .open("/invites")
+        .assert_hides("token=")
+        .assert_shows("1 open invite");
+
+    let guest = Browser::new(&server);
+    let page = guest.open(path);
+    let (_, query) = path.split_once('?').unwrap();
+    let value = |name: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let found = pairs.find(|(key, _)| *key == name).unwrap().1;
+        found.replace("%2D", "-").replace("%5F", "_")
+    };
+    let (invite, token) = (value("invite"), value("token"));
+    let fields = [
+        ("username", "guest"),
+        ("password", PASSWORD),
+        ("email", "guest@example.com"),
+        ("invite", &invite),
+        ("token", &token),
+    ];
+    assert_eq!(guest.submit(&page, "/register", &fields).path, "/");
+    guest.open("/profile").assert_shows("value=\"guest\"");
+
+    let page = browser.open("/invites");
+    let page = browser.submit(&page, "/invites", &[("lasts", "day")]);
+    let (_, rest) = page
+        .html
+        .split_once("href=\"/invites/")
+        .expect("a link to delete");
+    let path = format!("/invites/{}", rest.split('"').next().unwrap());
+    let page = browser.open(&path);
+    assert_eq!(browser.submit(&page, &path, &[]).path, "/invites?note=deleted");
+    browser.open(&path).assert_status(404);
+}
+
+#[test]
+fn a_key_of_another_user_is_shown_once_and_deleted() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let bob = root.user("bob").id;
+    let browser = Browser::of(&server, "root");
+    browser
+        .open("/keys/new?q=bo")
+        .assert_shows(&format!("/keys/new?user={bob}"));
+    let page = browser.open(&format!("/keys/new?user={bob}"));
+    page.assert_shows("For bob");
+    let fields = [("user", &*bob), ("name", HOSTILE), ("lasts", "never")];
+    let page = browser.submit(&page, "/keys/new", &fields);
+    page.assert_status(200)
+        .assert_shows("The key is ready")
+        .assert_shows("id=\"api-key\"");
+    let list = browser.open("/keys");
+    list.assert_shows(&escaped(HOSTILE))
+        .assert_shows(">bob<")
+        .assert_hides("id=\"api-key\"")
+        .assert_hides("<script>alert");
+    let (_, rest) = list
+        .html
+        .split_once(&format!("href=\"/users/{bob}"))
+        .expect("its user");
+    let (_, rest) = rest.split_once("href=\"/keys/").expect("a link to delete");
+    let path = format!("/keys/{}", rest.split('"').next().unwrap());
+    let page = browser.open(&path);
+    page.assert_shows(&escaped(HOSTILE)).assert_shows("bob");
+    assert_eq!(browser.submit(&page, &path, &[]).path, "/keys?note=deleted");
+    browser.open("/keys").assert_hides(&escaped(HOSTILE));
+}
+
+#[test]
+fn pages_of_administrators_are_refused_to_others_and_ask_visitors_to_sign_in() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let bob = root.user("bob").id;
+    let browser = Browser::of(&server, "bob");
+    let user = format!("/users/{bob}");
+    for path in [
+        "/users",
+        "/users/new",
+        &user,
+        "/invites",
+        "/groups",
+        "/groups/new",
+        "/keys",
+        "/keys/new",
+        "/audit",
+        "/state",
+        "/state/export.json",
+    ] {
+        browser.open(path).assert_status(403);
+        let visitor = Browser::new(&server).open(path);
+        assert!(visitor.path.starts_with("/sign-in"), "{path}: {}", visitor.path);
+    }
+    browser
+        .open("/profile")
+        .assert_status(200)
+        .assert_hides("href=\"/users\"");
+}
