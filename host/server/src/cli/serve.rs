@@ -1,6 +1,6 @@
 //! `portico serve`.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -16,6 +16,8 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
+    apply::apply_at_start,
+    document::Document,
     front::FrontSettings,
     host::Host,
     ldap::LdapArgs,
@@ -44,6 +46,10 @@ pub struct Serve {
         default_missing_value = "true"
     )]
     watch: Option<bool>,
+    /// Apply this document before serving, as `portico apply` does. If it breaks a rule, nothing is
+    /// changed and the host does not start
+    #[arg(long, env = "PORTICO_APPLY", value_name = "FILE")]
+    apply: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
@@ -72,24 +78,47 @@ impl Serve {
             Some(listen) => listen,
             None => DEFAULT_LISTEN.parse()?,
         };
+        let document = self.apply.or_else(|| settings.apply.clone());
+        let document = document.filter(|file| !file.as_os_str().is_empty());
+        let document = document.map(|file| Document::read(&file)).transpose()?;
         settings.start_log(false)?;
-        let (_data, damage) = block_on(serve(settings, listen, limits, watch))?;
+        let start = Start {
+            listen,
+            limits,
+            watch,
+            document,
+        };
+        let (_data, damage) = block_on(serve(settings, start))?;
         damage.map_or(Ok(()), Err)
     }
 }
 
-/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
-/// the database, if that is why the host stopped.
-async fn serve(
-    settings: Settings,
+/// How to start, beside what every command on data needs.
+struct Start {
     listen: SocketAddr,
     limits: HttpLimits,
     watch: bool,
-) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
+    /// Applied before the first request is accepted.
+    document: Option<Document>,
+}
+
+/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
+/// the database, if that is why the host stopped.
+async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let Start {
+        listen,
+        limits,
+        watch,
+        document,
+    } = start;
     let host = Host::open(&settings).await?;
+    if let Some(document) = document {
+        document.complain_of_unknown_keys();
+        apply_at_start(&host, &document).await?;
+    }
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;

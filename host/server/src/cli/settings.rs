@@ -33,6 +33,7 @@ pub struct Settings {
     pub database: Option<String>,
     pub component: Option<PathBuf>,
     pub watch: Option<bool>,
+    pub apply: Option<PathBuf>,
     pub cache: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<LogFormat>,

@@ -100,6 +100,7 @@ pub(super) static ROWS: &[Row] = &[
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
+        .at("GET", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
     mutation(
         "board.create",
@@ -108,6 +109,7 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(create(call)),
     )
     .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .at("POST", "/api/boards")
     .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "board.update",
@@ -134,9 +136,11 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(share(call)),
     )
     .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
+    .at("PUT", "/api/boards/{boardId}/shares")
     .refuses(&[Code::NotFound]),
     mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
         .about("Deletes a board. Users whose home board it was have none.")
+        .at("DELETE", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
 ];
 
