@@ -5,6 +5,7 @@ mod apps;
 mod audit;
 mod backup;
 mod call;
+mod compat;
 mod component;
 mod copy;
 mod copy_places;

@@ -17,6 +17,7 @@ use tracing::{error, info, warn};
 
 use super::{
     apply::apply_at_start,
+    compat::CompatSettings,
     document::Document,
     front::FrontSettings,
     host::Host,
@@ -60,6 +61,8 @@ pub struct Serve {
     ldap: LdapArgs,
     #[command(flatten)]
     oidc: OidcArgs,
+    #[command(flatten)]
+    compat: CompatSettings,
 }
 
 impl Serve {
@@ -68,6 +71,7 @@ impl Serve {
         settings.http = self.front.over(&settings.http);
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
+        settings.compat = self.compat.over(&settings.compat);
         let settings = settings.with(self.host)?;
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
@@ -173,7 +177,10 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     } = host;
     let audit = service.audit.clone();
     let live = HotSwap::from(service);
-    let router = http::router(live.clone(), http);
+    let router = match settings.compat.homarr {
+        Some(true) => portico_compat::layer(http::router(live.clone(), http.clone()), &http),
+        Some(false) | None => http::router(live.clone(), http),
+    };
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();
     let signals = async {
