@@ -414,6 +414,10 @@ pub static TABLE: &[Row] = &[
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
     mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
         .weight(9),
+    query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(5),
+    mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
+    query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(5),
+    mutation("extras.saveOfBoard", ADMIN, |it| json!({"id": it.spare_board(), "extras": it.name()})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),

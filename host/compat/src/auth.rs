@@ -86,7 +86,7 @@ fn csrf(caller: &Caller) -> Result<Response, Failure> {
 /// `GET /api/auth/providers`: those that are on, by id.
 async fn providers(caller: &Caller) -> Result<Response, Failure> {
     let reply = caller.send(Method::GET, "/api/auth/providers", None).await?;
-    let listed = reply.json();
+    let listed = reply.json().await;
     let Value::Array(listed) = listed else {
         return Ok(as_it_is(reply));
     };
@@ -118,7 +118,7 @@ async fn session(caller: &Caller) -> Result<Response, Failure> {
     if reply.status != StatusCode::OK {
         return Ok(as_it_is(reply));
     }
-    let mut session = reply.json();
+    let mut session = reply.json().await;
     session["expires"] = match &session["expiresAt"] {
         Value::Null => NEVER.into(),
         end => end.clone(),

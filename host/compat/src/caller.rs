@@ -12,7 +12,11 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use portico_model::error::Code;
 use serde_json::{Value, json};
-use tokio::{sync::OnceCell, time::timeout};
+use tokio::{
+    sync::{OnceCell, SemaphorePermit},
+    task::spawn_blocking,
+    time::timeout,
+};
 use tower::ServiceExt;
 
 use crate::{
@@ -22,7 +26,10 @@ use crate::{
 };
 
 /// The largest answer of Portico that is read to make another of it, in bytes.
-pub(crate) const LARGEST_ANSWER: usize = 16 << 20;
+pub(crate) const LARGEST_ANSWER: usize = 8 << 20;
+
+/// JSON of this many bytes and more is read on a thread that serves no requests.
+const LONG_TO_READ: usize = 256 << 10;
 
 /// The largest body of a caller who is not signed in, in bytes.
 const SMALL_BODY: usize = 16 << 10;
@@ -62,8 +69,13 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The body as JSON; null if it is none.
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_default()
+    pub async fn json(&self) -> Value {
+        if self.body.len() < LONG_TO_READ {
+            return serde_json::from_slice(&self.body).unwrap_or_default();
+        }
+        let body = self.body.clone();
+        let read = spawn_blocking(move || serde_json::from_slice(&body).unwrap_or_default());
+        read.await.unwrap_or_default()
     }
 }
 
@@ -85,6 +97,18 @@ impl Caller {
             extensions: self.extensions.clone(),
             session: OnceCell::new(),
         }
+    }
+
+    /// A body for the caller, which counts until it is read.
+    pub fn body(&self, text: String) -> Body {
+        portico_http::counted_body(&self.extensions, text)
+    }
+
+    /// Waits until this request may be worked on. Hold it while inputs and answers are in memory as values, and
+    /// not while the caller sends or reads.
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        let turn = self.compat.turns.acquire().await;
+        turn.map_err(|_| Failure::new(Code::ServiceUnavailable, "The service is stopping"))
     }
 
     pub fn headers(&self) -> &HeaderMap {
@@ -157,7 +181,7 @@ impl Caller {
             self.send(method, &format!("/api/trpc/{name}"), Some(&input))
                 .await?
         };
-        let mut answer = reply.json();
+        let mut answer = reply.json().await;
         if let Some(error) = answer.get_mut("error") {
             let error = match error.get_mut("json") {
                 Some(error) => error.take(),
@@ -218,7 +242,7 @@ impl Caller {
         let ask = async || {
             let reply = self.send(Method::GET, "/api/auth/session", None).await?;
             Ok(if reply.status == StatusCode::OK {
-                Ok(reply.json())
+                Ok(reply.json().await)
             } else {
                 Err(reply.status)
             })

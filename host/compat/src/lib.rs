@@ -13,6 +13,7 @@ mod auth;
 mod caller;
 mod cookies;
 mod form;
+mod href;
 mod outcome;
 mod procedures;
 mod rest;
@@ -23,17 +24,23 @@ use std::sync::Arc;
 
 use axum::{Router, extract::Request, response::Response};
 use portico_http::{HttpLimits, HttpSettings};
+use tokio::sync::Semaphore;
 
 use self::caller::Caller;
 
 /// A request with this header gets Portico's own answers.
 pub const NATIVE: &str = "portico-native";
 
+/// Requests that this layer works on at once; others wait. What passes through does not count.
+const AT_ONCE: usize = 16;
+
 /// What all requests share.
 struct Compat {
     /// Portico's own router.
     portico: Router,
     limits: HttpLimits,
+    /// Bounds the requests that are worked on here at once.
+    turns: Semaphore,
     /// Whether people reach the service over TLS.
     is_secure: bool,
     /// Where people reach the service, without a path at its end.
@@ -45,6 +52,7 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
     let compat = Arc::new(Compat {
         portico,
         limits: settings.limits.clone(),
+        turns: Semaphore::new(AT_ONCE),
         is_secure: settings.is_secure(),
         public_url: settings.public_url.as_ref().map(ToString::to_string),
     });
@@ -67,6 +75,10 @@ async fn answer(compat: Arc<Compat>, mut request: Request) -> Response {
         rest::answer(&compat, found, request).await
     } else {
         caller::pass_on(&compat, request).await
+    };
+    let response = match href::concerns(&path) {
+        true => href::shortened(&compat, response),
+        false => response,
     };
     cookies::repeat(&compat, response, has_alias)
 }

@@ -8,6 +8,8 @@ use axum::{
 use portico_model::error::Code;
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
+
 /// A call that succeeded, or one that was refused.
 pub(crate) type Outcome = Result<Output, Failure>;
 
@@ -92,10 +94,6 @@ impl Failure {
             .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    pub fn is(&self, code: Code) -> bool {
-        self.error["data"]["code"] == code.name()
-    }
-
     pub fn retry_after(&self) -> Option<&HeaderValue> {
         self.retry_after.as_ref()
     }
@@ -148,10 +146,11 @@ pub(crate) fn json_response(status: StatusCode, body: impl Into<Body>) -> Respon
 }
 
 /// The answer of a REST route.
-pub(crate) fn rest(outcome: Outcome, name: &str) -> Response {
+pub(crate) fn rest(caller: &Caller, outcome: Outcome, name: &str) -> Response {
     match outcome {
         Ok(output) => {
             let body = output.json.map(|json| json.to_string()).unwrap_or_default();
+            let body = caller.body(body);
             let mut response = json_response(StatusCode::OK, body);
             for cookie in output.cookies {
                 response.headers_mut().append(header::SET_COOKIE, cookie);

@@ -40,7 +40,9 @@ impl Call {
 
     async fn make(&self, caller: &Caller, method: &Method) -> Outcome {
         let input = self.input.clone();
-        let Some(procedure) = procedures::find(&self.name) else {
+        let wraps = self.is_superjson();
+        let procedure = procedures::find(&self.name).filter(|procedure| wraps || !procedure.is_portico_s);
+        let Some(procedure) = procedure else {
             let input = input.unwrap_or_else(superjson::undefined);
             return caller.call(method.clone(), &self.name, input).await;
         };
@@ -153,6 +155,7 @@ async fn answer_here(
         }
         caller.read(body).await?.to_vec()
     };
+    let _turn = caller.turn().await?;
     let input: Option<Value> = match text.is_empty() {
         true => None,
         false => Some(serde_json::from_slice(&text).map_err(|error| {
@@ -186,7 +189,7 @@ async fn answer_here(
         answers.push((status, retry_after, text));
     }
     let superjson = calls.iter().any(Call::is_superjson);
-    let mut response = assembled(answers, is_batch, streams, superjson);
+    let mut response = assembled(&caller, answers, is_batch, streams, superjson);
     for cookie in cookies {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
@@ -275,6 +278,7 @@ fn written(call: &Call, outcome: Outcome, place: Place) -> String {
 
 /// The answers as one response, in the order of their calls.
 fn assembled(
+    caller: &Caller,
     answers: Vec<(StatusCode, Option<HeaderValue>, String)>,
     is_batch: bool,
     streams: bool,
@@ -293,7 +297,7 @@ fn assembled(
     } else {
         (first, texts.concat())
     };
-    let mut response = json_response(status, body);
+    let mut response = json_response(status, caller.body(body));
     if let Some(seconds) = retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds);
     }

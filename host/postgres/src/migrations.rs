@@ -27,6 +27,10 @@ const MIGRATIONS: [Migration; NEWEST] = [
         sql: include_str!("migrations/0003_name_ranges.sql"),
         oldest: 2,
     },
+    Migration {
+        sql: include_str!("migrations/0005_extras.sql"),
+        oldest: 2,
+    },
 ];
 
 struct Migration {

@@ -25,6 +25,7 @@ mod credentials;
 mod dashboard;
 mod database;
 pub mod disk;
+mod extras;
 mod files;
 mod groups;
 mod health;

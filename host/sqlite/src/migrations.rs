@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tracing::info;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 9;
+pub(super) const NEWEST: usize = 10;
 
 const MIGRATIONS: [&str; NEWEST] = [
     include_str!("migrations/0001_initial.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; NEWEST] = [
         include_str!("migrations/0009_name_ranges.sql"),
         include_str!("fill_ranges.sql")
     ),
+    include_str!("migrations/0011_extras.sql"),
 ];
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.

@@ -1,7 +1,11 @@
 //! The procedures of Homarr that Portico has not, or has in another form.
 
+mod boards;
+mod extras;
 mod info;
+mod lists;
 mod users;
+mod view;
 
 use std::{future::Future, pin::Pin};
 
@@ -27,6 +31,19 @@ pub(crate) struct Procedure {
     pub name: &'static str,
     pub kind: Kind,
     pub run: Run,
+    /// Whether Portico has a procedure of this name, in another form. Clients that speak plain JSON are no
+    /// clients of Homarr: they get that one.
+    pub is_portico_s: bool,
+}
+
+impl Procedure {
+    /// Portico has a procedure of this name, too.
+    const fn instead(self) -> Self {
+        Self {
+            is_portico_s: true,
+            ..self
+        }
+    }
 }
 
 /// A procedure that only reads.
@@ -35,6 +52,7 @@ const fn query(name: &'static str, run: Run) -> Procedure {
         name,
         kind: Kind::Query,
         run,
+        is_portico_s: false,
     }
 }
 
@@ -44,12 +62,18 @@ const fn mutation(name: &'static str, run: Run) -> Procedure {
         name,
         kind: Kind::Mutation,
         run,
+        is_portico_s: false,
     }
 }
 
 /// The procedure of this name, if it is one of this crate.
 pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
-    let all = [info::PROCEDURES, users::PROCEDURES];
+    let all = [
+        boards::PROCEDURES,
+        info::PROCEDURES,
+        lists::PROCEDURES,
+        users::PROCEDURES,
+    ];
     all.into_iter().flatten().find(|procedure| procedure.name == name)
 }
 
