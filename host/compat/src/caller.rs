@@ -34,8 +34,10 @@ const LONG_TO_READ: usize = 256 << 10;
 /// The largest body of a caller who is not signed in, in bytes.
 const SMALL_BODY: usize = 16 << 10;
 
-/// Headers that describe the caller's own body and connection.
-const OF_THE_BODY: [header::HeaderName; 5] = [
+/// Headers that are about the caller's own body, and about the form of the answer to it.
+const OF_THE_REQUEST: [header::HeaderName; 7] = [
+    header::ACCEPT,
+    header::HeaderName::from_static("trpc-accept"),
     header::CONTENT_LENGTH,
     header::CONTENT_TYPE,
     header::TRANSFER_ENCODING,
@@ -135,7 +137,7 @@ impl Caller {
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers.clone();
         *request.extensions_mut() = self.extensions.clone();
-        for name in OF_THE_BODY {
+        for name in OF_THE_REQUEST {
             request.headers_mut().remove(name);
         }
         if let Some(body) = body {

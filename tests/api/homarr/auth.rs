@@ -1,6 +1,6 @@
 //! Auth.js as its web client (next-auth 5, `react.js`) and scripts use it.
 
-use portico_tests::{Answer, Client, PASSWORD, Portico};
+use portico_tests::{Answer, Client, PASSWORD, Portico, escape};
 use serde_json::json;
 
 use super::with_administrator;
@@ -22,8 +22,9 @@ fn sign_in(server: &Portico, form: &str, headers: &[(&str, &str)]) -> Answer {
 
 fn form(password: &str, callback: &str) -> String {
     format!(
-        "name=root&password={}&callbackUrl={callback}",
-        password.replace(' ', "%20")
+        "name=root&password={}&callbackUrl={}",
+        escape(password),
+        escape(callback)
     )
 }
 

@@ -1,6 +1,6 @@
 //! bryanboettcher/mcp-homarr and TETRA-2023/homarr-mcp at f85d551.
 
-use portico_tests::{Client, Fixtures, PASSWORD};
+use portico_tests::{Client, Fixtures, PASSWORD, escape};
 use serde_json::{Value, json};
 
 use super::{ask, homarr, read, tell, with_administrator};
@@ -29,7 +29,7 @@ fn mcp_homarr_signs_in_with_a_password_and_keeps_its_cookie() {
     // src/client.ts:69
     let form = format!(
         "name=testadmin&password={}&csrfToken={}",
-        PASSWORD.replace(' ', "+"),
+        escape(PASSWORD),
         token.as_str().expect("a token")
     );
     let headers = [

@@ -101,6 +101,7 @@ fn every_documented_refusal_can_be_produced() {
         ("session.delete", 404, by_id.clone()),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),
+        ("extras.ofUser", 404, by_id.clone()),
         ("extras.ofBoard", 404, by_id.clone()),
         ("extras.saveOfBoard", 404, json!({"id": MISSING, "extras": null})),
         ("group.createGroup", 409, json!({"name": "group"})),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{caller::Caller, outcome::Failure};
 
 /// The longest text that Portico keeps about a board, in characters.
-const MOST: usize = 512 << 10;
+const MOST: usize = 256 << 10;
 
 /// What is kept about a user.
 pub(super) async fn of_user(caller: &Caller, id: &str) -> Result<Map<String, Value>, Failure> {

@@ -22,7 +22,7 @@ use crate::{
 /// The longest text about a user, in characters.
 const MOST_OF_USER: usize = 8 << 10;
 /// The longest text about a board, in characters: a thousand items with their places.
-const MOST_OF_BOARD: usize = 512 << 10;
+const MOST_OF_BOARD: usize = 256 << 10;
 
 const OF_USER: Shape = Nullable(&Bounded(&Text, Bound::Length(0, MOST_OF_USER as u32)));
 const OF_BOARD: Shape = Nullable(&Bounded(&Text, Bound::Length(0, MOST_OF_BOARD as u32)));
@@ -50,7 +50,7 @@ pub(super) static ROWS: &[Row] = &[
             "What clients keep about a user. `FORBIDDEN`: another user's, for a caller without the permission \
              `admin`.",
         )
-        .refuses(&[Code::Forbidden]),
+        .refuses(&[Code::Forbidden, Code::NotFound]),
     mutation(
         "extras.saveOfUser",
         Record(&[
@@ -77,7 +77,7 @@ pub(super) static ROWS: &[Row] = &[
         "extras.saveOfBoard",
         Record(&[
             required("id", Text).about("Which board: its id."),
-            required("extras", OF_BOARD).about("What is kept, at most 524,288 characters; null: nothing."),
+            required("extras", OF_BOARD).about("What is kept, at most 262,144 characters; null: nothing."),
         ]),
         Nothing,
         |call| Box::pin(save_of_board(call)),
@@ -104,7 +104,10 @@ async fn of_user(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     check_own(&call, &input.id)?;
     let mut transaction = call.begin(Access::Read).await?;
-    let extras = transaction.get_extras(&ExtrasOf::User(input.id)).await?;
+    let of = ExtrasOf::User(input.id.clone());
+    let extras = transaction.get_extras(&of).await?;
+    let is_there = extras.is_some() || transaction.get_session_user(&input.id).await?.is_some();
+    found(is_there, "User")?;
     json(&Extras { extras })
 }
 
