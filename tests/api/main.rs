@@ -11,6 +11,7 @@ mod bad_input;
 mod clients;
 mod dashboard;
 mod disabled;
+mod homarr;
 mod icon_files;
 mod icons;
 mod keys_and_invites;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use portico_tests::{
-    Client, Finished, Fixtures, PASSWORD, Portico, administrator, command, run, under_limit,
+    Builder, Client, Finished, Fixtures, PASSWORD, Portico, administrator, command, run, under_limit,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -380,6 +380,91 @@ fn a_running_host_takes_and_gives_documents() {
         server.sign_in("ada", PASSWORD).get("/api/auth/session").json()["user"]["name"],
         json!("ada")
     );
+}
+
+#[test]
+fn a_difference_between_the_dashboard_and_a_document_has_an_exit_code_of_its_own() {
+    let home = Home::new();
+    let diff = |arguments: &[&str]| home.portico("data", &[&["diff"], arguments].concat(), "");
+    let differs = diff(&["home.yaml"]);
+    assert_eq!(differs.status.code(), Some(2), "{}", differs.text());
+    assert_says(&differs.stdout, &["+ group admins\n", "7 created", "dry run"]);
+    assert!(!home.export("data").contains("name:"), "something was written");
+
+    home.apply(&["home.yaml"]).succeeded();
+    assert_says(
+        &diff(&["home.yaml", "--prune"]).succeeded(),
+        &["Nothing to change"],
+    );
+    home.write("less.yaml", "apps: [{id: nas, name: Storage}]\n");
+    assert_says(
+        &diff(&["less.yaml"]).succeeded(),
+        &["1 app is not in the document"],
+    );
+    let pruned = diff(&["less.yaml", "--prune", "--json"]);
+    assert_eq!(pruned.status.code(), Some(2), "{}", pruned.text());
+    let report: Value = serde_json::from_str(&pruned.stdout).expect("JSON");
+    assert_eq!(report["removed"][0]["name"], "Jellyfin");
+    assert!(home.export("data").contains("Jellyfin"), "something was removed");
+
+    home.write("bad.yaml", "apps:\n  - name: a\n    href: nonsense\n");
+    let refused = diff(&["bad.yaml"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", refused.text());
+    assert_says(&refused.stderr, &["bad.yaml:3: apps[0].href must be"]);
+}
+
+#[test]
+fn a_host_applies_a_document_before_it_serves() {
+    let home = Home::new();
+    let file = home.folder.path().join("home.yaml");
+    let mut server = Builder::default()
+        .argument("--apply")
+        .argument(text(&file))
+        .start();
+    let ada = server.sign_in("ada", PASSWORD);
+    assert_eq!(
+        ada.get("/api/apps").assert_status(200).json()[0]["name"],
+        "Jellyfin"
+    );
+    assert_says(&server.log(), &["+ app Jellyfin", "7 created"]);
+    assert!(!server.log().contains(PASSWORD), "a password is shown");
+    // What has changed meanwhile is as the document says after the next start.
+    let id = ada.get("/api/apps").json()[0]["id"].clone();
+    let path = format!("/api/apps/{}", id.as_str().expect("an id"));
+    ada.send_json("PATCH", &path, &json!({"href": "https://other.example"}))
+        .assert_status(200);
+    server.restart();
+    let app = server
+        .anonymous()
+        .key(&server.sign_in("ada", PASSWORD).token)
+        .get(&path)
+        .json();
+    assert_eq!(app["href"], "https://jellyfin.example");
+}
+
+#[test]
+fn a_host_does_not_start_with_a_document_that_breaks_a_rule() {
+    let home = Home::new();
+    let good = home.apply(&["home.yaml"]);
+    good.succeeded();
+    let before = home.export("data");
+    let bad = "apps:\n  - {id: nas, name: Renamed}\n  - name: a\n    href: nonsense\n";
+    home.write("bad.yaml", bad);
+    let by_apply = home.apply(&["bad.yaml"]).failed();
+    let words = by_apply.lines().nth(1).expect("a broken rule");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--apply", "bad.yaml"];
+    let said = home.portico("data", &serve, "").failed();
+    assert_says(&said, &["cannot apply bad.yaml", "nothing was changed", words]);
+    assert!(words.contains("bad.yaml:4: apps[1].href must be"), "{words}");
+    let said = home
+        .portico(
+            "data",
+            &["serve", "--listen", "127.0.0.1:0", "--apply", "none.yaml"],
+            "",
+        )
+        .failed();
+    assert_says(&said, &["cannot read none.yaml"]);
+    assert_eq!(home.export("data"), before);
 }
 
 fn text(path: &Path) -> &str {

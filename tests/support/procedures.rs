@@ -159,13 +159,13 @@ impl Row {
         let (method, template) = self.rest.expect("a route");
         let mut input = input.clone();
         let mut path = template.to_owned();
-        if let (Some(start), Some(end)) = (template.find('{'), template.find('}')) {
+        while let (Some(start), Some(end)) = (path.find('{'), path.find('}')) {
             // The route's name for the id is not always the procedure's.
-            let name = &template[start + 1..end];
+            let name = &path[start + 1..end];
             let keys = input.as_object_mut().expect("an object");
             let id = keys.remove(name).or_else(|| keys.remove("id")).expect("the id");
             let id = escape(id.as_str().expect("a text"));
-            path = format!("{}{id}{}", &template[..start], &template[end + 1..]);
+            path = format!("{}{id}{}", &path[..start], &path[end + 1..]);
         }
         match (method, &input) {
             ("GET" | "DELETE", Value::Object(keys)) if !keys.is_empty() => {
@@ -384,31 +384,40 @@ pub static TABLE: &[Row] = &[
         .rest("POST", "/api/invites").weight(25),
     mutation("invite.deleteInvite", ADMIN, |it| json!({"id": it.spare_invite()}))
         .rest("DELETE", "/api/invites/{id}").weight(8),
-    query("group.getAll", ADMIN, none),
-    mutation("group.createGroup", ADMIN, |it| json!({"name": it.name()})),
+    query("group.getAll", ADMIN, none).rest("GET", "/api/groups"),
+    mutation("group.createGroup", ADMIN, |it| json!({"name": it.name()})).rest("POST", "/api/groups"),
     mutation("group.rename", ADMIN, |it| json!({"groupId": it.spare_group(), "name": it.name()}))
         .rest("PATCH", "/api/groups/{groupId}"),
-    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()})).weight(10),
+    mutation("group.deleteGroup", ADMIN, |it| json!({"id": it.spare_group()}))
+        .rest("DELETE", "/api/groups/{groupId}").weight(10),
     mutation("group.savePermissions", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]})).weight(25),
+        |it| json!({"groupId": it.spare_group(), "permissions": ["app-create"]}))
+        .rest("PUT", "/api/groups/{groupId}/permissions").weight(25),
     mutation("group.addMember", ADMIN,
-        |it| json!({"groupId": it.spare_group(), "userId": it.user()})).weight(35),
+        |it| json!({"groupId": it.spare_group(), "userId": it.user()}))
+        .rest("PUT", "/api/groups/{groupId}/members/{userId}").weight(35),
     mutation("group.removeMember", ADMIN, |it| {
         let (group, user) = it.membership();
         json!({"groupId": group, "userId": user})
-    }),
+    }).rest("DELETE", "/api/groups/{groupId}/members/{userId}"),
     query("board.getAll", ADMIN, none).weight(10),
     query("board.getVisible", Everyone, none).rest("GET", "/api/boards"),
-    query("board.byId", Everyone, |it| json!({"id": it.board()})).weight(30),
+    query("board.byId", Everyone, |it| json!({"id": it.board()})).rest("GET", "/api/boards/{id}").weight(30),
     mutation("board.create", ADMIN, |it|
         json!({"name": it.name(), "isPublic": false, "items": [{"kind": "app", "appId": it.app()}]}))
-        .weight(22),
+        .rest("POST", "/api/boards").weight(22),
     mutation("board.update", ADMIN, |it|
         json!({"id": it.spare_board(), "name": it.name(), "isPublic": it.flag(),
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
     mutation("board.share", ADMIN, |it|
-        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]})).weight(40),
-    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).weight(9),
+        json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]}))
+        .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
+    mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
+        .weight(9),
+    query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(5),
+    mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
+    query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(5),
+    mutation("extras.saveOfBoard", ADMIN, |it| json!({"id": it.spare_board(), "extras": it.name()})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),

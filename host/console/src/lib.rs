@@ -44,18 +44,16 @@ struct Console {
     read_yaml: Option<ReadYaml>,
 }
 
-/// The API's router with the console's pages in front of it: `/`, `/sign-in`, `/apps` and so on. Requests for all
-/// other paths go to the API.
+/// The console's pages: `/`, `/sign-in`, `/apps` and so on. Requests for other paths need the API's router as the fallback.
 ///
 /// `api` is the router of `portico-http`; requests must carry what it expects of them (the peer's address as
 /// `ConnectInfo`, if it is to know addresses).
-pub fn router(api: Router, settings: ConsoleSettings) -> Router {
+pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
-        api: api.clone(),
+        api,
         is_secure: settings.is_secure,
         read_yaml: settings.read_yaml,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
-    let pages = surround(pages.merge(assets::routes()), &settings.limits);
-    Router::new().merge(pages).fallback_service(api)
+    surround(pages.merge(assets::routes()), &settings.limits)
 }

@@ -39,6 +39,8 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    body::Body,
+    http::Extensions,
     middleware::from_fn_with_state,
     routing::{any, get, post},
 };
@@ -113,6 +115,15 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
         .route("/api/health/ready", get(health::ready).fallback(only_get));
     let table = &http.live.service().table;
     rest::routes(table).fold(router, |router, (path, methods)| router.route(path, methods))
+}
+
+/// A body for the client of the request with these extensions. Until that client has read it, it counts as an
+/// answer that waits ([`HttpLimits::unsent`]), like those of [`router`].
+pub fn counted_body(extensions: &Extensions, text: String) -> Body {
+    match extensions.get::<Arc<outgoing::Connection>>() {
+        Some(connection) => pieces::body(connection, text),
+        None => Body::from(text),
+    }
 }
 
 /// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a

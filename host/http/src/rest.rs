@@ -14,7 +14,7 @@ use axum::{
 };
 use portico_model::error::{Code, Error};
 use portico_service::{
-    procedures::{Output, Procedure},
+    procedures::{Output, Procedure, Route},
     sender::Sender,
     shape::Shape,
     table::Table,
@@ -32,32 +32,35 @@ use super::{
     state::{Http, Shared},
 };
 
+/// The parameters of a path and their values, in order.
+type Parameters = Vec<(&'static str, String)>;
+
 /// Every path with its methods.
 pub(super) fn routes(table: &Table) -> impl Iterator<Item = (&'static str, MethodRouter<Arc<Http>>)> {
-    let mut paths: BTreeMap<&'static str, Vec<(&'static str, Arc<Procedure>)>> = BTreeMap::new();
+    let mut paths: BTreeMap<&'static str, Vec<(Route, Arc<Procedure>)>> = BTreeMap::new();
     for procedure in table.iter() {
         if let Some(route) = procedure.route {
-            paths
-                .entry(route.path)
-                .or_default()
-                .push((route.method, procedure.clone()));
+            let known = paths.keys().find(|path| route.is_at(path)).copied();
+            let methods = paths.entry(known.unwrap_or(route.path)).or_default();
+            methods.push((route, procedure.clone()));
         }
     }
     paths.into_iter().map(|(path, methods)| {
-        let mut allowed: Vec<_> = methods.iter().map(|(method, _)| *method).collect();
+        let mut allowed: Vec<_> = methods.iter().map(|(route, _)| route.method).collect();
         if allowed.contains(&"GET") {
             allowed.push("HEAD");
         }
         let allowed: Arc<str> = allowed.join(",").into();
         let mut router = MethodRouter::new();
-        for (method, procedure) in methods {
+        for (route, procedure) in methods {
             let handler = move |State(http): State<Shared>,
                                 Extension(id): Extension<RequestId>,
                                 parameters: Result<RawPathParams, RawPathParamsRejection>,
                                 request: Request| async move {
+                let parameters = named(&route, parameters);
                 answer(&http, id, &procedure, parameters, request).await
             };
-            router = router.merge(on(filter(method), handler));
+            router = router.merge(on(filter(route.method), handler));
         }
         (
             path,
@@ -77,11 +80,18 @@ fn filter(method: &str) -> MethodFilter {
     }
 }
 
+/// The values of a path's parameters, under this route's names for them.
+fn named(route: &Route, values: Result<RawPathParams, RawPathParamsRejection>) -> Result<Parameters, Error> {
+    let values = values.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"))?;
+    let values = values.iter().map(|(_, value)| value.to_owned());
+    Ok(route.parameters().zip(values).collect())
+}
+
 async fn answer(
     http: &Shared,
     id: RequestId,
     procedure: &Arc<Procedure>,
-    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    parameters: Result<Parameters, Error>,
     request: Request,
 ) -> Response {
     let connection = http.connection(request.extensions());
@@ -101,7 +111,7 @@ async fn call<'a>(
     http: &'a Shared,
     id: &RequestId,
     procedure: &Arc<Procedure>,
-    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    parameters: Result<Parameters, Error>,
     request: Request,
     connection: &Connection,
 ) -> Result<(Output, List<'a>), Error> {
@@ -124,9 +134,8 @@ async fn call<'a>(
         let limit = InputLimit::of(&http.limits, [&**procedure]);
         read_json(http, &parts.headers, body, limit).await
     };
-    let parameters = parameters.map_err(|_| Error::new(Code::BadRequest, "Invalid URL-encoding in the path"));
     match (&mut input, parameters) {
-        (Ok(input), Ok(parameters)) => put_parameters(input, &parameters),
+        (Ok(input), Ok(parameters)) => put_parameters(input, parameters),
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
@@ -141,13 +150,16 @@ async fn call<'a>(
     Ok((output, list))
 }
 
-fn put_parameters(input: &mut Option<Value>, parameters: &RawPathParams) {
-    let mut parameters = parameters.iter().peekable();
-    if parameters.peek().is_none() {
+fn put_parameters(input: &mut Option<Value>, parameters: Parameters) {
+    if parameters.is_empty() {
         return;
     }
     // The procedure's shape refuses an input that is no object.
     if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
-        object.extend(parameters.map(|(key, value)| (key.to_owned(), value.into())));
+        object.extend(
+            parameters
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value.into())),
+        );
     }
 }

@@ -4,12 +4,12 @@
 use async_trait::async_trait;
 
 use super::transaction::{BlindWrite, PostgresTransaction};
-use super::{audit, boards, credentials, groups, invites, search_engines};
+use super::{audit, boards, credentials, extras, groups, invites, search_engines};
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser,
-    Shares,
+    DashboardTransaction, ExtrasOf, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session,
+    SessionUser, Shares,
 };
 
 #[async_trait]
@@ -180,6 +180,16 @@ impl DashboardTransaction for PostgresTransaction {
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let deleted = boards::delete(self.write().await?, id).await;
         self.ended(deleted).await
+    }
+
+    async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
+        let found = extras::get(self.read_once().await?, of).await;
+        self.ended(found).await
+    }
+
+    async fn set_extras(&mut self, of: &ExtrasOf, text: Option<&str>) -> Result<bool> {
+        let set = extras::set(self.write().await?, of, text).await;
+        self.ended(set).await
     }
 
     async fn insert_search_engine(

@@ -20,6 +20,7 @@ mod contract;
 pub mod copying;
 mod credentials;
 mod dashboard;
+mod extras;
 mod groups;
 mod health;
 mod invites;

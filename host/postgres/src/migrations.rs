@@ -30,7 +30,11 @@ const MIGRATIONS: [Migration; NEWEST] = [
     },
     Migration {
         // Hosts that do not know of it refuse imported keys until their first use.
-        sql: include_str!("migrations/0004_imported_keys.sql"),
+        sql: || include_str!("migrations/0004_imported_keys.sql").into(),
+        oldest: 2,
+    },
+    Migration {
+        sql: || include_str!("migrations/0005_extras.sql").into(),
         oldest: 2,
     },
 ];

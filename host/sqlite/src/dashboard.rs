@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::transaction::SqliteTransaction;
-use super::{audit, boards, credentials, groups, invites, search_engines};
+use super::{audit, boards, credentials, extras, groups, invites, search_engines};
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session, SessionUser,
-    Shares,
+    DashboardTransaction, ExtrasOf, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session,
+    SessionUser, Shares,
 };
 
 #[async_trait]
@@ -182,6 +182,17 @@ impl DashboardTransaction for SqliteTransaction {
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
         self.write_alone(move |db| boards::delete(db, &id)).await
+    }
+
+    async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
+        let of = of.clone();
+        self.scan(move |db| extras::get(db, &of)).await
+    }
+
+    async fn set_extras(&mut self, of: &ExtrasOf, text: Option<&str>) -> Result<bool> {
+        let (of, text) = (of.clone(), text.map(ToOwned::to_owned));
+        self.write_alone(move |db| extras::set(db, &of, text.as_deref()))
+            .await
     }
 
     async fn insert_search_engine(

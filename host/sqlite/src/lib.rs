@@ -24,6 +24,7 @@ mod credentials;
 mod dashboard;
 mod database;
 pub mod disk;
+mod extras;
 mod files;
 pub mod foreign;
 mod groups;

@@ -12,7 +12,7 @@ use tracing::info;
 use super::ranges;
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 10;
+pub(super) const NEWEST: usize = 11;
 
 fn migrations() -> [Cow<'static, str>; NEWEST] {
     [
@@ -26,6 +26,7 @@ fn migrations() -> [Cow<'static, str>; NEWEST] {
         include_str!("migrations/0008_disabled_users.sql").into(),
         ranges::migration().into(),
         include_str!("migrations/0010_imported_keys.sql").into(),
+        include_str!("migrations/0011_extras.sql").into(),
     ]
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardSummary, Credential, CredentialKey, Group, Invite, NewInvite, SearchEngine,
+    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NewInvite, SearchEngine,
     SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Access, Result};
@@ -120,6 +120,11 @@ pub trait DashboardTransaction: Transaction {
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool>;
     /// Removes a board; false if there is no such board.
     async fn delete_board(&mut self, id: &str) -> Result<bool>;
+
+    /// What clients keep about a user or a board; none if they keep nothing, or if there is no such record.
+    async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>>;
+    /// Replaces what clients keep about a user or a board, or removes it; false if there is no such record.
+    async fn set_extras(&mut self, of: &ExtrasOf, extras: Option<&str>) -> Result<bool>;
 
     /// Creates a search engine; false also if another has its short.
     async fn insert_search_engine(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use portico_model::{ColorScheme, Provider, Timestamp, time};
+use portico_model::{ColorScheme, Id, Provider, Timestamp, time};
 
 /// The SHA-256 of a secret, which is stored instead of the secret.
 pub type SecretHash = [u8; 32];
@@ -203,4 +203,13 @@ pub struct SearchEngine {
 pub fn hash_secret(secret: &str) -> SecretHash {
     use sha2::Digest;
     sha2::Sha256::digest(secret.as_bytes()).into()
+}
+
+/// The record about which clients keep something that Portico only keeps for them: a text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExtrasOf {
+    /// The user of this id.
+    User(Id),
+    /// The board of this id.
+    Board(Id),
 }

@@ -43,7 +43,7 @@ fn every_procedure_is_there_as_a_call_and_every_route_as_itself() {
     let server = Portico::start();
     let document = document(&server);
     let found: BTreeSet<_> = operations(&document)
-        .map(|(method, path, _)| format!("{} {path}", method.to_uppercase()))
+        .map(|(method, path, _)| format!("{} {}", method.to_uppercase(), unnamed(path)))
         .collect();
 
     let rows = run(command().args(["procedures", "--json"]), "").succeeded();
@@ -67,11 +67,39 @@ fn every_procedure_is_there_as_a_call_and_every_route_as_itself() {
         let name = row["name"].as_str().expect("a name");
         expected.insert(format!("{method} /api/trpc/{name}"));
         if let (Some(method), Some(path)) = (row["rest"]["method"].as_str(), row["rest"]["path"].as_str()) {
-            expected.insert(format!("{method} {path}"));
+            expected.insert(format!("{method} {}", unnamed(path)));
         }
     }
     assert!(rows.len() > 40, "{} procedures", rows.len());
     assert_eq!(found, expected);
+}
+
+/// A path without the names of its parameters, which do not change the route.
+fn unnamed(path: &str) -> String {
+    let parts = path
+        .split('/')
+        .map(|part| if part.starts_with('{') { "{}" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn no_two_paths_of_the_document_match_the_same_requests() {
+    let server = Portico::start();
+    let document = document(&server);
+    let paths: Vec<_> = operations(&document)
+        .map(|(_, path, _)| path.to_owned())
+        .collect();
+    let named: BTreeSet<_> = paths.iter().cloned().collect();
+    let shapes: BTreeSet<_> = paths.iter().map(|path| unnamed(path)).collect();
+    assert_eq!(named.len(), shapes.len(), "{named:?}");
+    for (_, path, operation) in operations(&document) {
+        let in_path = operation["parameters"].as_array().into_iter().flatten();
+        let in_path = in_path.filter(|parameter| parameter["in"] == "path");
+        for parameter in in_path {
+            let name = parameter["name"].as_str().expect("a name");
+            assert!(path.contains(&format!("{{{name}}}")), "{path} has no {name}");
+        }
+    }
 }
 
 #[test]

@@ -209,6 +209,8 @@ ask_first! {
     get_shares(id: &str) -> Option<Shares>;
     share_board(id: &str, users: &[String], groups: &[String]) -> bool;
     delete_board(id: &str) -> bool;
+    get_extras(of: &ExtrasOf) -> Option<String>;
+    set_extras(of: &ExtrasOf, extras: Option<&str>) -> bool;
     insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
     update_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
     list_search_engines() -> Vec<SearchEngine>;

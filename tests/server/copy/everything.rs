@@ -52,6 +52,10 @@ impl Everything {
                 &json!({"boardId": board, "users": [alice.id], "groups": [group]}),
             )
             .assert_done();
+        for (of, id) in [("User", &alice.id), ("Board", &board)] {
+            let extras = json!({"id": id, "extras": "{\"kept\": true}"});
+            admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
+        }
         admin.invite();
         server.sign_in("alice", PASSWORD);
         assert!(server.stop().status.success());

@@ -171,6 +171,11 @@ fn things(admin: &Recorded<Key>) {
     admin.mutate("group.rename", &name).assert_done();
     admin.query("icon.search", &json!({"query": "a"})).data();
     admin.query("board.byId", &json!({"id": board})).data();
+    for (of, id) in [("User", &user.id), ("Board", &board)] {
+        let extras = json!({"id": id, "extras": "{}"});
+        admin.mutate(&format!("extras.saveOf{of}"), &extras).assert_done();
+        admin.query(&format!("extras.of{of}"), &json!({"id": id})).data();
+    }
     let engine = admin.search_engine("Search", "s");
     let other = json!({
         "id": engine, "name": "Find", "short": "f", "urlTemplate": "https://find.example/%s", "iconUrl": "/find.svg",

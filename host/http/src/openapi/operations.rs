@@ -4,7 +4,7 @@
 use portico_model::error::Code;
 use portico_sandbox::{Access, Kind};
 use portico_service::{
-    procedures::{Procedure, method},
+    procedures::{self, Procedure, method},
     shape::{Field, Shape},
     words,
 };
@@ -42,10 +42,17 @@ impl Operations {
         let (in_path, others): (Vec<&Field>, Vec<&Field>) = fields
             .iter()
             .partition(|field| route.path.contains(&format!("{{{}}}", field.name)));
+        // An operation before this one may stand at the same path with other names for its parameters.
+        let known = self.paths.keys().find(|path| route.is_at(path)).cloned();
+        let path = known.unwrap_or_else(|| route.path.to_owned());
         let mut parameters: Vec<_> = in_path
             .iter()
             .map(|field| {
                 let mut parameter = self.parameter("path", field, scope);
+                let mut names = route.parameters().zip(procedures::parameters(&path));
+                if let Some((_, name)) = names.find(|(own, _)| *own == field.name) {
+                    parameter["name"] = name.into();
+                }
                 parameter["schema"]["minLength"] = 1.into();
                 parameter
             })
@@ -89,7 +96,7 @@ impl Operations {
             operation["parameters"] = parameters.into();
             errors::add_too_long(&mut operation);
         }
-        self.put(route.method, route.path, operation);
+        self.put(route.method, &path, operation);
     }
 
     /// A procedure as its procedure call.

@@ -26,6 +26,10 @@ const ABOUT: &[(&str, &str)] = &[
     ("BoardContent", "An app on a board, or a list of bookmarks."),
     ("BoardItem", "An app, or a list of bookmarks."),
     ("BoardSummary", "A board in a list."),
+    (
+        "Extras",
+        "What clients keep about a record where Portico has no field for it.",
+    ),
     ("ChangedEntry", "A record that existed and was changed."),
     ("CreatedApiKey", "A new API key."),
     ("EndedSessions", "The sessions that a call ended."),

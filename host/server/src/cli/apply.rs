@@ -1,20 +1,26 @@
-//! `portico apply`.
+//! `portico apply`, and what other commands share with it.
 
 use std::{io::IsTerminal, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
 use portico_sandbox::Kind;
+use portico_service::identity::Identity;
 use serde_json::Value;
+use tracing::info;
 
 use super::{
     difference::{Colours, difference},
     document::Document,
-    output::{complain, print, print_as_is},
+    host::Host,
+    local,
+    output::{print, print_as_is},
     settings::Settings,
     target::{ProcedureRef, Target},
     terminal,
 };
+
+const STATE_APPLY: &str = "state.apply";
 
 const HELP: &str = "\
 Creates the records that the document names and that do not exist, changes those that differ, and
@@ -52,31 +58,48 @@ pub struct Apply {
 impl Apply {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         let mut document = Document::read(&self.file)?;
-        let unknown = document.unknown_keys();
-        if !unknown.is_empty() {
-            complain(&format!("nothing reads these keys:\n  {}", unknown.join("\n  ")));
-        }
-        for (flag, key) in [(self.dry_run, "dryRun"), (self.prune, "prune")] {
-            if flag {
-                document.content.insert(key.into(), true.into());
-            }
-        }
-        let procedure = ProcedureRef {
-            name: "state.apply",
-            kind: Some(Kind::Mutation),
-        };
-        let input = Value::Object(document.content.clone());
-        let answer = self
-            .target
-            .call(settings, procedure, None, Some(input))
-            .map_err(|error| document.explain(error))?
-            .context("no answer to `state.apply`")?;
-        if self.json {
-            return print(&terminal::json(&answer)?);
-        }
-        let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let text = difference(&answer, &document.content, Colours(colours));
-        // `difference` has already escaped the text; escaping it here would remove its colours.
-        print_as_is(text.trim_end())
+        document.complain_of_unknown_keys();
+        document.set("dryRun", self.dry_run);
+        document.set("prune", self.prune);
+        let report = report(self.target, settings, &document)?;
+        show(&report, &document, self.json)
     }
+}
+
+/// Applies a document, and answers the report of `state.apply`.
+pub fn report(target: Target, settings: Settings, document: &Document) -> anyhow::Result<Value> {
+    let procedure = ProcedureRef {
+        name: STATE_APPLY,
+        kind: Some(Kind::Mutation),
+    };
+    target
+        .call(settings, procedure, None, Some(document.input()))
+        .map_err(|error| document.explain(error))?
+        .context("no answer to `state.apply`")
+}
+
+/// Prints a report.
+pub fn show(report: &Value, document: &Document, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return print(&terminal::json(report)?);
+    }
+    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let text = difference(report, &document.content, Colours(colours));
+    // `difference` has already escaped the text; escaping it here would remove its colours.
+    print_as_is(text.trim_end())
+}
+
+/// Applies a document as the operator, before `portico serve` accepts requests.
+pub async fn apply_at_start(host: &Host, document: &Document) -> anyhow::Result<()> {
+    let input = Some(document.input());
+    let report = local::run(&host.service, STATE_APPLY, &Identity::operator(), input)
+        .await
+        .map_err(|error| document.explain(error))
+        .with_context(|| format!("cannot apply {}", document.name()))?
+        .context("no answer to `state.apply`")?;
+    let text = difference(&report, &document.content, Colours(false));
+    for line in text.lines() {
+        info!("{}: {line}", document.name());
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::{
     cell::OnceCell,
+    fmt::Display,
     fs::File,
     io::Read,
     path::{Path, PathBuf},
@@ -17,6 +18,7 @@ use portico_service::{
 use serde_json::{Map, Value};
 
 use super::{
+    output::complain,
     remote::Refused,
     terminal::printable,
     yaml::{self, LineNumbers},
@@ -69,8 +71,33 @@ impl Document {
         }
     }
 
-    /// Keys that `state.apply` does not know, probably misspelt, each with its place.
-    pub fn unknown_keys(&self) -> Vec<String> {
+    /// Turns an option of `state.apply` on, or leaves it as the document has it.
+    pub fn set(&mut self, option: &str, is_on: bool) {
+        if is_on {
+            self.content.insert(option.into(), true.into());
+        }
+    }
+
+    /// The input of `state.apply`.
+    pub fn input(&self) -> Value {
+        Value::Object(self.content.clone())
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> impl Display {
+        self.file.display()
+    }
+
+    /// Warns of keys that `state.apply` does not know, which are probably misspelt.
+    pub fn complain_of_unknown_keys(&self) {
+        let unknown = self.unknown_keys();
+        if !unknown.is_empty() {
+            complain(&format!("nothing reads these keys:\n  {}", unknown.join("\n  ")));
+        }
+    }
+
+    /// Keys that `state.apply` does not know, each with its place.
+    fn unknown_keys(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(fields) = DOCUMENT.fields() {
             find_unknown(fields, &self.content, "", &mut found);

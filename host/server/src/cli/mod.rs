@@ -5,10 +5,12 @@ mod apps;
 mod audit;
 mod backup;
 mod call;
+mod compat;
 mod component;
 mod copy;
 mod copy_places;
 mod database;
+mod diff;
 mod difference;
 mod document;
 mod export;
@@ -73,6 +75,8 @@ enum Command {
     Call(call::Call),
     /// Make the dashboard match a document: groups, users, apps, search engines, boards
     Apply(apply::Apply),
+    /// Compare the dashboard with a document: the exit code says whether they differ
+    Diff(diff::Diff),
     /// Write the dashboard as a document that `portico apply` takes
     Export(export::Export),
     /// Copy the database into one file, also while a host uses it
@@ -104,6 +108,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Command::OpenApi(openapi) => openapi.run(),
         Command::Call(call) => call.run(settings),
         Command::Apply(apply) => apply.run(settings),
+        Command::Diff(diff) => return diff.run(settings),
         Command::Export(export) => export.run(settings),
         Command::Backup(backup) => backup.run(settings),
         Command::Import(import) => import.run(settings),

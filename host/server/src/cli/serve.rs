@@ -1,6 +1,6 @@
 //! `portico serve`.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -17,6 +17,9 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
+    apply::apply_at_start,
+    compat::CompatSettings,
+    document::Document,
     front::{FrontSettings, Switch},
     host::Host,
     icons::{self, IconArgs},
@@ -47,6 +50,10 @@ pub struct Serve {
         default_missing_value = "true"
     )]
     watch: Option<bool>,
+    /// Apply this document before serving, as `portico apply` does. If it breaks a rule, nothing is
+    /// changed and the host does not start
+    #[arg(long, env = "PORTICO_APPLY", value_name = "FILE")]
+    apply: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitSettings,
     #[command(flatten)]
@@ -59,6 +66,8 @@ pub struct Serve {
     ldap: LdapArgs,
     #[command(flatten)]
     oidc: OidcArgs,
+    #[command(flatten)]
+    compat: CompatSettings,
 }
 
 impl Serve {
@@ -68,6 +77,7 @@ impl Serve {
         settings.ldap = self.ldap.over(&settings.ldap);
         settings.oidc = self.oidc.over(&settings.oidc);
         self.icons.put_into(&mut settings.icons);
+        settings.compat = self.compat.over(&settings.compat);
         let settings = settings.with(self.host)?;
         let watch = self.watch.or(settings.watch).unwrap_or_default();
         ensure!(
@@ -78,24 +88,47 @@ impl Serve {
             Some(listen) => listen,
             None => DEFAULT_LISTEN.parse()?,
         };
+        let document = self.apply.or_else(|| settings.apply.clone());
+        let document = document.filter(|file| !file.as_os_str().is_empty());
+        let document = document.map(|file| Document::read(&file)).transpose()?;
         settings.start_log(false)?;
-        let (_data, damage) = block_on(serve(settings, listen, limits, watch))?;
+        let start = Start {
+            listen,
+            limits,
+            watch,
+            document,
+        };
+        let (_data, damage) = block_on(serve(settings, start))?;
         damage.map_or(Ok(()), Err)
     }
 }
 
-/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
-/// the database, if that is why the host stopped.
-async fn serve(
-    settings: Settings,
+/// How to start, beside what every command on data needs.
+struct Start {
     listen: SocketAddr,
     limits: HttpLimits,
     watch: bool,
-) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
+    /// Applied before the first request is accepted.
+    document: Option<Document>,
+}
+
+/// Returns the data directory, which must stay locked until the runtime has ended all its tasks, and the damage to
+/// the database, if that is why the host stopped.
+async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Option<anyhow::Error>)> {
     let hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let Start {
+        listen,
+        limits,
+        watch,
+        document,
+    } = start;
     let host = Host::open(&settings).await?;
+    if let Some(document) = document {
+        document.complain_of_unknown_keys();
+        apply_at_start(&host, &document).await?;
+    }
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen}; choose another address with --listen"))?;
@@ -159,11 +192,17 @@ async fn serve(
         is_secure: http.is_secure(),
         read_yaml: Some(|text| yaml::read(text).map_err(|error| format!("{error:#}"))),
     };
-    let mut router = http::router(live.clone(), http);
+    let api = http::router(live.clone(), http.clone());
+    let mut router = match settings.compat.homarr {
+        Some(true) => portico_compat::layer(api.clone(), &http),
+        Some(false) | None => api.clone(),
+    };
     if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
-        let icons = portico_icons::router(router.clone(), files);
-        router = portico_console::router(router.merge(http::surround(icons, &limits)), console);
+        let icons = http::surround(portico_icons::router(api.clone(), files), &limits);
+        router = portico_console::pages(api, console)
+            .merge(icons)
+            .fallback_service(router);
     }
     tokio::spawn(keep_current(file, watch, hangup, live));
     let (stop, stopped) = oneshot::channel();

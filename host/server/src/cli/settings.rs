@@ -17,8 +17,8 @@ use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 use super::{
-    apps::AppSettings, audit::AuditSettings, copy_places::CopySettings, front::FrontSettings,
-    layers::layered, ldap::LdapArgs, oidc::OidcArgs,
+    apps::AppSettings, audit::AuditSettings, compat::CompatSettings, copy_places::CopySettings,
+    front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
 };
 
 /// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
@@ -33,6 +33,7 @@ pub struct Settings {
     pub database: Option<String>,
     pub component: Option<PathBuf>,
     pub watch: Option<bool>,
+    pub apply: Option<PathBuf>,
     pub cache: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<LogFormat>,
@@ -52,6 +53,8 @@ pub struct Settings {
     pub apps: AppSettings,
     #[serde(default)]
     pub copy: CopySettings,
+    #[serde(default)]
+    pub compat: CompatSettings,
 }
 
 /// How much a client may send, and how slowly it may read; in the file under `[limits]`.

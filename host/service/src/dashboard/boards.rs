@@ -3,7 +3,7 @@
 //! Invariant: a board that the caller may not view is answered like one that does not exist.
 
 use portico_model::error::{Code, Error};
-use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary};
+use portico_storage::{Access, Authentication, Board, BoardItem, BoardSummary, DashboardTransaction};
 use serde::Deserialize;
 
 use super::{
@@ -100,6 +100,7 @@ pub(super) static ROWS: &[Row] = &[
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))
         .public()
         .about("A board that the caller may view. `NOT_FOUND`: there is none, or the caller may not view it.")
+        .at("GET", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
     mutation(
         "board.create",
@@ -108,6 +109,7 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(create(call)),
     )
     .about("Makes a board and answers its id. `NOT_FOUND`: no such app.")
+    .at("POST", "/api/boards")
     .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "board.update",
@@ -134,9 +136,11 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(share(call)),
     )
     .about("Sets with whom a board is shared. `NOT_FOUND`: no such board, user or group.")
+    .at("PUT", "/api/boards/{boardId}/shares")
     .refuses(&[Code::NotFound]),
     mutation("board.delete", ID, Nothing, |call| Box::pin(delete(call)))
         .about("Deletes a board. Users whose home board it was have none.")
+        .at("DELETE", "/api/boards/{id}")
         .refuses(&[Code::NotFound]),
 ];
 
@@ -188,13 +192,33 @@ async fn by_id(mut call: Call) -> Result<Output, Error> {
         .get_board(&input.id)
         .await?
         .ok_or_else(|| Error::not_found("Board"))?;
+    check_view(&call, &mut *transaction, &board).await?;
+    json(&board)
+}
+
+/// Refuses a caller who may not view this board, as if there were none.
+async fn check_view(
+    call: &Call,
+    transaction: &mut dyn DashboardTransaction,
+    board: &Board,
+) -> Result<(), Error> {
     let visible = match call.identity.user_id() {
         _ if board.board.is_public || call.identity.authentication == Authentication::Operator => true,
-        Some(user_id) => transaction.can_view_board(user_id, &input.id).await?,
+        Some(user_id) => transaction.can_view_board(user_id, &board.board.id).await?,
         None => false,
     };
-    found(visible, "Board")?;
-    json(&board)
+    found(visible, "Board")
+}
+
+/// Refuses a caller who may not view the board of this id, as if there were none.
+pub(super) async fn check_visible(
+    call: &Call,
+    transaction: &mut dyn DashboardTransaction,
+    id: &str,
+) -> Result<(), Error> {
+    let board = transaction.get_board(id).await?;
+    let board = board.ok_or_else(|| Error::not_found("Board"))?;
+    check_view(call, transaction, &board).await
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {

@@ -83,7 +83,8 @@ pub(super) static ROWS: &[Row] = &[
         )),
         |call| Box::pin(get_all(call)),
     )
-    .about("All groups with their permissions and members, by name."),
+    .about("All groups with their permissions and members, by name.")
+    .at("GET", "/api/groups"),
     mutation(
         "group.createGroup",
         Record(&[required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.")]),
@@ -91,6 +92,7 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(create(call)),
     )
     .about("Makes a group without permissions and members, and answers its id.")
+    .at("POST", "/api/groups")
     .refuses(&[Code::Conflict]),
     mutation(
         "group.rename",
@@ -108,6 +110,7 @@ pub(super) static ROWS: &[Row] = &[
         .about(
             "Deletes a group: its members lose what it permitted. `CONFLICT`: no administrator would remain.",
         )
+        .at("DELETE", "/api/groups/{id}")
         .refuses(&[Code::NotFound, Code::Conflict]),
     mutation(
         "group.savePermissions",
@@ -119,16 +122,19 @@ pub(super) static ROWS: &[Row] = &[
         |call| Box::pin(save_permissions(call)),
     )
     .about("Sets what the members of a group may do. `CONFLICT`: no administrator would remain.")
+    .at("PUT", "/api/groups/{groupId}/permissions")
     .refuses(&[Code::NotFound, Code::Conflict]),
     mutation("group.addMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(add_member(call))
     })
     .about("Adds a user to a group; does nothing for an existing member.")
+    .at("PUT", "/api/groups/{groupId}/members/{userId}")
     .refuses(&[Code::NotFound]),
     mutation("group.removeMember", MEMBERSHIP, Nothing, |call| {
         Box::pin(remove_member(call))
     })
     .about("Removes a user from a group. `CONFLICT`: no administrator would remain.")
+    .at("DELETE", "/api/groups/{groupId}/members/{userId}")
     .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 

@@ -7,6 +7,7 @@
 
 mod audit;
 mod boards;
+mod extras;
 mod groups;
 mod icons;
 mod invites;
@@ -29,6 +30,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         invites::ROWS,
         groups::ROWS,
         boards::ROWS,
+        extras::ROWS,
         search_engines::ROWS,
         icons::ROWS,
         onboarding::ROWS,

@@ -10,7 +10,7 @@ pub(crate) mod users;
 use self::row::Row;
 pub use self::{
     call::{Call, Output},
-    row::{MOST_VALUES, Procedure, Route, method},
+    row::{MOST_VALUES, Procedure, Route, method, parameters},
 };
 
 /// The rows of the component's procedures.

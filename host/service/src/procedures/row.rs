@@ -32,6 +32,29 @@ pub struct Route {
     pub path: &'static str,
 }
 
+impl Route {
+    /// The keys in its path, in order.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        parameters(self.path)
+    }
+
+    /// Whether both paths match the same requests: their parameters may have other names.
+    pub fn is_at(&self, path: &str) -> bool {
+        let plain = |part: &str| !part.starts_with('{');
+        let parts = self.path.split('/').zip(path.split('/'));
+        self.path.split('/').count() == path.split('/').count()
+            && parts
+                .into_iter()
+                .all(|(one, other)| one == other || !(plain(one) || plain(other)))
+    }
+}
+
+/// The names of the parameters in a path, in order.
+pub fn parameters(path: &str) -> impl Iterator<Item = &str> {
+    let parts = path.split('/');
+    parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
 /// The transports of a procedure.
 #[derive(Clone, Copy)]
 pub(crate) enum Transports {

@@ -1,7 +1,9 @@
 //! What is deleted with a record, and what stays.
 
 use portico_model::{HomeBoards, Provider, SearchPreferences};
-use portico_storage::{AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, NewInvite, hash_secret};
+use portico_storage::{
+    AccountKey, ApiKey, AppFilter, BoardItem, CredentialKey, ExtrasOf, NewInvite, hash_secret,
+};
 
 use crate::store::{Store, app, board, engine, session, subject, texts, user};
 
@@ -95,9 +97,53 @@ async fn fill(store: &Store) {
             default_search_engine_id: Some("engine".into()),
             open_in_new_tab: false,
         };
+        for of in [
+            ExtrasOf::User(id.into()),
+            ExtrasOf::Board(format!("board of {id}")),
+        ] {
+            assert!(writer.set_extras(&of, Some("{}")).await.unwrap());
+        }
         assert!(writer.set_search_preferences(id, &search).await.unwrap());
     }
     writer.commit().await.unwrap();
+}
+
+pub async fn extras_are_kept_with_their_record_and_go_with_it(store: &Store) {
+    fill(store).await;
+    let (user, board) = (
+        ExtrasOf::User("ann".into()),
+        ExtrasOf::Board("board of ann".into()),
+    );
+    let mut writer = store.write().await;
+    assert!(writer.set_extras(&user, Some("{\"a\": \"ä\"}")).await.unwrap());
+    assert!(writer.set_extras(&board, None).await.unwrap());
+    for missing in [
+        ExtrasOf::User("board of ann".into()),
+        ExtrasOf::Board("ann".into()),
+    ] {
+        assert!(!writer.set_extras(&missing, Some("{}")).await.unwrap());
+        assert!(!writer.set_extras(&missing, None).await.unwrap());
+    }
+    writer.commit().await.unwrap();
+
+    let mut reader = store.read().await;
+    let kept = reader.get_extras(&user).await.unwrap();
+    assert_eq!(kept.as_deref(), Some("{\"a\": \"ä\"}"));
+    assert_eq!(reader.get_extras(&board).await.unwrap(), None);
+    let other = ExtrasOf::Board("board of bob".into());
+    assert_eq!(reader.get_extras(&other).await.unwrap().as_deref(), Some("{}"));
+    drop(reader);
+
+    let mut writer = store.write().await;
+    assert!(writer.delete_user("ann").await.unwrap());
+    assert!(writer.delete_board("board of bob").await.unwrap());
+    writer.commit().await.unwrap();
+    let mut reader = store.read().await;
+    for gone in [&user, &other, &ExtrasOf::User("missing".into())] {
+        assert_eq!(reader.get_extras(gone).await.unwrap(), None);
+    }
+    let other = ExtrasOf::User("bob".into());
+    assert_eq!(reader.get_extras(&other).await.unwrap().as_deref(), Some("{}"));
 }
 
 pub async fn deleting_a_user_deletes_everything_that_is_theirs(store: &Store) {

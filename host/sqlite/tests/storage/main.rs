@@ -95,6 +95,7 @@ on_every_driver! {
         no_parallel_commit_is_lost
     }
     cascades {
+        extras_are_kept_with_their_record_and_go_with_it
         deleting_a_user_deletes_everything_that_is_theirs
         deleting_an_app_removes_it_from_every_board
         deleting_a_board_clears_it_as_home_board

@@ -42,7 +42,7 @@ const fn table(name: &'static str, key: usize, columns: &'static [&'static str])
 }
 
 /// Everything that is copied, in the order in which it is written.
-pub static TABLES: [Table; 16] = [
+pub static TABLES: [Table; 18] = [
     table(
         "app",
         1,
@@ -138,6 +138,8 @@ pub static TABLES: [Table; 16] = [
     ),
     table("board_user", 2, &["board_id", "user_id"]),
     table("board_group", 2, &["board_id", "group_id"]),
+    table("user_extras", 1, &["user_id", "extras"]),
+    table("board_extras", 1, &["board_id", "extras"]),
     table(
         "audit",
         1,

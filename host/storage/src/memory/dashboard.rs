@@ -9,8 +9,8 @@ use super::transaction::MemoryTransaction;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, Group, Invite, Named, NewInvite,
-    SearchEngine, SecretHash, Session, SessionUser, Shares,
+    ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, Named,
+    NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Error, Result};
 use portico_model::Timestamp;
@@ -327,6 +327,28 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_board(id)))
+    }
+
+    async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {
+        Ok(self.state.extras.get(of).cloned())
+    }
+
+    async fn set_extras(&mut self, of: &ExtrasOf, extras: Option<&str>) -> Result<bool> {
+        self.change(|state| {
+            let is_there = match of {
+                ExtrasOf::User(id) => state.users.contains_key(id),
+                ExtrasOf::Board(id) => state.boards.contains_key(id),
+            };
+            match extras {
+                Some(extras) if is_there => {
+                    state.extras.insert(of.clone(), extras.to_owned());
+                }
+                _ => {
+                    state.extras.remove(of);
+                }
+            }
+            Ok(is_there)
+        })
     }
 
     async fn insert_search_engine(

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::audit::{AuditEntry, AuditRow};
-use crate::dashboard_records::{ApiKey, Board, BoardItem, NewInvite, SearchEngine, SecretHash, Session};
+use crate::dashboard_records::{
+    ApiKey, Board, BoardItem, ExtrasOf, NewInvite, SearchEngine, SecretHash, Session,
+};
 use crate::driver::BOARD_PERMISSIONS;
 use crate::records::{
     ADMIN, Constraint, Error, NewUser, ProviderSubject, Result, StoredApp, UserFilter, Viewer,
@@ -26,6 +28,8 @@ pub(super) struct State {
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     pub boards: BTreeMap<Id, BoardRow>,
+    /// What clients keep about users and boards.
+    pub extras: BTreeMap<ExtrasOf, String>,
     pub search_engines: BTreeMap<Id, SearchEngineRow>,
     pub apps: BTreeMap<Id, StoredApp>,
     /// In the order in which they were added.
@@ -207,6 +211,7 @@ impl State {
         }
         self.password_versions.remove(id);
         self.disabled.remove(id);
+        self.extras.remove(&ExtrasOf::User(id.to_owned()));
         self.users.remove(id).is_some()
     }
 
@@ -222,6 +227,7 @@ impl State {
             clear(&mut user.home_board_id, id);
             clear(&mut user.mobile_home_board_id, id);
         }
+        self.extras.remove(&ExtrasOf::Board(id.to_owned()));
         self.boards.remove(id).is_some()
     }
 

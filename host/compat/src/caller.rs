@@ -1,0 +1,294 @@
+//! The caller of a request, for whom this crate calls Portico.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    response::Response,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portico_model::error::Code;
+use serde_json::{Value, json};
+use tokio::{
+    sync::{OnceCell, SemaphorePermit},
+    task::spawn_blocking,
+    time::timeout,
+};
+use tower::ServiceExt;
+
+use crate::{
+    Compat, form,
+    outcome::{Failure, Outcome, Output},
+    superjson,
+};
+
+/// The largest answer of Portico that is read to make another of it, in bytes.
+pub(crate) const LARGEST_ANSWER: usize = 8 << 20;
+
+/// JSON of this many bytes and more is read on a thread that serves no requests.
+const LONG_TO_READ: usize = 256 << 10;
+
+/// The largest body of a caller who is not signed in, in bytes.
+const SMALL_BODY: usize = 16 << 10;
+
+/// Headers that are about the caller's own body, and about the form of the answer to it.
+const OF_THE_REQUEST: [header::HeaderName; 7] = [
+    header::ACCEPT,
+    header::HeaderName::from_static("trpc-accept"),
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::TRANSFER_ENCODING,
+    header::EXPECT,
+    header::IF_NONE_MATCH,
+];
+
+/// Passes a request on as it is.
+pub(crate) async fn pass_on(compat: &Compat, request: Request) -> Response {
+    match compat.portico.clone().oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+/// The sender of a request.
+pub(crate) struct Caller {
+    pub compat: Arc<Compat>,
+    headers: HeaderMap,
+    extensions: Extensions,
+    /// Portico's answer about the session, once it was asked for.
+    session: OnceCell<Result<Value, StatusCode>>,
+}
+
+/// An answer of Portico.
+pub(crate) struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Reply {
+    /// The body as JSON; null if it is none.
+    pub async fn json(&self) -> Value {
+        if self.body.len() < LONG_TO_READ {
+            return serde_json::from_slice(&self.body).unwrap_or_default();
+        }
+        let body = self.body.clone();
+        let read = spawn_blocking(move || serde_json::from_slice(&body).unwrap_or_default());
+        read.await.unwrap_or_default()
+    }
+}
+
+impl Caller {
+    pub fn new(compat: &Arc<Compat>, parts: Parts) -> Self {
+        Self {
+            compat: compat.clone(),
+            headers: parts.headers,
+            extensions: parts.extensions,
+            session: OnceCell::new(),
+        }
+    }
+
+    /// The same sender, of whom Portico is asked again.
+    pub fn again(&self) -> Self {
+        Self {
+            compat: self.compat.clone(),
+            headers: self.headers.clone(),
+            extensions: self.extensions.clone(),
+            session: OnceCell::new(),
+        }
+    }
+
+    /// A body for the caller, which counts until it is read.
+    pub fn body(&self, text: String) -> Body {
+        portico_http::counted_body(&self.extensions, text)
+    }
+
+    /// Waits until this request may be worked on. Hold it while inputs and answers are in memory as values, and
+    /// not while the caller sends or reads.
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        let turn = self.compat.turns.acquire().await;
+        turn.map_err(|_| Failure::new(Code::ServiceUnavailable, "The service is stopping"))
+    }
+
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Where the caller reaches the service: the public URL, or the host of the request.
+    pub fn origin(&self) -> String {
+        if let Some(url) = &self.compat.public_url {
+            return url.trim_end_matches('/').to_owned();
+        }
+        let host = self.headers.get(header::HOST);
+        let host = host.and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+        format!("http://{host}")
+    }
+
+    /// Sends Portico a request in the caller's name.
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Reply, Failure> {
+        let uri: Uri = path
+            .parse()
+            .map_err(|_| Failure::new(Code::BadRequest, "The request is too large or not well formed"))?;
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = self.headers.clone();
+        *request.extensions_mut() = self.extensions.clone();
+        for name in OF_THE_REQUEST {
+            request.headers_mut().remove(name);
+        }
+        if let Some(body) = body {
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(header::CONTENT_TYPE, json);
+            *request.body_mut() = Body::from(body.to_string());
+        }
+        let (parts, body) = pass_on(&self.compat, request).await.into_parts();
+        let body = Limited::new(body, LARGEST_ANSWER).collect().await;
+        let body = body.map_err(|_| {
+            let message = "The answer is too large to be given in this form";
+            Failure::new(Code::PayloadTooLarge, message)
+        })?;
+        Ok(Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.to_bytes(),
+        })
+    }
+
+    /// Calls a query of Portico.
+    pub async fn query(&self, name: &str, input: Value) -> Outcome {
+        self.call(Method::GET, name, json!({ "json": input })).await
+    }
+
+    /// Calls a query of Portico that takes no input.
+    pub async fn query_all(&self, name: &str) -> Outcome {
+        self.call(Method::GET, name, superjson::undefined()).await
+    }
+
+    /// Calls a mutation of Portico.
+    pub async fn mutate(&self, name: &str, input: Value) -> Outcome {
+        self.call(Method::POST, name, json!({ "json": input })).await
+    }
+
+    /// Calls a procedure with an input as the client has sent it.
+    pub async fn call(&self, method: Method, name: &str, input: Value) -> Outcome {
+        let name = form::escape(name);
+        let reply = if method == Method::GET {
+            let path = format!("/api/trpc/{name}?input={}", form::escape(&input.to_string()));
+            self.send(method, &path, None).await?
+        } else {
+            self.send(method, &format!("/api/trpc/{name}"), Some(&input))
+                .await?
+        };
+        let mut answer = reply.json().await;
+        if let Some(error) = answer.get_mut("error") {
+            let error = match error.get_mut("json") {
+                Some(error) => error.take(),
+                None => error.take(),
+            };
+            let retry_after = reply.headers.get(header::RETRY_AFTER).cloned();
+            return Err(Failure::of(error, retry_after));
+        }
+        if !answer["result"].is_object() {
+            return Err(Failure::new(Code::InternalServerError, "Internal server error"));
+        }
+        let cookies = reply.headers.get_all(header::SET_COOKIE).iter().cloned();
+        let cookies = cookies.collect();
+        let mut data = answer["result"]["data"].take();
+        if !superjson::is_wrapped(&input) {
+            let json = answer["result"].get("data").is_some().then_some(data);
+            return Ok(Output {
+                json,
+                meta: None,
+                cookies,
+            });
+        }
+        let meta = data.get_mut("meta").map(Value::take);
+        let is_nothing = meta.as_ref().is_some_and(|meta| meta["values"][0] == "undefined");
+        let json = (!is_nothing).then(|| data["json"].take());
+        let meta = meta.filter(|_| !is_nothing);
+        Ok(Output { json, meta, cookies })
+    }
+
+    /// The user who is signed in: `{id, name, email, …, permissions}`.
+    pub async fn user(&self) -> Result<&Value, Failure> {
+        match self.session().await? {
+            Ok(session) => Ok(&session["user"]),
+            Err(_) => Err(Failure::new(Code::Unauthorized, "UNAUTHORIZED")),
+        }
+    }
+
+    /// The id of the user who is signed in.
+    pub async fn user_id(&self) -> Result<&str, Failure> {
+        Ok(self.user().await?["id"].as_str().unwrap_or_default())
+    }
+
+    /// Refuses a caller who is no administrator.
+    pub async fn require_administrator(&self) -> Result<(), Failure> {
+        let user = self.user().await?;
+        let permissions = user["permissions"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        if permissions.iter().any(|permission| permission == "admin") {
+            return Ok(());
+        }
+        Err(Failure::new(Code::Forbidden, "This needs the permission admin"))
+    }
+
+    /// Portico's answer about the session, or the status with which it has refused.
+    pub async fn session(&self) -> Result<&Result<Value, StatusCode>, Failure> {
+        let ask = async || {
+            let reply = self.send(Method::GET, "/api/auth/session", None).await?;
+            Ok(if reply.status == StatusCode::OK {
+                Ok(reply.json().await)
+            } else {
+                Err(reply.status)
+            })
+        };
+        self.session.get_or_try_init(ask).await
+    }
+
+    /// Reads the body of the request: a small one, unless the caller is signed in.
+    pub async fn read(&self, body: Body) -> Result<Bytes, Failure> {
+        let limit = match self.session().await? {
+            Ok(_) => self.compat.limits.body,
+            Err(_) => SMALL_BODY.min(self.compat.limits.body),
+        };
+        read(body, limit, self.compat.limits.receive_time).await
+    }
+
+    /// Reads a body that is small in any case.
+    pub async fn read_small(&self, body: Body) -> Result<Bytes, Failure> {
+        let limit = SMALL_BODY.min(self.compat.limits.body);
+        read(body, limit, self.compat.limits.receive_time).await
+    }
+}
+
+async fn read(body: Body, limit: usize, time: Duration) -> Result<Bytes, Failure> {
+    match timeout(time, Limited::new(body, limit).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::new(
+            Code::PayloadTooLarge,
+            format!("The body is larger than {limit} bytes"),
+        )),
+        Ok(Err(_)) => Err(Failure::new(
+            Code::BadRequest,
+            "The body ended before it was whole",
+        )),
+        Err(_) => Err(Failure::new(Code::Timeout, "The body took too long to arrive")),
+    }
+}
+
+/// Whether the headers say that the body is JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    let content_type = content_type
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let kind = content_type.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}

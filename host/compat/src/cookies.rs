@@ -1,0 +1,79 @@
+//! The session's cookie under the name that Auth.js gives it.
+//!
+//! A client of Homarr keeps the cookie whose name it knows. It is a second name for Portico's own, with the same
+//! value, and counts only where Portico's own is not sent.
+
+use axum::{
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use portico_service::identity::{PLAIN_COOKIE, SECURE_COOKIE};
+
+use crate::Compat;
+
+const PLAIN_ALIAS: &str = "authjs.session-token";
+const SECURE_ALIAS: &str = "__Secure-authjs.session-token";
+
+impl Compat {
+    /// The name of Portico's cookie, and Auth.js's name for it.
+    fn names(&self) -> (&'static str, &'static str) {
+        if self.is_secure {
+            (SECURE_COOKIE, SECURE_ALIAS)
+        } else {
+            (PLAIN_COOKIE, PLAIN_ALIAS)
+        }
+    }
+}
+
+/// Names the cookie of Auth.js as Portico does. Says whether it was there.
+pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
+    let (own, alias) = compat.names();
+    let Some(sent) = headers
+        .get(header::COOKIE)
+        .and_then(|cookie| cookie.to_str().ok())
+    else {
+        return false;
+    };
+    let Some(token) = value_of(sent, alias) else {
+        return false;
+    };
+    if value_of(sent, own).is_none()
+        && let Ok(cookie) = HeaderValue::from_str(&format!("{sent}; {own}={token}"))
+    {
+        headers.insert(header::COOKIE, cookie);
+    }
+    true
+}
+
+/// Sets the cookie of Auth.js wherever this answer sets Portico's.
+pub(crate) fn repeat(compat: &Compat, mut response: Response, has_alias: bool) -> Response {
+    if !has_alias {
+        return response;
+    }
+    let (own, alias) = compat.names();
+    let is_alias = |cookie: &HeaderValue| cookie.as_bytes().starts_with(alias.as_bytes());
+    if response
+        .headers()
+        .get_all(header::SET_COOKIE)
+        .iter()
+        .any(is_alias)
+    {
+        return response;
+    }
+    let set = response.headers().get_all(header::SET_COOKIE).iter();
+    let set = set.filter_map(|cookie| {
+        let (name, rest) = cookie.to_str().ok()?.split_once('=')?;
+        (name == own).then(|| HeaderValue::from_str(&format!("{alias}={rest}")).ok())?
+    });
+    for cookie in set.collect::<Vec<_>>() {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn value_of<'a>(cookies: &'a str, name: &str) -> Option<&'a str> {
+    cookies.split(';').find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then_some(value)
+    })
+}

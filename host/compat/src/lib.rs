@@ -1,0 +1,84 @@
+//! The interface of Homarr, as far as Portico can say it, for clients that were written for Homarr.
+//!
+//! It is a layer in front of Portico's router, and calls that router as a client would: with the caller's
+//! own headers, cookie and address. Invariants:
+//! - Access, throttle, audit and limits are those of the router behind it. This crate decides none of them.
+//! - What needs no change passes through as it is, its body unread.
+//! - A request with the header [`NATIVE`] passes through as it is, so that Portico's own pages get Portico's
+//!   own forms.
+//! - What it reads itself is bounded: a body by the limit of bodies, or by a small one before the caller is
+//!   known, and what Portico answers to it by [`caller::LARGEST_ANSWER`].
+
+mod auth;
+mod caller;
+mod cookies;
+mod form;
+mod href;
+mod outcome;
+mod procedures;
+mod rest;
+mod superjson;
+mod trpc;
+
+use std::sync::Arc;
+
+use axum::{Router, extract::Request, response::Response};
+use portico_http::{HttpLimits, HttpSettings};
+use tokio::sync::Semaphore;
+
+use self::caller::Caller;
+
+/// A request with this header gets Portico's own answers.
+pub const NATIVE: &str = "portico-native";
+
+/// Requests that this layer works on at once; others wait. What passes through does not count.
+const AT_ONCE: usize = 16;
+
+/// What all requests share.
+struct Compat {
+    /// Portico's own router.
+    portico: Router,
+    limits: HttpLimits,
+    /// Bounds the requests that are worked on here at once.
+    turns: Semaphore,
+    /// Whether people reach the service over TLS.
+    is_secure: bool,
+    /// Where people reach the service, without a path at its end.
+    public_url: Option<String>,
+}
+
+/// Portico's router, which with this also answers as Homarr does.
+pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
+    let compat = Arc::new(Compat {
+        portico,
+        limits: settings.limits.clone(),
+        turns: Semaphore::new(AT_ONCE),
+        is_secure: settings.is_secure(),
+        public_url: settings.public_url.as_ref().map(ToString::to_string),
+    });
+    Router::new().fallback(move |request: Request| answer(compat.clone(), request))
+}
+
+async fn answer(compat: Arc<Compat>, mut request: Request) -> Response {
+    if request.headers().contains_key(NATIVE) {
+        return caller::pass_on(&compat, request).await;
+    }
+    let has_alias = cookies::translate(&compat, request.headers_mut());
+    let path = request.uri().path().to_owned();
+    let method = request.method().clone();
+    let response = if let Some(names) = path.strip_prefix("/api/trpc/") {
+        trpc::answer(&compat, names, request).await
+    } else if let Some(route) = auth::find(&method, &path) {
+        let (parts, body) = request.into_parts();
+        auth::answer(&Caller::new(&compat, parts), route, body).await
+    } else if let Some(found) = rest::find(&method, &path) {
+        rest::answer(&compat, found, request).await
+    } else {
+        caller::pass_on(&compat, request).await
+    };
+    let response = match href::concerns(&path) {
+        true => href::shortened(&compat, response),
+        false => response,
+    };
+    cookies::repeat(&compat, response, has_alias)
+}

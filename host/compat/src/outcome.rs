@@ -1,0 +1,162 @@
+//! How a call ended, and how REST and procedure calls say it.
+
+use axum::{
+    body::Body,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use portico_model::error::Code;
+use serde_json::{Value, json};
+
+use crate::caller::Caller;
+
+/// A call that succeeded, or one that was refused.
+pub(crate) type Outcome = Result<Output, Failure>;
+
+/// What a call answers.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// None: it has no output.
+    pub json: Option<Value>,
+    /// superjson's `meta`: which values are dates.
+    pub meta: Option<Value>,
+    /// Cookies to set.
+    pub cookies: Vec<HeaderValue>,
+}
+
+impl Output {
+    pub fn nothing() -> Self {
+        Self {
+            json: None,
+            meta: None,
+            cookies: Vec::new(),
+        }
+    }
+
+    /// The output; null if there is none.
+    pub fn value(self) -> Value {
+        self.json.unwrap_or_default()
+    }
+}
+
+impl From<Value> for Output {
+    fn from(json: Value) -> Self {
+        Self {
+            json: Some(json),
+            ..Self::nothing()
+        }
+    }
+}
+
+/// Why a call was refused.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// `{message, code, data, issues?}`, with a number as the code.
+    error: Value,
+    retry_after: Option<HeaderValue>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        let message: String = message.into();
+        Self::of(
+            json!({
+                "message": message,
+                "code": code.rpc_code(),
+                "data": { "code": code.name(), "httpStatus": code.http_status(), "path": null, "zodError": null },
+            }),
+            None,
+        )
+    }
+
+    pub fn not_found(what: &str) -> Self {
+        Self::new(Code::NotFound, format!("{what} not found"))
+    }
+
+    /// The input breaks this rule at this key.
+    pub fn bad_input(key: &str, rule: &str) -> Self {
+        let mut failure = Self::new(Code::BadRequest, format!("{key} {rule}"));
+        failure.error["data"]["zodError"] = json!({ "formErrors": [], "fieldErrors": { key: [rule] } });
+        failure.error["issues"] = json!([{ "path": [key], "message": rule }]);
+        failure
+    }
+
+    /// A refusal in the form of procedure calls.
+    pub fn of(error: Value, retry_after: Option<HeaderValue>) -> Self {
+        Self { error, retry_after }
+    }
+
+    pub fn status(&self) -> StatusCode {
+        let status = self.error["data"]["httpStatus"].as_u64();
+        let status = status.and_then(|status| u16::try_from(status).ok());
+        status
+            .and_then(|status| StatusCode::from_u16(status).ok())
+            .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    pub fn retry_after(&self) -> Option<&HeaderValue> {
+        self.retry_after.as_ref()
+    }
+
+    /// In the form of procedure calls, about the procedure of this name.
+    pub fn rpc(&self, name: &str) -> Value {
+        let mut error = self.error.clone();
+        error["data"]["path"] = name.into();
+        // Homarr has this key in every error.
+        error["data"]["error"] = Value::Null;
+        error
+    }
+
+    /// As the answer of a REST route.
+    pub fn rest(&self, name: &str) -> Response {
+        let mut error = self.rpc(name);
+        error["code"] = error["data"]["code"].clone();
+        let mut response = json_response(self.status(), error.to_string());
+        if let Some(seconds) = &self.retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, seconds.clone());
+        }
+        response
+    }
+}
+
+/// The headers that Portico gives every answer. Answers that pass through have them already.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (header::CONTENT_TYPE, "application/json"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+];
+
+/// An answer of JSON.
+pub(crate) fn json_response(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    for (name, value) in HEADERS {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// The answer of a REST route.
+pub(crate) fn rest(caller: &Caller, outcome: Outcome, name: &str) -> Response {
+    match outcome {
+        Ok(output) => {
+            let body = output.json.map(|json| json.to_string()).unwrap_or_default();
+            let body = caller.body(body);
+            let mut response = json_response(StatusCode::OK, body);
+            for cookie in output.cookies {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+            response
+        }
+        Err(failure) => failure.rest(name),
+    }
+}

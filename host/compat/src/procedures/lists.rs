@@ -1,0 +1,133 @@
+//! Small procedures whose inputs or answers Homarr has in another form.
+
+use serde_json::{Value, json};
+
+use super::{Procedure, mutation, query, text};
+use crate::{
+    caller::Caller,
+    href,
+    outcome::{Failure, Outcome, Output},
+};
+
+/// The most icons that Portico answers at once.
+const MOST_ICONS: u64 = 100;
+
+pub(super) static PROCEDURES: &[Procedure] = &[
+    query("app.getPaginated", |caller, input| {
+        Box::pin(paginated(caller, input))
+    })
+    .instead(),
+    mutation("app.create", |caller, input| {
+        Box::pin(write_app(caller, input, "app.create"))
+    }),
+    mutation("app.update", |caller, input| {
+        Box::pin(write_app(caller, input, "app.update"))
+    }),
+    query("group.getById", |caller, input| Box::pin(group(caller, input))),
+    mutation("group.createGroup", |caller, input| {
+        Box::pin(create_group(caller, input))
+    })
+    .instead(),
+    mutation("group.updateGroup", |caller, input| {
+        Box::pin(rename_group(caller, input))
+    }),
+    query("searchEngine.getSelectable", |caller, _| {
+        Box::pin(search_engines(caller))
+    })
+    .instead(),
+    query("icon.findIcons", |caller, input| Box::pin(icons(caller, input))),
+    // Portico has no integrations.
+    query("integration.all", |caller, _| {
+        Box::pin(async {
+            caller.user().await?;
+            Ok(json!([]).into())
+        })
+    }),
+];
+
+/// `{page? = 1, pageSize? = 10, search?}`; the numbers of a query string are texts.
+async fn paginated(caller: &Caller, input: Value) -> Outcome {
+    let number = |key: &str, default: u32| match &input[key] {
+        Value::Null => default.into(),
+        Value::String(text) => text
+            .parse()
+            .map_or_else(|_| text.clone().into(), |number: u32| number.into()),
+        other => other.clone(),
+    };
+    let mut asked = json!({ "page": number("page", 1), "pageSize": number("pageSize", 10) });
+    if let Value::String(search) = &input["search"] {
+        asked["search"] = search.clone().into();
+    }
+    caller.query("app.getPaginated", asked).await
+}
+
+/// An app, whose `href` may be a path.
+async fn write_app(caller: &Caller, mut input: Value, procedure: &str) -> Outcome {
+    href::complete(&caller.compat, &mut input);
+    caller.mutate(procedure, input).await
+}
+
+/// `{id}` -> the group, with the emails and images of its members.
+async fn group(caller: &Caller, input: Value) -> Outcome {
+    let id = text(&input, "id")?;
+    let groups = caller.query_all("group.getAll").await?.value();
+    let mut groups = groups.as_array().into_iter().flatten();
+    let group = groups.find(|group| group["id"] == id);
+    let mut group = group.ok_or_else(|| Failure::not_found("Group"))?.clone();
+    let users = caller.query_all("user.getAll").await?.value();
+    let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
+    for member in group["members"].as_array_mut().into_iter().flatten() {
+        if let Some(user) = users.iter().find(|user| user["id"] == member["id"]) {
+            member["email"] = user["email"].clone();
+            member["image"] = user["image"].clone();
+        }
+    }
+    // Portico's groups have none of these.
+    for key in ["ownerId", "owner", "homeBoardId", "mobileHomeBoardId"] {
+        group[key] = Value::Null;
+    }
+    Ok(group.into())
+}
+
+/// `{name}` -> the id, as a text.
+async fn create_group(caller: &Caller, input: Value) -> Outcome {
+    let mut created = caller.mutate("group.createGroup", input).await?;
+    created.json = created.json.map(|created| created["id"].clone());
+    Ok(created)
+}
+
+/// `{id, name}`
+async fn rename_group(caller: &Caller, input: Value) -> Outcome {
+    let renamed = json!({ "groupId": input["id"], "name": input["name"] });
+    caller.mutate("group.rename", renamed).await
+}
+
+/// Portico's fields, and `value` and `label` as Homarr has them.
+async fn search_engines(caller: &Caller) -> Outcome {
+    let mut engines = caller.query_all("searchEngine.getSelectable").await?.value();
+    for engine in engines.as_array_mut().into_iter().flatten() {
+        engine["value"] = engine["id"].clone();
+        engine["label"] = engine["name"].clone();
+    }
+    Ok(engines.into())
+}
+
+/// `{searchText?, limitPerGroup? = 12}` -> all as of one repository.
+async fn icons(caller: &Caller, input: Value) -> Outcome {
+    let limit = input["limitPerGroup"].as_u64().unwrap_or(12).clamp(1, MOST_ICONS);
+    let query = input["searchText"].as_str().unwrap_or_default();
+    let found = caller
+        .query("icon.search", json!({ "query": query, "limit": limit }))
+        .await?
+        .value();
+    let found = found.as_array().cloned().unwrap_or_default();
+    let count = found.len();
+    let icons: Vec<_> = found
+        .into_iter()
+        .map(|icon| json!({ "id": icon["url"], "name": icon["name"], "url": icon["url"] }))
+        .collect();
+    let repository = json!({ "id": "portico", "slug": "portico", "icons": icons });
+    Ok(Output::from(
+        json!({ "icons": [repository], "countIcons": count }),
+    ))
+}

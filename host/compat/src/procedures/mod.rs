@@ -1,0 +1,91 @@
+//! The procedures of Homarr that Portico has not, or has in another form.
+
+mod boards;
+mod extras;
+mod info;
+mod lists;
+mod users;
+mod view;
+
+use std::{future::Future, pin::Pin};
+
+use serde_json::Value;
+
+use crate::{
+    caller::Caller,
+    outcome::{Failure, Outcome},
+};
+
+/// Whether a procedure changes anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Query,
+    Mutation,
+}
+
+/// What a procedure does for a caller with an input; null where there is none.
+pub(crate) type Run = for<'a> fn(&'a Caller, Value) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// One procedure.
+pub(crate) struct Procedure {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub run: Run,
+    /// Whether Portico has a procedure of this name, in another form. Clients that speak plain JSON are no
+    /// clients of Homarr: they get that one.
+    pub is_portico_s: bool,
+}
+
+impl Procedure {
+    /// Portico has a procedure of this name, too.
+    const fn instead(self) -> Self {
+        Self {
+            is_portico_s: true,
+            ..self
+        }
+    }
+}
+
+/// A procedure that only reads.
+const fn query(name: &'static str, run: Run) -> Procedure {
+    Procedure {
+        name,
+        kind: Kind::Query,
+        run,
+        is_portico_s: false,
+    }
+}
+
+/// A procedure that changes something.
+const fn mutation(name: &'static str, run: Run) -> Procedure {
+    Procedure {
+        name,
+        kind: Kind::Mutation,
+        run,
+        is_portico_s: false,
+    }
+}
+
+/// The procedure of this name, if it is one of this crate.
+pub(crate) fn find(name: &str) -> Option<&'static Procedure> {
+    let all = [
+        boards::PROCEDURES,
+        info::PROCEDURES,
+        lists::PROCEDURES,
+        users::PROCEDURES,
+    ];
+    all.into_iter().flatten().find(|procedure| procedure.name == name)
+}
+
+/// A text of the input.
+fn text<'a>(input: &'a Value, key: &str) -> Result<&'a str, Failure> {
+    input[key]
+        .as_str()
+        .ok_or_else(|| Failure::bad_input(key, "must be a text"))
+}
+
+/// A boolean of the input.
+fn boolean(input: &Value, key: &str) -> Result<bool, Failure> {
+    let value = input[key].as_bool();
+    value.ok_or_else(|| Failure::bad_input(key, "must be true or false"))
+}

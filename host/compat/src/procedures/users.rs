@@ -1,0 +1,276 @@
+//! Users, by the names and in the forms of Homarr. Portico keeps what it has no field for as extras.
+
+use std::collections::HashMap;
+
+use portico_model::error::Code;
+use serde_json::{Map, Value, json};
+
+use super::{Procedure, boolean, extras, mutation, query, text};
+use crate::{
+    caller::Caller,
+    outcome::{Failure, Outcome, Output},
+};
+
+/// The preferences that Portico only keeps, with their defaults.
+const KEPT: [(&str, Value); 6] = [
+    ("ddgBangs", Value::Bool(true)),
+    ("enableRightClickOnWidgets", Value::Bool(true)),
+    ("completedManageTour", Value::Bool(false)),
+    ("completedBoardTour", Value::Bool(false)),
+    ("byteUnitSystem", Value::Null),
+    ("headerPreferences", Value::Null),
+];
+
+pub(super) static PROCEDURES: &[Procedure] = &[
+    query("user.getById", |caller, input| Box::pin(by_id(caller, input))).instead(),
+    query("user.selectable", |caller, input| {
+        Box::pin(selectable(caller, input))
+    })
+    .instead(),
+    query("user.getPreferences", |caller, input| {
+        Box::pin(preferences(caller, input))
+    }),
+    mutation("user.updatePreferences", |caller, input| {
+        Box::pin(change_preferences(caller, input))
+    }),
+    mutation("user.changeSearchPreferences", |caller, input| {
+        Box::pin(change_search(caller, input))
+    })
+    .instead(),
+    mutation("user.changeEnableRightClickOnWidgets", |caller, input| {
+        Box::pin(change_kept(caller, input, "enableRightClickOnWidgets"))
+    }),
+    mutation("user.changeDdgBangs", |caller, input| {
+        Box::pin(change_kept(caller, input, "ddgBangs"))
+    }),
+    query("user.getTourStatus", |caller, _| Box::pin(tour_status(caller))),
+    mutation("user.completeTour", |caller, input| {
+        Box::pin(complete_tour(caller, input))
+    }),
+    mutation("user.resetTours", |caller, _| Box::pin(reset_tours(caller))),
+];
+
+/// The value of a key that is only kept.
+fn kept(extras: &Map<String, Value>, key: &str) -> Value {
+    let default = KEPT.iter().find(|(name, _)| *name == key);
+    let default = default.map(|(_, default)| default.clone()).unwrap_or_default();
+    extras.get(key).cloned().unwrap_or(default)
+}
+
+/// `{userId}` -> Portico's fields and those that are only kept.
+async fn by_id(caller: &Caller, input: Value) -> Outcome {
+    let mut user = caller.query("user.getById", input.clone()).await?;
+    let extras = extras::of_user(caller, text(&input, "userId")?).await?;
+    if let Some(json) = &mut user.json {
+        for (key, _) in &KEPT[..4] {
+            json[key] = kept(&extras, key);
+        }
+    }
+    Ok(user)
+}
+
+/// `{providers?, excludeExternalProviders?}` -> users with the emails that the caller may see.
+async fn selectable(caller: &Caller, input: Value) -> Outcome {
+    let all = |excluding: bool| {
+        let input = json!({ "excludeExternalProviders": excluding });
+        caller.query("user.selectable", input)
+    };
+    let listed = input["providers"].as_array().cloned().unwrap_or_default();
+    let wants = |provider: &str| listed.iter().any(|one| one == provider);
+    let excludes = input["excludeExternalProviders"] == true || input["excludeExternalProviders"] == "true";
+    // Portico tells users of this service apart from all others, and not one external provider from another.
+    let mut users = match (wants("credentials"), wants("ldap") || wants("oidc")) {
+        (true, false) => all(true).await?.value(),
+        (false, true) => {
+            let own = all(true).await?.value();
+            let own: Vec<_> = ids(&own).collect();
+            let mut users = all(false).await?.value();
+            if let Value::Array(users) = &mut users {
+                let own: std::collections::HashSet<_> = own.into_iter().collect();
+                users.retain(|user| user["id"].as_str().is_some_and(|id| !own.contains(id)));
+            }
+            users
+        }
+        _ => all(excludes).await?.value(),
+    };
+    let is_admin = caller.require_administrator().await.is_ok();
+    let known = match is_admin {
+        true => caller.query_all("user.getAll").await?.value(),
+        false => Value::Null,
+    };
+    let known = known.as_array().map(Vec::as_slice).unwrap_or_default();
+    let emails: HashMap<_, _> = known
+        .iter()
+        .map(|user| (user["id"].as_str(), &user["email"]))
+        .collect();
+    for user in users.as_array_mut().into_iter().flatten() {
+        let email = emails.get(&user["id"].as_str()).copied().cloned();
+        user["email"] = email.unwrap_or_default();
+    }
+    Ok(users.into())
+}
+
+fn ids(users: &Value) -> impl Iterator<Item = &str> {
+    let users = users.as_array().into_iter().flatten();
+    users.filter_map(|user| user["id"].as_str())
+}
+
+/// The user whom the input names, or else the caller.
+async fn whose(caller: &Caller, input: &Value) -> Result<String, Failure> {
+    match &input["userId"] {
+        Value::Null => Ok(caller.user_id().await?.to_owned()),
+        Value::String(id) => Ok(id.clone()),
+        _ => Err(Failure::bad_input("userId", "must be a text")),
+    }
+}
+
+/// `{userId?}` -> the preferences of the caller, or of this user.
+async fn preferences(caller: &Caller, input: Value) -> Outcome {
+    let id = whose(caller, &input).await?;
+    let user = caller
+        .query("user.getById", json!({ "userId": id }))
+        .await?
+        .value();
+    let extras = extras::of_user(caller, &id).await?;
+    let mut preferences = json!({ "userId": id });
+    for key in [
+        "firstDayOfWeek",
+        "pingIconsEnabled",
+        "homeBoardId",
+        "mobileHomeBoardId",
+        "defaultSearchEngineId",
+        "openSearchInNewTab",
+    ] {
+        preferences[key] = user[key].clone();
+    }
+    for key in ["ddgBangs", "enableRightClickOnWidgets"] {
+        preferences[key] = kept(&extras, key);
+    }
+    // Portico has no such preferences: they are there once a client has chosen them.
+    for key in ["byteUnitSystem", "headerPreferences"] {
+        if let Some(value) = extras.get(key) {
+            preferences[key] = value.clone();
+        }
+    }
+    let current = caller.user().await?;
+    if current["id"] == *id {
+        preferences["colorScheme"] = current["colorScheme"].clone();
+    }
+    Ok(preferences.into())
+}
+
+/// `{userId?, …}` with the preferences that change -> all of them.
+async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
+    let id = whose(caller, &input).await?;
+    let changes = input.as_object().cloned().unwrap_or_default();
+    let has = |key: &str| changes.contains_key(key);
+    if !changes.keys().any(|key| key != "userId") {
+        return Err(Failure::new(Code::BadRequest, "Supply at least one preference"));
+    }
+    for key in ["ddgBangs", "enableRightClickOnWidgets"] {
+        if has(key) {
+            boolean(&input, key)?;
+        }
+    }
+    let is_own = caller.user_id().await? == id;
+    if has("colorScheme") && !is_own {
+        let rule = "can be changed by the user alone";
+        return Err(Failure::bad_input("colorScheme", rule));
+    }
+    let user = caller
+        .query("user.getById", json!({ "userId": id }))
+        .await?
+        .value();
+    let chosen = |key: &str| changes.get(key).unwrap_or(&user[key]).clone();
+    if has("homeBoardId") || has("mobileHomeBoardId") {
+        let boards = json!({
+            "userId": id,
+            "homeBoardId": chosen("homeBoardId"),
+            "mobileHomeBoardId": chosen("mobileHomeBoardId"),
+        });
+        caller.mutate("user.changeHomeBoards", boards).await?;
+    }
+    if has("defaultSearchEngineId") || has("openSearchInNewTab") {
+        let search = json!({
+            "userId": id,
+            "defaultSearchEngineId": chosen("defaultSearchEngineId"),
+            "openInNewTab": chosen("openSearchInNewTab"),
+        });
+        caller.mutate("user.changeSearchPreferences", search).await?;
+    }
+    for (key, name) in [
+        ("firstDayOfWeek", "user.changeFirstDayOfWeek"),
+        ("pingIconsEnabled", "user.changePingIconsEnabled"),
+    ] {
+        if has(key) {
+            caller.mutate(name, json!({ "id": id, key: chosen(key) })).await?;
+        }
+    }
+    if has("colorScheme") {
+        let scheme = json!({ "colorScheme": changes["colorScheme"] });
+        caller.mutate("user.changeColorScheme", scheme).await?;
+    }
+    let kept: Map<_, _> = changes
+        .iter()
+        .filter(|(key, _)| KEPT.iter().any(|(name, _)| name == key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !kept.is_empty() {
+        extras::change_of_user(caller, &id, kept).await?;
+    }
+    preferences(&caller.again(), json!({ "userId": id })).await
+}
+
+/// `{userId, defaultSearchEngineId, openInNewTab, ddgBangsEnabled?}`
+async fn change_search(caller: &Caller, input: Value) -> Outcome {
+    let ddg_bangs = match &input["ddgBangsEnabled"] {
+        Value::Null => None,
+        _ => Some(boolean(&input, "ddgBangsEnabled")?),
+    };
+    let changed = caller
+        .mutate("user.changeSearchPreferences", input.clone())
+        .await?;
+    if let Some(ddg_bangs) = ddg_bangs {
+        change(caller, text(&input, "userId")?, &[("ddgBangs", ddg_bangs)]).await?;
+    }
+    Ok(changed)
+}
+
+/// `{id, KEY}`
+async fn change_kept(caller: &Caller, input: Value, key: &'static str) -> Outcome {
+    change(caller, text(&input, "id")?, &[(key, boolean(&input, key)?)]).await
+}
+
+async fn tour_status(caller: &Caller) -> Outcome {
+    let extras = extras::of_user(caller, caller.user_id().await?).await?;
+    let tours = ["completedManageTour", "completedBoardTour"];
+    let status: Map<_, _> = tours
+        .map(|key| (key.to_owned(), kept(&extras, key)))
+        .into_iter()
+        .collect();
+    Ok(Value::Object(status).into())
+}
+
+/// `{tour: "manage" | "board"}`
+async fn complete_tour(caller: &Caller, input: Value) -> Outcome {
+    let key = match text(&input, "tour")? {
+        "manage" => "completedManageTour",
+        "board" => "completedBoardTour",
+        _ => return Err(Failure::bad_input("tour", "must be manage or board")),
+    };
+    change(caller, caller.user_id().await?, &[(key, true)]).await
+}
+
+async fn reset_tours(caller: &Caller) -> Outcome {
+    let tours = [("completedManageTour", false), ("completedBoardTour", false)];
+    change(caller, caller.user_id().await?, &tours).await
+}
+
+/// Changes what is only kept about a user.
+async fn change(caller: &Caller, id: &str, changes: &[(&str, bool)]) -> Outcome {
+    let changes = changes
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), json!(value)));
+    extras::change_of_user(caller, id, changes.collect()).await?;
+    Ok(Output::nothing())
+}

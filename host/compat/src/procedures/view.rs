@@ -1,0 +1,338 @@
+//! A board as Homarr shows it: what Portico has of it, and what is kept beside it.
+//!
+//! Invariants:
+//! - Portico's board says which apps it has. An item that is kept beside it for an app that is no longer there is
+//!   left out, and one that Portico has beyond those gets a place.
+//! - What a client has saved reads back as it was.
+
+use std::{collections::VecDeque, sync::LazyLock};
+
+use portico_model::error::Code;
+use serde_json::{Map, Value, json};
+
+use super::{extras, text};
+use crate::{caller::Caller, outcome::Failure};
+
+/// The most items and sections of a board.
+const MOST: usize = 1000;
+
+/// The looks of a board, and what they are until a client changes them.
+pub(super) static SETTINGS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
+    vec![
+        ("pageTitle", Value::Null),
+        ("metaTitle", Value::Null),
+        ("logoImageUrl", Value::Null),
+        ("faviconImageUrl", Value::Null),
+        ("backgroundImageUrl", Value::Null),
+        ("backgroundImageAttachment", json!("fixed")),
+        ("backgroundImageRepeat", json!("no-repeat")),
+        ("backgroundImageSize", json!("cover")),
+        ("primaryColor", json!("#fa5252")),
+        ("secondaryColor", json!("#fd7e14")),
+        ("opacity", json!(100)),
+        ("customCss", json!("")),
+        ("iconColor", Value::Null),
+        ("itemRadius", json!("lg")),
+        ("disableStatus", json!(false)),
+    ]
+});
+
+/// A board.
+pub(super) struct View {
+    /// Portico's: `{id, name, isPublic, creatorId, items}`.
+    pub board: Value,
+    /// What is kept beside it: `{sections?, layouts?, items?, settings?}`.
+    pub extras: Map<String, Value>,
+}
+
+impl View {
+    /// A board that the caller may view.
+    pub async fn load(caller: &Caller, id: &str) -> Result<Self, Failure> {
+        let board = caller.query("board.byId", json!({ "id": id })).await?.value();
+        let extras = extras::of_board(caller, id).await?;
+        Ok(Self { board, extras })
+    }
+
+    /// A new board with one layout of this many columns.
+    pub fn empty(id: &str, columns: u64) -> Self {
+        let mut view = Self {
+            board: json!({ "id": id, "items": [] }),
+            extras: Map::new(),
+        };
+        let mut layouts = view.layouts();
+        layouts[0]["columnCount"] = columns.into();
+        view.extras.insert("layouts".into(), layouts.into());
+        view.extras.insert("sections".into(), view.sections().into());
+        view
+    }
+
+    fn id(&self) -> &str {
+        self.board["id"].as_str().unwrap_or_default()
+    }
+
+    /// The objects of a list that is kept.
+    fn kept(&self, key: &str) -> Vec<Value> {
+        let kept = self.extras.get(key).and_then(Value::as_array);
+        let kept = kept.into_iter().flatten();
+        kept.filter(|one| one.is_object()).cloned().collect()
+    }
+
+    /// At least one.
+    pub fn layouts(&self) -> Vec<Value> {
+        let mut kept = self.kept("layouts");
+        if kept.is_empty() {
+            let id = format!("{}-base", self.id());
+            kept.push(json!({ "id": id, "name": "Base", "columnCount": 10, "breakpoint": 0 }));
+        }
+        kept
+    }
+
+    /// At least one, and one without a name.
+    pub fn sections(&self) -> Vec<Value> {
+        let mut kept = self.kept("sections");
+        if !kept.iter().any(|section| section["kind"] == "empty") {
+            let id = format!("{}-main", self.id());
+            kept.push(json!({ "id": id, "kind": "empty", "xOffset": 0, "yOffset": kept.len() }));
+        }
+        kept
+    }
+
+    /// The items of clients and those that Portico has beyond them.
+    pub fn items(&self) -> Vec<Value> {
+        let own = self.board["items"].as_array().cloned().unwrap_or_default();
+        let (apps, bookmarks): (Vec<Value>, Vec<Value>) =
+            own.into_iter().partition(|item| item["kind"] == "app");
+        let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
+        let mut items = Vec::new();
+        for mut item in self.kept("items") {
+            let is_there = match item["kind"].as_str() {
+                Some("app") => match item["options"]["appId"].as_str().filter(|id| !id.is_empty()) {
+                    None => true,
+                    Some(id) => match apps.iter().position(|app| app["appId"] == id) {
+                        Some(place) => apps.remove(place).is_some(),
+                        None => false,
+                    },
+                },
+                // Portico may have lost some apps of the list, or changed it.
+                Some("bookmarks") => match bookmarks.pop_front() {
+                    Some(list) => {
+                        item["options"]["items"] = list["appIds"].clone();
+                        true
+                    }
+                    None => false,
+                },
+                _ => true,
+            };
+            if is_there {
+                items.push(item);
+            }
+        }
+        let mut place = Places::of(self, &items);
+        let more = apps.iter().map(|app| ("app", json!({ "appId": app["appId"] })));
+        let lists = bookmarks
+            .iter()
+            .map(|list| ("bookmarks", json!({ "items": list["appIds"] })));
+        for (number, (kind, options)) in more.chain(lists).enumerate() {
+            let id = format!("{}-{number}", self.id());
+            items.push(item(&id, kind, options, place.next()));
+        }
+        items
+    }
+
+    /// All looks.
+    pub fn settings(&self) -> Map<String, Value> {
+        let kept = self.extras.get("settings");
+        let value =
+            |key: &str, default: &Value| kept.and_then(|kept| kept.get(key)).unwrap_or(default).clone();
+        let all = SETTINGS.iter();
+        all.map(|(key, default)| ((*key).to_owned(), value(key, default)))
+            .collect()
+    }
+
+    /// As `board.getBoardByName` answers it, but for the creator.
+    pub fn whole(&self) -> Value {
+        let mut whole = json!({
+            "id": self.board["id"],
+            "name": self.board["name"],
+            "isPublic": self.board["isPublic"],
+            "creatorId": self.board["creatorId"],
+        });
+        if let Value::Object(whole) = &mut whole {
+            whole.extend(self.settings());
+        }
+        whole["layouts"] = self.layouts().into();
+        whole["sections"] = self.sections().into();
+        whole["items"] = self.items().into();
+        whole["userPermissions"] = json!([]);
+        whole["groupPermissions"] = json!([]);
+        whole
+    }
+
+    /// Replaces sections and items by those of `board.saveBoard`.
+    pub fn replace(&mut self, input: &Value) -> Result<(), Failure> {
+        let sections = objects(input, "sections")?;
+        let mut items = Vec::new();
+        for sent in objects(input, "items")? {
+            let mut kept =
+                json!({ "integrationIds": [], "advancedOptions": {}, "layouts": [], "options": {} });
+            for key in [
+                "id",
+                "kind",
+                "options",
+                "layouts",
+                "integrationIds",
+                "advancedOptions",
+            ] {
+                if !sent[key].is_null() {
+                    kept[key] = sent[key].clone();
+                }
+            }
+            text(&kept, "id")?;
+            text(&kept, "kind")?;
+            if !kept["options"].is_object() {
+                return Err(Failure::bad_input(
+                    "items",
+                    "must have options that are an object",
+                ));
+            }
+            items.push(kept);
+        }
+        self.extras.insert("layouts".into(), self.layouts().into());
+        self.extras.insert("sections".into(), sections.into());
+        self.set_items(items);
+        Ok(())
+    }
+
+    /// Replaces the layouts. Places in a layout that is gone go with it.
+    pub fn replace_layouts(&mut self, input: &Value) -> Result<(), Failure> {
+        let layouts = objects(input, "layouts")?;
+        for layout in &layouts {
+            text(layout, "id")?;
+        }
+        if layouts.is_empty() {
+            return Err(Failure::bad_input("layouts", "must have one layout or more"));
+        }
+        let mut items = self.items();
+        for item in &mut items {
+            if let Value::Array(places) = &mut item["layouts"] {
+                places.retain(|place| layouts.iter().any(|layout| layout["id"] == place["layoutId"]));
+            }
+        }
+        self.extras.insert("layouts".into(), layouts.into());
+        self.set_items(items);
+        Ok(())
+    }
+
+    /// Adds an item at the next free place. Answers its id.
+    pub fn add(&mut self, kind: &str, input: &Value) -> Result<String, Failure> {
+        let options = match &input["options"] {
+            Value::Null => json!({}),
+            options if options.is_object() => options.clone(),
+            _ => return Err(Failure::bad_input("options", "must be an object")),
+        };
+        let mut bytes = [0; 12];
+        getrandom::fill(&mut bytes)
+            .map_err(|_| Failure::new(Code::InternalServerError, "Internal server error"))?;
+        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut items = self.items();
+        let mut added = item(&id, kind, options, Places::of(self, &items).next());
+        if input["integrationIds"].is_array() {
+            added["integrationIds"] = input["integrationIds"].clone();
+        }
+        items.push(added);
+        self.set_items(items);
+        Ok(id)
+    }
+
+    /// Sets the items: all of them beside the board, and those with apps as Portico's own, too.
+    fn set_items(&mut self, items: Vec<Value>) {
+        let own: Vec<_> = items
+            .iter()
+            .filter_map(|item| match item["kind"].as_str()? {
+                "app" => {
+                    let id = item["options"]["appId"].as_str().filter(|id| !id.is_empty())?;
+                    Some(json!({ "kind": "app", "appId": id }))
+                }
+                "bookmarks" => {
+                    let ids = item["options"]["items"].as_array().cloned().unwrap_or_default();
+                    Some(json!({ "kind": "bookmarks", "appIds": ids }))
+                }
+                _ => None,
+            })
+            .collect();
+        self.board["items"] = own.into();
+        self.extras.insert("items".into(), items.into());
+    }
+}
+
+/// The list of objects at a key of the input.
+fn objects(input: &Value, key: &str) -> Result<Vec<Value>, Failure> {
+    let list = input[key].as_array();
+    let list = list.filter(|list| list.len() <= MOST && list.iter().all(Value::is_object));
+    let rule = format!("must be a list of at most {MOST} objects");
+    list.cloned().ok_or_else(|| Failure::bad_input(key, &rule))
+}
+
+fn item(id: &str, kind: &str, options: Value, layouts: Value) -> Value {
+    json!({
+        "id": id,
+        "kind": kind,
+        "options": options,
+        "layouts": layouts,
+        "integrationIds": [],
+        "advancedOptions": { "title": null, "customCssClasses": [], "borderColor": "" },
+    })
+}
+
+/// Places for new items: in the first section without a name, below what is there.
+struct Places {
+    section: Value,
+    /// Each layout's id, its columns, and the first free row.
+    layouts: Vec<(Value, u64, u64)>,
+    given: u64,
+}
+
+impl Places {
+    fn of(view: &View, items: &[Value]) -> Self {
+        let sections = view.sections();
+        let mut empty = sections.iter().filter(|section| section["kind"] == "empty");
+        let section = empty.next().map_or(Value::Null, |section| section["id"].clone());
+        let below = |layout: &Value| {
+            let places = items
+                .iter()
+                .filter_map(|item| item["layouts"].as_array())
+                .flatten();
+            let here = places.filter(|place| place["layoutId"] == *layout && place["sectionId"] == section);
+            let number = |place: &Value, key: &str| place[key].as_u64().unwrap_or_default();
+            let end = |place: &Value| number(place, "yOffset").saturating_add(number(place, "height").max(1));
+            here.map(end).max().unwrap_or_default()
+        };
+        let layouts = view.layouts().into_iter().map(|layout| {
+            let columns = layout["columnCount"].as_u64().unwrap_or(10).clamp(1, 24);
+            let row = below(&layout["id"]);
+            (layout["id"].clone(), columns, row)
+        });
+        Self {
+            layouts: layouts.collect(),
+            section,
+            given: 0,
+        }
+    }
+
+    /// One in every layout.
+    fn next(&mut self) -> Value {
+        let given = self.given;
+        self.given += 1;
+        let places = self.layouts.iter().map(|(layout, columns, row)| {
+            json!({
+                "layoutId": layout,
+                "sectionId": self.section,
+                "xOffset": given % columns,
+                "yOffset": row.saturating_add(given / columns),
+                "width": 1,
+                "height": 1,
+            })
+        });
+        places.collect()
+    }
+}

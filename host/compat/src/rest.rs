@@ -1,0 +1,196 @@
+//! Homarr's REST routes that Portico has not, or has in another form.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{Method, header},
+    response::Response,
+};
+use portico_model::error::Code;
+use serde_json::{Map, Value};
+
+use crate::{
+    Compat,
+    caller::{Caller, is_json},
+    form,
+    outcome::{self, Failure, Outcome},
+    procedures::{self, Kind},
+};
+
+/// A route: method, path and the procedure that answers it, which may be one of Portico's.
+struct Route {
+    method: Method,
+    /// `{key}` becomes a key of the input.
+    path: &'static str,
+    procedure: &'static str,
+}
+
+const fn route(method: Method, path: &'static str, procedure: &'static str) -> Route {
+    Route {
+        method,
+        path,
+        procedure,
+    }
+}
+
+static ROUTES: &[Route] = &[
+    route(Method::GET, "/api/info", "info.getInfo"),
+    route(
+        Method::PATCH,
+        "/api/users/{userId}/changePassword",
+        "user.changePassword",
+    ),
+    route(Method::PATCH, "/api/users/changeHome", "user.changeHomeBoards"),
+    route(
+        Method::PATCH,
+        "/api/users/{userId}/changeHome",
+        "user.changeHomeBoards",
+    ),
+    route(
+        Method::PATCH,
+        "/api/users/search-preferences",
+        "user.changeSearchPreferences",
+    ),
+    route(
+        Method::PATCH,
+        "/api/users/{userId}/search-preferences",
+        "user.changeSearchPreferences",
+    ),
+    route(
+        Method::PATCH,
+        "/api/users/firstDayOfWeek",
+        "user.changeFirstDayOfWeek",
+    ),
+    route(
+        Method::PATCH,
+        "/api/users/{id}/firstDayOfWeek",
+        "user.changeFirstDayOfWeek",
+    ),
+    route(Method::PATCH, "/api/users/changeScheme", "user.changeColorScheme"),
+    route(
+        Method::PATCH,
+        "/api/users/{userId}/changeScheme",
+        "user.changeColorScheme",
+    ),
+    route(
+        Method::PATCH,
+        "/api/users/right-click-widgets",
+        "user.changeEnableRightClickOnWidgets",
+    ),
+    route(Method::PATCH, "/api/users/ddg-bangs", "user.changeDdgBangs"),
+    route(Method::GET, "/api/users/selectable", "user.selectable"),
+    route(Method::GET, "/api/users/preferences", "user.getPreferences"),
+    route(Method::PATCH, "/api/users/preferences", "user.updatePreferences"),
+    route(Method::GET, "/api/users/{userId}", "user.getById"),
+    route(Method::POST, "/api/apps", "app.create"),
+    route(Method::PATCH, "/api/apps/{id}", "app.update"),
+    route(Method::GET, "/api/apps/paginated", "app.getPaginated"),
+    route(Method::GET, "/api/boards", "board.getAllBoards"),
+    route(Method::POST, "/api/boards", "board.createBoard"),
+    route(Method::POST, "/api/boards/items", "board.addItem"),
+    route(Method::POST, "/api/boards/{id}/duplicate", "board.duplicateBoard"),
+    route(Method::PATCH, "/api/boards/{id}/name", "board.renameBoard"),
+    route(
+        Method::PATCH,
+        "/api/boards/{id}/visibility",
+        "board.changeBoardVisibility",
+    ),
+    route(Method::PATCH, "/api/boards/{id}/home", "board.setHomeBoard"),
+    route(
+        Method::PATCH,
+        "/api/boards/{id}/mobile-home",
+        "board.setMobileHomeBoard",
+    ),
+    route(
+        Method::PATCH,
+        "/api/boards/{id}/settings",
+        "board.savePartialBoardSettings",
+    ),
+];
+
+/// Portico's routes that are not to be taken for one with a parameter.
+const PASSED: [&str; 1] = ["/api/users/paginated"];
+
+/// A route that a request has come to.
+pub(crate) struct Found {
+    route: &'static Route,
+    /// The keys in its path.
+    parameters: Map<String, Value>,
+}
+
+/// The route of a request, if it is one of this crate.
+pub(crate) fn find(method: &Method, path: &str) -> Option<Found> {
+    if PASSED.contains(&path) {
+        return None;
+    }
+    ROUTES
+        .iter()
+        .filter(|route| route.method == method)
+        .find_map(|route| {
+            let (own, sent) = (route.path.split('/'), path.split('/'));
+            if own.clone().count() != sent.clone().count() {
+                return None;
+            }
+            let mut parameters = Map::new();
+            for (part, value) in own.zip(sent) {
+                match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+                    Some(key) => {
+                        parameters.insert(key.to_owned(), form::unescape(value).into());
+                    }
+                    None if part == value => {}
+                    None => return None,
+                }
+            }
+            Some(Found { route, parameters })
+        })
+}
+
+/// Answers it.
+pub(crate) async fn answer(compat: &Arc<Compat>, found: Found, request: Request) -> Response {
+    let name = found.route.procedure;
+    let (parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let caller = Caller::new(compat, parts);
+    let outcome = call(&caller, found, &query, body).await;
+    outcome::rest(&caller, outcome, name)
+}
+
+async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome {
+    let Found { route, parameters } = found;
+    let sent = if [Method::GET, Method::DELETE].contains(&route.method) {
+        None
+    } else {
+        // Who calls is known before the body is read.
+        caller.user().await?;
+        Some(caller.read(body).await?)
+    };
+    let _turn = caller.turn().await?;
+    let mut input: Map<String, Value> = match sent {
+        None => form::pairs(query)
+            .map(|(key, value)| (key, value.into()))
+            .collect(),
+        Some(body) if body.is_empty() => Map::new(),
+        Some(_) if caller.headers().contains_key(header::CONTENT_TYPE) && !is_json(caller.headers()) => {
+            let message = "The body's content type must be application/json";
+            return Err(Failure::new(Code::UnsupportedMediaType, message));
+        }
+        Some(body) => serde_json::from_slice(&body).map_err(|error| {
+            Failure::new(
+                Code::BadRequest,
+                format!("The input is not a valid object: {error}"),
+            )
+        })?,
+    };
+    input.extend(parameters);
+    let input = Value::Object(input);
+    match procedures::find(route.procedure) {
+        Some(procedure) => {
+            debug_assert!((procedure.kind == Kind::Query) == (route.method == Method::GET));
+            (procedure.run)(caller, input).await
+        }
+        None if route.method == Method::GET => caller.query(route.procedure, input).await,
+        None => caller.mutate(route.procedure, input).await,
+    }
+}

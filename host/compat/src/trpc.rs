@@ -1,0 +1,315 @@
+//! Procedure calls, as Homarr's clients make them.
+//!
+//! Homarr answers superjson to every call. Portico does so where the input is superjson; a call without an
+//! input therefore gets one that says `undefined`, and passes on. Invariants:
+//! - A request that names no procedure of this crate passes on, its body unread.
+//! - One that names any is answered here, in the order of its path; the calls of other procedures in it are
+//!   made one by one, as the client has sent them.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::Request,
+    http::{HeaderValue, Method, StatusCode, Uri, header},
+    response::Response,
+};
+use portico_model::error::Code;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Compat,
+    caller::{Caller, LARGEST_ANSWER, is_json, pass_on},
+    form,
+    outcome::{Failure, Outcome, json_response},
+    procedures::{self, Kind},
+    superjson,
+};
+
+/// A call of a request.
+struct Call {
+    name: String,
+    /// As the client has sent it.
+    input: Option<Value>,
+}
+
+impl Call {
+    /// Whether its answer is superjson: all are, but to a client that sends plain JSON.
+    fn is_superjson(&self) -> bool {
+        self.input.as_ref().is_none_or(superjson::is_wrapped)
+    }
+
+    async fn make(&self, caller: &Caller, method: &Method) -> Outcome {
+        let input = self.input.clone();
+        let wraps = self.is_superjson();
+        let procedure = procedures::find(&self.name).filter(|procedure| wraps || !procedure.is_portico_s);
+        let Some(procedure) = procedure else {
+            let input = input.unwrap_or_else(superjson::undefined);
+            return caller.call(method.clone(), &self.name, input).await;
+        };
+        let expected = match procedure.kind {
+            Kind::Query => Method::GET,
+            Kind::Mutation => Method::POST,
+        };
+        if *method != expected {
+            let message = format!("Unsupported {method}-request at path \"{}\"", self.name);
+            return Err(Failure::new(Code::MethodNotSupported, message));
+        }
+        let input = input.and_then(|input| match superjson::is_wrapped(&input) {
+            true => superjson::unwrap(input),
+            false => Some(input),
+        });
+        (procedure.run)(caller, input.unwrap_or_default()).await
+    }
+}
+
+/// Answers a request to `/api/trpc/` and these names.
+pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let is_batch = form::value_of(query, "batch").as_deref() == Some("1");
+    let path = form::unescape(names.strip_suffix('/').unwrap_or(names));
+    let names: Vec<&str> = match is_batch {
+        true => path.split(',').collect(),
+        false => vec![&path],
+    };
+    let is_here = names.iter().any(|name| procedures::find(name).is_some());
+    if !is_here || names.len() > compat.limits.batch || request.method() == Method::HEAD {
+        return pass_on(compat, with_inputs(request, is_batch, names.len())).await;
+    }
+    match answer_here(compat, &names, is_batch, request).await {
+        Ok(response) => response,
+        Err(failure) => {
+            let body = json!({ "error": { "json": failure.rpc(&path) } });
+            json_response(failure.status(), body.to_string())
+        }
+    }
+}
+
+/// The request, in which a call without an input has one that says `undefined`.
+fn with_inputs(mut request: Request, is_batch: bool, calls: usize) -> Request {
+    let query = request.uri().query().unwrap_or_default();
+    if request.method() != Method::GET || form::pairs(query).filter(|(key, _)| key == "input").count() > 1 {
+        return request;
+    }
+    let sent = form::value_of(query, "input").filter(|input| !input.is_empty());
+    let input = match (sent, is_batch) {
+        (Some(_), false) => return request,
+        (None, false) => superjson::undefined(),
+        (sent, true) => {
+            let sent: Value = match sent.map(|sent| serde_json::from_str(&sent)) {
+                None => json!({}),
+                Some(Ok(sent)) => sent,
+                Some(Err(_)) => return request,
+            };
+            let Value::Object(mut inputs) = sent else {
+                return request;
+            };
+            if inputs.len() >= calls || inputs.values().any(|input| !superjson::is_wrapped(input)) {
+                return request;
+            }
+            for index in 0..calls {
+                inputs
+                    .entry(index.to_string())
+                    .or_insert_with(superjson::undefined);
+            }
+            Value::Object(inputs)
+        }
+    };
+    let mut pairs: Vec<String> = query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && *pair != "input" && !pair.starts_with("input="))
+        .map(ToOwned::to_owned)
+        .collect();
+    pairs.push(format!("input={}", form::escape(&input.to_string())));
+    let target = format!("{}?{}", request.uri().path(), pairs.join("&"));
+    // A target that has become too long goes on without the inputs.
+    if let Ok(uri) = target.parse::<Uri>() {
+        *request.uri_mut() = uri;
+    }
+    request
+}
+
+async fn answer_here(
+    compat: &Arc<Compat>,
+    names: &[&str],
+    is_batch: bool,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let streams = wants_stream(
+        parts.headers.get("trpc-accept"),
+        parts.headers.get(header::ACCEPT),
+    );
+    if streams && !is_batch {
+        let message = "Streaming requests must be batched (batch=1)";
+        return Err(Failure::new(Code::BadRequest, message));
+    }
+    let method = parts.method.clone();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let caller = Caller::new(compat, parts);
+    let text = if method == Method::GET {
+        form::value_of(&query, "input").unwrap_or_default().into_bytes()
+    } else {
+        if !is_json(caller.headers()) {
+            let message = "The body needs the header content-type: application/json";
+            return Err(Failure::new(Code::UnsupportedMediaType, message));
+        }
+        caller.read(body).await?.to_vec()
+    };
+    let _turn = caller.turn().await?;
+    let input: Option<Value> = match text.is_empty() {
+        true => None,
+        false => Some(serde_json::from_slice(&text).map_err(|error| {
+            Failure::new(Code::BadRequest, format!("The input is not valid JSON: {error}"))
+        })?),
+    };
+    let calls = calls(names, is_batch, input)?;
+    let mut room = LARGEST_ANSWER;
+    let mut answers = Vec::with_capacity(calls.len());
+    let mut cookies = Vec::new();
+    for call in &calls {
+        let mut outcome = match room {
+            0 => Err(Failure::new(
+                Code::PayloadTooLarge,
+                "The answers of this batch are too large together",
+            )),
+            _ => call.make(&caller, &method).await,
+        };
+        if let Ok(output) = &mut outcome {
+            cookies.append(&mut output.cookies);
+        }
+        let status = outcome.as_ref().map_or_else(Failure::status, |_| StatusCode::OK);
+        let retry_after = outcome.as_ref().err().and_then(Failure::retry_after).cloned();
+        let place = if streams {
+            Place::Line(answers.len())
+        } else {
+            Place::Envelope
+        };
+        let text = written(call, outcome, place);
+        room = room.saturating_sub(text.len());
+        answers.push((status, retry_after, text));
+    }
+    let superjson = calls.iter().any(Call::is_superjson);
+    let mut response = assembled(&caller, answers, is_batch, streams, superjson);
+    for cookie in cookies {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    let vary = HeaderValue::from_static("trpc-accept, accept");
+    response.headers_mut().insert(header::VARY, vary);
+    Ok(response)
+}
+
+fn calls(names: &[&str], is_batch: bool, input: Option<Value>) -> Result<Vec<Call>, Failure> {
+    let mut inputs = match (is_batch, input) {
+        (false, input) => Map::from_iter(input.map(|input| ("0".to_owned(), input))),
+        (true, None) => Map::new(),
+        (true, Some(Value::Object(inputs))) => inputs,
+        (true, Some(_)) => {
+            let message = "\"input\" needs to be an object when doing a batch call";
+            return Err(Failure::new(Code::BadRequest, message));
+        }
+    };
+    let calls = names.iter().enumerate().map(|(index, name)| Call {
+        name: (*name).to_owned(),
+        input: inputs.remove(&index.to_string()),
+    });
+    Ok(calls.collect())
+}
+
+/// Whether the client asks for a stream of lines.
+fn wants_stream(trpc_accept: Option<&HeaderValue>, accept: Option<&HeaderValue>) -> bool {
+    trpc_accept
+        .or(accept)
+        .is_some_and(|accept| accept.as_bytes() == b"application/jsonl")
+}
+
+/// Where an answer stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In an envelope of its own.
+    Envelope,
+    /// In the line of a stream, after this many others.
+    Line(usize),
+}
+
+/// An answer as text.
+fn written(call: &Call, outcome: Outcome, place: Place) -> String {
+    let wraps = call.is_superjson();
+    if let Place::Line(index) = place {
+        let mut meta = None;
+        let answer = match outcome {
+            Err(failure) => json!({ "error": failure.rpc(&call.name) }),
+            Ok(output) => {
+                meta = output.meta;
+                match output.json {
+                    Some(json) => json!({ "result": { "data": json } }),
+                    None => json!({ "result": {} }),
+                }
+            }
+        };
+        let line = json!([index, 0, [[answer]]]);
+        if !wraps {
+            return format!("{line}\n");
+        }
+        let meta = meta.and_then(|meta| superjson::moved(meta, "2.0.0.result.data"));
+        let mut line = json!({ "json": line });
+        if let Some(meta) = meta {
+            line["meta"] = meta;
+        }
+        return format!("{line}\n");
+    }
+    let answer = match outcome {
+        Err(failure) if wraps => json!({ "error": { "json": failure.rpc(&call.name) } }),
+        Err(failure) => json!({ "error": failure.rpc(&call.name) }),
+        Ok(output) => match (output.json, wraps) {
+            (None, true) => json!({ "result": { "data": superjson::undefined() } }),
+            (None, false) => json!({ "result": {} }),
+            (Some(json), false) => json!({ "result": { "data": json } }),
+            (Some(json), true) => {
+                let mut data = json!({ "json": json });
+                if let Some(meta) = output.meta {
+                    data["meta"] = meta;
+                }
+                json!({ "result": { "data": data } })
+            }
+        },
+    };
+    answer.to_string()
+}
+
+/// The answers as one response, in the order of their calls.
+fn assembled(
+    caller: &Caller,
+    answers: Vec<(StatusCode, Option<HeaderValue>, String)>,
+    is_batch: bool,
+    streams: bool,
+    superjson: bool,
+) -> Response {
+    let first = answers.first().map_or(StatusCode::OK, |(status, ..)| *status);
+    let are_same = answers.iter().all(|(status, ..)| *status == first);
+    let retry_after = answers.iter().find_map(|(_, retry_after, _)| retry_after.clone());
+    let texts: Vec<String> = answers.into_iter().map(|(.., text)| text).collect();
+    let (status, body) = if streams {
+        let head = stream_head(texts.len(), superjson);
+        (StatusCode::OK, head + &texts.concat())
+    } else if is_batch {
+        let status = if are_same { first } else { StatusCode::MULTI_STATUS };
+        (status, format!("[{}]", texts.join(",")))
+    } else {
+        (first, texts.concat())
+    };
+    let mut response = json_response(status, caller.body(body));
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    response
+}
+
+/// The first line of a stream: each call's position, and the number of the chunk to wait for.
+fn stream_head(calls: usize, superjson: bool) -> String {
+    let entries = (0..calls).map(|index| (index.to_string(), json!([[0], [null, 0, index]])));
+    let head = Value::Object(entries.collect());
+    match superjson {
+        true => format!("{}\n", json!({ "json": head })),
+        false => format!("{head}\n"),
+    }
+}

@@ -1,0 +1,131 @@
+//! Homarr's web client (its forms at 464d98e): the fields of users that Portico only keeps.
+
+use portico_tests::{Client, Fixtures};
+use serde_json::{Value, json};
+
+use super::{ask, read, tell, with_administrator};
+
+#[test]
+fn preferences_that_portico_only_keeps_are_changed_and_read_back() {
+    let (_server, admin, _) = with_administrator();
+    let id = &admin.user_id;
+    let by_id = || read(&ask(&admin, "user.getById", &json!({"userId": id})));
+    let before = by_id();
+    assert_eq!(before["emailVerified"], Value::Null);
+    // _general-form and _search-form: they send all fields.
+    let search = json!({
+        "userId": id, "defaultSearchEngineId": null, "openInNewTab": false, "ddgBangsEnabled": false,
+    });
+    tell(&admin, "user.changeSearchPreferences", &search).assert_status(200);
+    let clicks = json!({"id": id, "enableRightClickOnWidgets": false});
+    tell(&admin, "user.changeEnableRightClickOnWidgets", &clicks).assert_status(200);
+    let after = by_id();
+    assert_eq!(
+        (&after["ddgBangs"], &after["openSearchInNewTab"]),
+        (&json!(false), &json!(false))
+    );
+    assert_eq!(after["enableRightClickOnWidgets"], json!(false));
+    let rest = admin.get(&format!("/api/users/{id}")).json();
+    assert_eq!(rest["enableRightClickOnWidgets"], json!(false));
+    admin
+        .patch(
+            "/api/users/search-preferences",
+            &json!({"userId": id, "defaultSearchEngineId": null, "openInNewTab": true}),
+        )
+        .assert_status(200);
+    admin
+        .patch(
+            "/api/users/firstDayOfWeek",
+            &json!({"id": id, "firstDayOfWeek": 3}),
+        )
+        .assert_status(200);
+    admin
+        .patch("/api/users/changeScheme", &json!({"colorScheme": "auto"}))
+        .assert_status(200);
+    let after = by_id();
+    assert_eq!(
+        (&after["openSearchInNewTab"], &after["firstDayOfWeek"]),
+        (&json!(true), &json!(3))
+    );
+    assert_eq!(
+        after["ddgBangs"],
+        json!(false),
+        "a form without the field leaves it"
+    );
+    assert_eq!(
+        admin.get("/api/auth/session").json()["user"]["colorScheme"],
+        "auto"
+    );
+
+    // Another user's are an administrator's to change.
+    let (alice, bob) = (admin.user("alice"), admin.user("bob"));
+    let of_bob = json!({"id": bob.id, "enableRightClickOnWidgets": false});
+    tell(&alice, "user.changeEnableRightClickOnWidgets", &of_bob).assert_status(403);
+    tell(&admin, "user.changeEnableRightClickOnWidgets", &of_bob).assert_status(200);
+    let of_nobody = json!({"id": "missing", "enableRightClickOnWidgets": false});
+    tell(&admin, "user.changeEnableRightClickOnWidgets", &of_nobody).assert_status(404);
+    assert_eq!(
+        read(&ask(&bob, "user.getById", &json!({"userId": bob.id})))["enableRightClickOnWidgets"],
+        json!(false)
+    );
+}
+
+#[test]
+fn tours_are_kept_for_each_user() {
+    let (_server, admin, _) = with_administrator();
+    let alice = admin.user("alice");
+    let status = |client: &dyn Client| read(&ask(client, "user.getTourStatus", &Value::Null));
+    tell(&alice, "user.completeTour", &json!({"tour": "board"})).assert_status(200);
+    assert_eq!(
+        status(&alice),
+        json!({"completedManageTour": false, "completedBoardTour": true})
+    );
+    assert_eq!(
+        status(&admin),
+        json!({"completedManageTour": false, "completedBoardTour": false})
+    );
+    tell(&alice, "user.completeTour", &json!({"tour": "another"})).assert_status(400);
+    tell(&alice, "user.resetTours", &Value::Null).assert_status(200);
+    assert_eq!(
+        status(&alice),
+        json!({"completedManageTour": false, "completedBoardTour": false})
+    );
+}
+
+#[test]
+fn users_to_choose_from_have_emails_for_administrators_only() {
+    let (_server, admin, _) = with_administrator();
+    let alice = admin.user("alice");
+    let profile = json!({"id": alice.id, "name": "alice", "email": "alice@example.org"});
+    admin.mutate("user.editProfile", &profile).assert_done();
+    // user-select-modal.tsx:28 and 40
+    let email = |users: &Value| {
+        let users = users.as_array().expect("users");
+        users.iter().find(|user| user["name"] == "alice").expect("alice")["email"].clone()
+    };
+    assert_eq!(
+        email(&read(&ask(&admin, "user.selectable", &Value::Null))),
+        "alice@example.org"
+    );
+    assert_eq!(
+        email(&read(&ask(&alice, "user.selectable", &Value::Null))),
+        Value::Null
+    );
+    let own = read(&ask(
+        &admin,
+        "user.selectable",
+        &json!({"providers": ["credentials"]}),
+    ));
+    assert_eq!(own.as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        read(&ask(&admin, "user.selectable", &json!({"providers": ["ldap"]}))),
+        json!([])
+    );
+    // `user.register` wants an email, as the specification says.
+    let invite = admin.invite();
+    let register = json!({
+        "username": "carol", "password": "a pass phrase", "confirmPassword": "a pass phrase",
+        "inviteId": invite.id, "token": invite.token,
+    });
+    tell(&admin, "user.register", &register).assert_status(400);
+}
