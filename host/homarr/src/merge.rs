@@ -314,7 +314,7 @@ impl Merge {
                         }
                     }
                     BoardItem::Bookmarks { app_ids } => {
-                        *app_ids = resolve_all(&self.apps, std::mem::take(app_ids))
+                        *app_ids = resolve_all(&self.apps, std::mem::take(app_ids));
                     }
                 }
             }

@@ -254,7 +254,7 @@ fn guesses_at_a_key_that_was_not_used_yet_are_throttled() {
     };
     let statuses: Vec<u16> = (0..40).map(guess).collect();
     let hashed = statuses.iter().filter(|status| **status == 401).count();
-    assert!(hashed >= 1 && hashed <= 20, "{statuses:?}");
+    assert!((1..=20).contains(&hashed), "{statuses:?}");
     assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
     // Ids that no key has cost nothing, and are not counted.
     let unknown = format!("ffffffff.{:048x}", 7);
