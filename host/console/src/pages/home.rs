@@ -153,7 +153,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
     );
     let (preferences, boards, engines) = (preferences?, boards?, engines?);
     let text = query.text("q").trim();
-    let wants_apps = !text.is_empty() || query.text("all") == "1" || query.text("page") != "";
+    let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, preferences.home_boards()) {
         (false, boards) if !boards.is_empty() => home_boards(&visit.api, boards).await?,
         _ => Vec::new(),

@@ -35,10 +35,7 @@ texts! {
         next: "Next page", "Nächste Seite";
         page_of: "Page {} of {}", "Seite {} von {}";
         problem: "Please check what you typed", "Bitte prüfen Sie Ihre Eingabe";
-        back: "Back", "Zurück";
         never: "never", "nie";
-        yes: "yes", "ja";
-        no: "no", "nein";
     }
 }
 
@@ -135,11 +132,9 @@ texts! {
         add_app: "Add an app", "App hinzufügen";
         no_match: "No app has this name.", "Keine App heißt so.";
         board_empty: "This board is empty.", "Dieses Board ist leer.";
-        no_link: "no link", "kein Link";
         found: "1 app|{} apps", "1 App|{} Apps";
         opening: "Searching …", "Suche …";
         open_search: "Open the search", "Suche öffnen";
-        no_engine: "There is no search engine that takes this.", "Keine Suchmaschine nimmt das an.";
     }
 }
 
