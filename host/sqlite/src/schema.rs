@@ -127,7 +127,7 @@ mod tests {
         0x5cbe_8bef,
         0xba03_9bb7,
         0xd3a8_8eba,
-        0x2743_9d5c,
+        0xeaf2_4408,
     ];
 
     /// If this fails, backups made before would be refused: a released migration has changed, or another

@@ -306,6 +306,7 @@ fn every_text_but_passwords_and_ids_is_trimmed_before_it_is_measured() {
     let fields = [
         "description",
         "email",
+        "extras",
         "href",
         "iconUrl",
         "image",

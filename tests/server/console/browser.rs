@@ -60,6 +60,12 @@ fn the_first_page_is_quick_to_use_with_keys_and_links() {
 
 #[test]
 #[ignore = "make test-all"]
+fn a_first_evening_goes_from_an_empty_service_to_the_audit_log() {
+    run("evening.test.mjs", &Portico::start(), &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
 fn without_javascript_and_tls_people_sign_in_and_change_things() {
     let (server, _) = furnished();
     run("plain.test.mjs", &server, &[]);
@@ -69,8 +75,60 @@ fn without_javascript_and_tls_people_sign_in_and_change_things() {
 #[ignore = "make test-all"]
 fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
     let (server, root) = furnished();
-    let boards = root.query("board.getVisible", &Value::Null).data();
-    let board = format!("/boards/{}", boards[0]["id"].as_str().unwrap());
-    let pages = json!(["/", "/?all=1", "/?q=nothing", "/welcome", board]);
+    let first = |procedure: &str| {
+        let list = root.query(procedure, &Value::Null).data();
+        list[0]["id"].as_str().expect("an id").to_owned()
+    };
+    let (app, board, engine) = (
+        first("app.all"),
+        first("board.getVisible"),
+        first("searchEngine.getSelectable"),
+    );
+    let grace = root.query("user.search", &json!({ "query": "grace" })).data();
+    let grace = grace[0]["id"].as_str().expect("an id").to_owned();
+    let group = root.group("family", &["app-create"]);
+    let invite = root.invite().id;
+    let key = first("apiKeys.getAll");
+    let pages = json!([
+        "/",
+        "/?all=1",
+        "/?q=nothing",
+        "/welcome",
+        format!("/boards/{board}"),
+        "/profile",
+        "/profile/password",
+        "/profile/keys",
+        "/profile/sessions",
+        "/profile/delete",
+        "/apps",
+        "/apps/new",
+        "/apps/many",
+        format!("/apps/{app}/edit"),
+        format!("/apps/{app}/delete"),
+        "/manage/boards",
+        "/manage/boards/new",
+        format!("/manage/boards/{board}"),
+        format!("/manage/boards/{board}/share"),
+        format!("/manage/boards/{board}/delete"),
+        "/engines",
+        "/engines/new",
+        format!("/engines/{engine}/edit"),
+        format!("/engines/{engine}/delete"),
+        "/users",
+        "/users/new",
+        format!("/users/{grace}"),
+        format!("/users/{grace}/delete"),
+        "/invites",
+        format!("/invites/{invite}/delete"),
+        "/groups",
+        "/groups/new",
+        format!("/groups/{group}"),
+        format!("/groups/{group}/delete"),
+        "/keys",
+        "/keys/new",
+        format!("/keys/{key}/delete"),
+        "/audit",
+        "/state",
+    ]);
     run("pages.test.mjs", &server, &[("PORTICO_PAGES", pages.to_string())]);
 }
