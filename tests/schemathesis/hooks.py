@@ -37,7 +37,7 @@ def is_taken_away(path, method):
     others = ("removeMember", "savePermissions", "setDisabled")
     return (
         method == "DELETE"
-        or path.endswith("/disabled")
+        or path.endswith(("/disabled", "/permissions"))
         or procedure.startswith("delete")
         or procedure in others
     )
