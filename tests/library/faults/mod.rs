@@ -183,8 +183,17 @@ fn apps(driver: Driver) {
     fail_mutations(driver, |area| area == "app");
 }
 
+const CREDENTIALS: [&str; 3] = ["apiKeys", "session", "invite"];
+
+fn credentials(driver: Driver) {
+    fail_mutations(driver, |area| CREDENTIALS.contains(&area));
+}
+
 fn dashboard_side(driver: Driver) {
-    fail_mutations(driver, |area| !["user", "app"].contains(&area));
+    let others = ["user", "app"];
+    fail_mutations(driver, |area| {
+        !others.contains(&area) && !CREDENTIALS.contains(&area)
+    });
 }
 
 fn signing_in_and_out(driver: Driver) {
@@ -220,4 +229,4 @@ macro_rules! on_every_driver {
     };
 }
 
-on_every_driver! { users apps dashboard_side signing_in_and_out }
+on_every_driver! { users apps credentials dashboard_side signing_in_and_out }

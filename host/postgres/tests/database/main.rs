@@ -13,3 +13,6 @@ mod shared;
 mod starting;
 mod tls;
 mod versions;
+
+/// The version of the schema that a new database gets.
+const NEWEST: usize = 5;

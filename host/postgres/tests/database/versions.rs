@@ -6,6 +6,7 @@ use portico_postgres::PostgresStorage;
 use portico_storage::{DashboardStorage, Error};
 use tokio_postgres::{Config, NoTls};
 
+use crate::NEWEST;
 use crate::postgresql::Postgresql;
 use crate::records::{count_apps, insert};
 
@@ -47,7 +48,7 @@ async fn a_host_that_has_become_too_old_refuses_with_both_versions() {
             continue;
         }
         assert!(
-            text.contains("version 7") && text.contains("versions up to 4"),
+            text.contains("version 7") && text.contains(&format!("versions up to {NEWEST}")),
             "{text}"
         );
     }
@@ -55,7 +56,7 @@ async fn a_host_that_has_become_too_old_refuses_with_both_versions() {
         panic!("it is ready");
     };
     assert!(
-        text.contains("version 7") && text.contains("versions up to 4"),
+        text.contains("version 7") && text.contains(&format!("versions up to {NEWEST}")),
         "{text}"
     );
     server.run("home", "UPDATE portico_version SET oldest = 2");
@@ -90,7 +91,7 @@ async fn a_migration_ends_the_connections_of_hosts_that_are_too_old_for_it() {
         .await
         .unwrap();
     let versions = "SELECT version || ' ' || oldest FROM portico_version";
-    assert_eq!(server.run("home", versions), "4 2");
+    assert_eq!(server.run("home", versions), format!("{NEWEST} 2"));
     for (name, client, _) in &connections {
         let is_old = name.ends_with("portico/1");
         assert_eq!(client.simple_query("SELECT 1").await.is_err(), is_old, "{name}");
@@ -107,6 +108,7 @@ async fn a_connection_names_portico_and_its_version_after_the_name_in_the_url() 
         .await
         .unwrap();
     insert(&storage, "a").await.unwrap();
-    let named = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kitchen portico/4'";
-    assert_eq!(server.run("home", named), "2");
+    let named =
+        format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kitchen portico/{NEWEST}'");
+    assert_eq!(server.run("home", &named), "2");
 }
