@@ -8,8 +8,6 @@ use axum::{
 use portico_model::error::Code;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
-
 /// A call that succeeded, or one that was refused.
 pub(crate) type Outcome = Result<Output, Failure>;
 
@@ -143,20 +141,4 @@ pub(crate) fn json_response(status: StatusCode, body: impl Into<Body>) -> Respon
             .insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-/// The answer of a REST route.
-pub(crate) fn rest(caller: &Caller, outcome: Outcome, name: &str) -> Response {
-    match outcome {
-        Ok(output) => {
-            let body = output.json.map(|json| json.to_string()).unwrap_or_default();
-            let body = caller.body(body);
-            let mut response = json_response(StatusCode::OK, body);
-            for cookie in output.cookies {
-                response.headers_mut().append(header::SET_COOKIE, cookie);
-            }
-            response
-        }
-        Err(failure) => failure.rest(name),
-    }
 }

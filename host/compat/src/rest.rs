@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::Request,
-    http::{Method, header},
+    http::{Method, StatusCode, header},
     response::Response,
 };
 use portico_model::error::Code;
@@ -154,7 +154,7 @@ pub(crate) async fn answer(compat: &Arc<Compat>, found: Found, request: Request)
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let caller = Caller::new(compat, parts);
     let outcome = call(&caller, found, &query, body).await;
-    outcome::rest(&caller, outcome, name)
+    answer_of(&caller, outcome, name)
 }
 
 async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome {
@@ -192,5 +192,21 @@ async fn call(caller: &Caller, found: Found, query: &str, body: Body) -> Outcome
         }
         None if route.method == Method::GET => caller.query(route.procedure, input).await,
         None => caller.mutate(route.procedure, input).await,
+    }
+}
+
+/// The answer of a REST route.
+fn answer_of(caller: &Caller, outcome: Outcome, name: &str) -> Response {
+    match outcome {
+        Ok(output) => {
+            let body = output.json.map(|json| json.to_string()).unwrap_or_default();
+            let body = caller.body(body);
+            let mut response = outcome::json_response(StatusCode::OK, body);
+            for cookie in output.cookies {
+                response.headers_mut().append(header::SET_COOKIE, cookie);
+            }
+            response
+        }
+        Err(failure) => failure.rest(name),
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use zip::ZipArchive;
 
-use crate::source::{MOST_BYTES, copy_bounded, other_edition};
+use crate::limits::{MOST_BYTES, copy_bounded, other_edition};
 
 /// The most files in an archive. Homarr's have two.
 const MOST_ENTRIES: u16 = 64;

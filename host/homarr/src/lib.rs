@@ -13,6 +13,7 @@ mod convert;
 mod dashboard;
 mod document;
 mod homarr;
+mod limits;
 mod merge;
 mod places;
 mod report;

@@ -13,9 +13,7 @@ use anyhow::{Context, bail, ensure};
 use portico_sqlite::temporary::Temporary;
 
 use crate::archive;
-
-/// The largest database that is read, its log included. Those of people have some megabytes.
-pub const MOST_BYTES: u64 = 512 << 20;
+use crate::limits::{MOST_BYTES, copy_bounded, other_edition};
 
 /// The name of a copy, before its random letters.
 const PREFIX: &str = ".portico-homarr-";
@@ -68,15 +66,6 @@ fn edition_of_dump(start: &[u8]) -> Option<&'static str> {
         .iter()
         .any(|words| text.contains(words))
         .then_some("MySQL")
-}
-
-/// What to do with the data of another edition.
-pub(crate) fn other_edition(edition: &str) -> String {
-    format!(
-        "it is from Homarr's edition for {edition}, and only its edition for SQLite can be read: apply the users, \
-         apps and boards as a document instead (`portico apply`, docs/desired-state.md); people then get new \
-         passwords (`portico recover`), and scripts new keys"
-    )
 }
 
 /// A private copy of a database.
@@ -179,15 +168,4 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// Copies at most this many bytes, and refuses more. Answers how many it copied.
-pub(crate) fn copy_bounded(from: &mut impl Read, into: &mut impl Write, most: u64) -> anyhow::Result<u64> {
-    let copied = io::copy(&mut from.take(most + 1), into)?;
-    ensure!(
-        copied <= most,
-        "the database is larger than {} MiB, which no database of Homarr is",
-        MOST_BYTES >> 20
-    );
-    Ok(copied)
 }

@@ -123,7 +123,6 @@ fn rows_of_file(database: &Connection) -> Vec<String> {
         let columns = database.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
         let values: Vec<_> = columns
             .column_names()
-            .iter()
             .map(|column| format!("quote(\"{column}\")"))
             .collect();
         let sql = format!(

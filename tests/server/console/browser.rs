@@ -6,15 +6,43 @@ use std::process::Command;
 use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, administrator, node};
 use serde_json::{Value, json};
 
+/// Nextcloud has an icon that cannot be had.
+const APPS: [&str; 12] = [
+    "Nextcloud",
+    "Own cloud",
+    "Grafana",
+    "Jellyfin",
+    "Home Assistant",
+    "Immich",
+    "Vaultwarden",
+    "Paperless",
+    "Gitea",
+    "Uptime Kuma",
+    "Pi-hole",
+    "Portainer",
+];
+
+/// A disc of a colour of its own.
+fn icon(number: usize) -> String {
+    if number == 0 {
+        return "/no-such-icon.svg".into();
+    }
+    let hue = number * 360 / APPS.len();
+    format!(
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 40'%3E%3Ccircle cx='20' cy='20' r='18' \
+         fill='hsl({hue} 60%25 50%25)'/%3E%3C/svg%3E"
+    )
+}
+
 /// A service with two users, apps, boards and a search engine, and an administrator's session.
 fn furnished() -> (Portico, Session) {
     let server = Portico::start();
     let root = administrator(&server);
     root.user("grace");
     let here = format!("http://{}/api/health/live", server.address());
-    for name in ["Nextcloud", "Own cloud", "Grafana", "Jellyfin"] {
+    for (number, name) in APPS.iter().enumerate() {
         let app = json!({
-            "name": name, "iconUrl": "/no-such-icon.svg", "href": here, "description": "What it is for",
+            "name": name, "iconUrl": icon(number), "href": here, "description": "What it is for",
         });
         root.mutate("app.create", &app).data();
     }
@@ -47,6 +75,8 @@ fn run(file: &str, server: &Portico, more: &[(&str, String)]) {
         .env("PORTICO_URL", format!("http://{}", server.address()))
         .env("PORTICO_PASSWORD", PASSWORD)
         .env("CHROMIUM", node::chromium())
+        // Where to keep a picture of every page; docs/console.md shows some.
+        .envs(std::env::var("PORTICO_SCREENSHOTS").map(|folder| ("SCREENSHOTS", folder)))
         .envs(more.iter().map(|(name, value)| (name, value)));
     println!("{}", node::succeed(&mut command));
 }

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{
     Answer,
-    home::Pages,
-    users::{Found, find, names},
+    found_users::{Found, find, names},
+    paging::Pages,
 };
 use crate::{
     api::ApiError,

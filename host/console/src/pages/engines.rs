@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::{
     Answer,
-    home::Pages,
     icon_picker::{self, Picker},
+    paging::Pages,
     search::Engine,
     segment,
 };

@@ -2,12 +2,13 @@
 
 use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, sign_in};
+use super::{
+    Answer,
+    onboarding::{is_open, with_password},
+};
 use crate::{
-    api::Api,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Visit, Visitor},
@@ -33,16 +34,6 @@ struct WelcomePage<'a> {
     v: &'a Visit,
 }
 
-/// Whether no user exists yet.
-pub(super) async fn is_open(api: &Api) -> Result<bool, crate::api::ApiError> {
-    #[derive(Deserialize)]
-    struct Step {
-        current: String,
-    }
-    let step: Step = api.query("onboard.currentStep", Value::Null).await?;
-    Ok(step.current == "user")
-}
-
 async fn show(visit: Visitor) -> Answer {
     if !is_open(&visit.api).await? {
         return Ok(see("/"));
@@ -62,7 +53,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
     match visit.api.mutate::<Value>("user.initUser", input).await {
         Ok(_) => {
-            sign_in::with_password(&visit.api, form.text("username"), form.text("password"), None).await?;
+            with_password(&visit.api, form.text("username"), form.text("password"), None).await?;
             Ok(see("/welcome"))
         }
         Err(error) if error.is_of_input() => {

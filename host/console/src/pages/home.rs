@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use super::{
     Answer,
     boards::{StoredBoard, StoredItem},
-    first_start,
+    onboarding,
+    paging::Pages,
     search::Engine,
     segment,
-    tiles::{self, App, Apps},
+    tiles::{self, App, Apps, BoardLink},
 };
 use crate::{
     api::{Api, ApiError},
     respond::{page, see},
-    texts::fill,
     visit::{Query, Visit, Visitor},
 };
 
@@ -31,13 +31,6 @@ pub(super) fn routes() -> Router {
     Router::new()
         .route("/", get(home))
         .route("/boards/{id}", get(board))
-}
-
-/// A board, as lists of boards have it.
-#[derive(Deserialize)]
-pub(crate) struct BoardLink {
-    pub id: String,
-    pub name: String,
 }
 
 impl BoardLink {
@@ -103,45 +96,9 @@ impl HomePage<'_> {
     }
 }
 
-/// Links to other pages of a list.
-#[derive(Default)]
-pub(crate) struct Pages {
-    pub current: u32,
-    pub last: u32,
-    pub previous: Option<String>,
-    pub next: Option<String>,
-}
-
-impl Pages {
-    /// `address` is that of the list, with a query string that ends in `?` or `&`.
-    pub fn new(address: &str, current: u32, size: usize, total: usize) -> Self {
-        let last = u32::try_from(total.div_ceil(size).max(1)).unwrap_or(u32::MAX);
-        let to = |page: u32| format!("{address}page={page}");
-        Self {
-            current,
-            last,
-            previous: (current > 1).then(|| to(std::cmp::min(current - 1, last))),
-            next: (current < last).then(|| to(current + 1)),
-        }
-    }
-
-    /// A page out of a list that the API answers whole, and the links to its others.
-    pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
-        let pages = Self::new(address, current, size, items.len());
-        let start = (current as usize - 1).saturating_mul(size).min(items.len());
-        let mut shown = items.split_off(start);
-        shown.truncate(size);
-        (shown, pages)
-    }
-
-    pub fn shown(&self, text: &str) -> String {
-        fill(text, &[&self.current, &self.last])
-    }
-}
-
 async fn home(visit: Visitor, query: Query) -> Answer {
     let Some(user) = &visit.user else {
-        let is_first = first_start::is_open(&visit.api).await?;
+        let is_first = onboarding::is_open(&visit.api).await?;
         return Ok(see(if is_first { "/start" } else { "/sign-in" }));
     };
     let (preferences, boards, engines) = tokio::join!(

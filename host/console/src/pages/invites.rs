@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, home::Pages, keys::unreadable_day, users::Found};
+use super::{Answer, found_users::Found, keys::unreadable_day, paging::Pages};
 use crate::{
     api::ApiError,
     form::{Form, Problems},

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::{
     Answer,
-    home::Pages,
-    users::{Found, find, names},
+    found_users::{Found, find, names},
+    paging::Pages,
 };
 use crate::{
     api::{ApiError, Issue},

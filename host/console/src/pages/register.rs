@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, routing::get};
 use serde_json::{Value, json};
 
-use super::{Answer, sign_in};
+use super::{Answer, onboarding::with_password};
 use crate::{
     form::{Form, Problems},
     respond::{page, page_with, see},
@@ -47,7 +47,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     });
     match visit.api.mutate::<Value>("user.register", input).await {
         Ok(_) => {
-            sign_in::with_password(&visit.api, username, password, None).await?;
+            with_password(&visit.api, username, password, None).await?;
             Ok(see("/"))
         }
         // An invite that is used up or has expired is refused, too.

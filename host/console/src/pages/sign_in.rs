@@ -9,11 +9,15 @@ use axum::{
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Answer, first_start, home::BoardLink};
+use super::{
+    Answer,
+    onboarding::{is_open, with_password},
+    tiles::BoardLink,
+};
 use crate::{
-    api::{Api, ApiError},
+    api::ApiError,
     form::{Form, Problems},
     respond::{page, page_with, see},
     visit::{Passed, Query, Visit, Visitor},
@@ -60,7 +64,7 @@ async fn show(visit: Visitor, query: Query) -> Answer {
     if visit.user.is_some() {
         return Ok(see(own_path(query.text("next"))));
     }
-    if first_start::is_open(&visit.api).await? {
+    if is_open(&visit.api).await? {
         return Ok(see("/start"));
     }
     let form = Form::default();
@@ -114,20 +118,6 @@ async fn sign_in(visit: Visitor, request: Request) -> Answer {
         }
         Err(error) => Err(error),
     }
-}
-
-/// Signs in; the answer of this visit sets the session's cookie.
-pub(super) async fn with_password(
-    api: &Api,
-    username: &str,
-    password: &str,
-    provider: Option<&str>,
-) -> Result<(), ApiError> {
-    let mut input = json!({ "username": username, "password": password });
-    if let Some(provider) = provider {
-        input["provider"] = provider.into();
-    }
-    api.post::<Value>("/api/auth/sign-in", input).await.map(drop)
 }
 
 async fn sign_out(visit: Visitor, request: Request) -> Answer {

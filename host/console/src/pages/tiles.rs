@@ -17,6 +17,13 @@ const IDS_AT_ONCE: usize = 500;
 /// Schemes that run text, or open what is no page.
 const NOT_OPENED: [&str; 6] = ["javascript", "vbscript", "data", "blob", "about", "file"];
 
+/// A board, as lists of boards have it.
+#[derive(Deserialize)]
+pub(crate) struct BoardLink {
+    pub id: String,
+    pub name: String,
+}
+
 /// An app, as the API answers it.
 #[derive(Deserialize, Clone)]
 #[serde(rename_all = "camelCase")]

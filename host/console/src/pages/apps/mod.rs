@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::{
     Answer,
     boards::StoredBoard,
-    home::{BoardLink, Pages},
-    tiles::{App, Apps},
+    paging::Pages,
+    tiles::{App, Apps, BoardLink},
 };
 use crate::{
     api::{Api, ApiError},

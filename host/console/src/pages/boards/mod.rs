@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) use self::stored::{StoredBoard, StoredItem};
-use super::{Answer, home::Pages, segment};
+use super::{Answer, paging::Pages, segment};
 use crate::{
     api::ApiError,
     form::{Form, Problems},

@@ -7,7 +7,7 @@ use axum::{Router, extract::Request, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, home::Pages, users::Found};
+use super::{Answer, found_users::Found, paging::Pages};
 use crate::{
     api::{Api, ApiError},
     form::{Form, Problems},

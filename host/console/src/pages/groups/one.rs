@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::{
-    super::{segment, users::find},
+    super::{found_users::find, segment},
     Answer, Found, Group, PERMISSIONS, read_groups,
 };
 use crate::{

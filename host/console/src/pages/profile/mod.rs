@@ -11,7 +11,7 @@ use askama::Template;
 use axum::{Router, extract::Request, http::StatusCode, response::Response, routing::get};
 use serde_json::{Value, json};
 
-use super::{Answer, home::BoardLink, search::Engine, users::Account};
+use super::{Answer, search::Engine, tiles::BoardLink, users::Account};
 use crate::{
     api::ApiError,
     form::{Form, Problems},

@@ -2,8 +2,6 @@
 
 mod one;
 
-use std::collections::HashMap;
-
 use askama::Template;
 use axum::{Router, extract::Request, routing::get};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,10 +11,10 @@ use serde_json::{Value, json};
 use super::{
     Answer,
     groups::{Group, read_groups},
-    home::Pages,
+    paging::Pages,
 };
 use crate::{
-    api::{Api, ApiError},
+    api::ApiError,
     form::{Form, Problems},
     respond::{again, page, see},
     visit::{Query, Visit, Visitor},
@@ -31,9 +29,6 @@ pub(super) fn routes() -> Router {
 
 /// Users on a page.
 const PAGE: usize = 50;
-
-/// The most users that a search on another page shows.
-const MOST_FOUND: usize = 20;
 
 /// The most groups to choose from for a new user; others can be set afterwards.
 const MOST_GROUPS: usize = 100;
@@ -57,43 +52,6 @@ pub(super) struct Account {
     pub ping_icons_enabled: bool,
     pub default_search_engine_id: Option<String>,
     pub open_search_in_new_tab: bool,
-}
-
-/// A user to choose.
-#[derive(Deserialize)]
-pub(super) struct Found {
-    pub id: String,
-    pub name: String,
-}
-
-/// The users with a text in their names; none for no text.
-pub(super) async fn find(api: &Api, text: &str) -> Result<Vec<Found>, ApiError> {
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    api.query("user.search", json!({ "query": text, "limit": MOST_FOUND }))
-        .await
-}
-
-/// The names of the users of one page, by id. Users who are gone have none. The caller bounds the number of ids.
-pub(super) async fn names<'a>(
-    api: &Api,
-    ids: impl IntoIterator<Item = &'a str>,
-) -> Result<HashMap<String, String>, ApiError> {
-    let mut names = HashMap::new();
-    let mut ids: Vec<&str> = ids.into_iter().collect();
-    ids.sort_unstable();
-    ids.dedup();
-    for id in ids {
-        match api.query::<Found>("user.getById", json!({ "userId": id })).await {
-            Ok(user) => {
-                names.insert(user.id, user.name);
-            }
-            Err(error) if error.status.as_u16() == 404 => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(names)
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,39 @@
+//! Lists in pages.
+
+use crate::texts::fill;
+
+/// Links to other pages of a list.
+#[derive(Default)]
+pub(crate) struct Pages {
+    pub current: u32,
+    pub last: u32,
+    pub previous: Option<String>,
+    pub next: Option<String>,
+}
+
+impl Pages {
+    /// `address` is that of the list, with a query string that ends in `?` or `&`.
+    pub fn new(address: &str, current: u32, size: usize, total: usize) -> Self {
+        let last = u32::try_from(total.div_ceil(size).max(1)).unwrap_or(u32::MAX);
+        let to = |page: u32| format!("{address}page={page}");
+        Self {
+            current,
+            last,
+            previous: (current > 1).then(|| to(std::cmp::min(current - 1, last))),
+            next: (current < last).then(|| to(current + 1)),
+        }
+    }
+
+    /// A page out of a list that the API answers whole, and the links to its others.
+    pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
+        let pages = Self::new(address, current, size, items.len());
+        let start = (current as usize - 1).saturating_mul(size).min(items.len());
+        let mut shown = items.split_off(start);
+        shown.truncate(size);
+        (shown, pages)
+    }
+
+    pub fn shown(&self, text: &str) -> String {
+        fill(text, &[&self.current, &self.last])
+    }
+}
