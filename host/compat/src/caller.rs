@@ -28,6 +28,9 @@ use crate::{
 /// The largest answer of Portico that is read to make another of it, in bytes.
 pub(crate) const LARGEST_ANSWER: usize = 8 << 20;
 
+/// How long a request waits for its turn.
+const MOST_WAITING: Duration = Duration::from_secs(10);
+
 /// JSON of this many bytes and more is read on a thread that serves no requests.
 const LONG_TO_READ: usize = 256 << 10;
 
@@ -109,8 +112,14 @@ impl Caller {
     /// Waits until this request may be worked on. Hold it while inputs and answers are in memory as values, and
     /// not while the caller sends or reads.
     pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
-        let turn = self.compat.turns.acquire().await;
-        turn.map_err(|_| Failure::new(Code::ServiceUnavailable, "The service is stopping"))
+        let turn = timeout(MOST_WAITING, self.compat.turns.acquire()).await;
+        let busy = || {
+            Failure::new(
+                Code::ServiceUnavailable,
+                "The service is busy; try again in some seconds",
+            )
+        };
+        turn.map_err(|_| busy())?.map_err(|_| busy())
     }
 
     pub fn headers(&self) -> &HeaderMap {
@@ -215,9 +224,24 @@ impl Caller {
 
     /// The user who is signed in: `{id, name, email, …, permissions}`.
     pub async fn user(&self) -> Result<&Value, Failure> {
+        let session = self.signed_in().await?;
+        let session = session.ok_or_else(|| Failure::new(Code::Unauthorized, "UNAUTHORIZED"))?;
+        Ok(&session["user"])
+    }
+
+    /// The session; none if nobody is signed in. That it cannot be told now is a failure.
+    pub async fn signed_in(&self) -> Result<Option<&Value>, Failure> {
         match self.session().await? {
-            Ok(session) => Ok(&session["user"]),
-            Err(_) => Err(Failure::new(Code::Unauthorized, "UNAUTHORIZED")),
+            Ok(session) => Ok(Some(session)),
+            Err(StatusCode::UNAUTHORIZED) => Ok(None),
+            Err(StatusCode::TOO_MANY_REQUESTS) => Err(Failure::new(
+                Code::TooManyRequests,
+                "Too many attempts; try again later",
+            )),
+            Err(_) => Err(Failure::new(
+                Code::ServiceUnavailable,
+                "It cannot be told who is signed in; try again in some seconds",
+            )),
         }
     }
 
@@ -254,9 +278,9 @@ impl Caller {
 
     /// Reads the body of the request: a small one, unless the caller is signed in.
     pub async fn read(&self, body: Body) -> Result<Bytes, Failure> {
-        let limit = match self.session().await? {
-            Ok(_) => self.compat.limits.body,
-            Err(_) => SMALL_BODY.min(self.compat.limits.body),
+        let limit = match self.signed_in().await? {
+            Some(_) => self.compat.limits.body,
+            None => SMALL_BODY.min(self.compat.limits.body),
         };
         read(body, limit, self.compat.limits.receive_time).await
     }

@@ -28,6 +28,11 @@ impl Compat {
 /// Names the cookie of Auth.js as Portico does. Says whether it was there.
 pub(crate) fn translate(compat: &Compat, headers: &mut HeaderMap) -> bool {
     let (own, alias) = compat.names();
+    // Another site of the domain can set the alias, and cannot set Portico's own (`__Host-`). Browsers have that, too.
+    let is_browser = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
+    if compat.is_secure && is_browser {
+        return false;
+    }
     let Some(sent) = headers
         .get(header::COOKIE)
         .and_then(|cookie| cookie.to_str().ok())

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use axum::{Router, extract::Request, response::Response};
 use portico_http::{HttpLimits, HttpSettings};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use self::caller::Caller;
 
@@ -41,6 +41,8 @@ struct Compat {
     limits: HttpLimits,
     /// Bounds the requests that are worked on here at once.
     turns: Semaphore,
+    /// Held while a board is read, changed and written back.
+    boards: Mutex<()>,
     /// Whether people reach the service over TLS.
     is_secure: bool,
     /// Where people reach the service, without a path at its end.
@@ -53,6 +55,7 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
         portico,
         limits: settings.limits.clone(),
         turns: Semaphore::new(AT_ONCE),
+        boards: Mutex::default(),
         is_secure: settings.is_secure(),
         public_url: settings.public_url.as_ref().map(ToString::to_string),
     });

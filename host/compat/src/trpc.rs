@@ -62,6 +62,9 @@ impl Call {
     }
 }
 
+/// How many calls of a batch are answered here: each makes calls of its own.
+const MOST_HERE: usize = 16;
+
 /// Answers a request to `/api/trpc/` and these names.
 pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
@@ -71,7 +74,18 @@ pub(crate) async fn answer(compat: &Arc<Compat>, names: &str, request: Request) 
         true => path.split(',').collect(),
         false => vec![&path],
     };
-    let is_here = names.iter().any(|name| procedures::find(name).is_some());
+    let here = names
+        .iter()
+        .filter(|name| procedures::find(name).is_some())
+        .count();
+    if here > MOST_HERE {
+        let message =
+            format!("A batch has at most {MOST_HERE} calls of procedures that only Homarr has, got {here}");
+        let failure = Failure::new(Code::BadRequest, message);
+        let body = json!({ "error": { "json": failure.rpc(&path) } });
+        return json_response(failure.status(), body.to_string());
+    }
+    let is_here = here > 0;
     if !is_here || names.len() > compat.limits.batch || request.method() == Method::HEAD {
         return pass_on(compat, with_inputs(request, is_batch, names.len())).await;
     }

@@ -5,18 +5,49 @@ const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const shown = (element) => element.offsetParent !== null;
 
+// htmx puts any answer into the page as HTML. Only pages may become the page: text of other kinds can hold markup
+// that somebody else chose.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  const isPage = (xhr.getResponseHeader("content-type") ?? "").startsWith("text/html");
+  if (!isPage) {
+    event.detail.shouldSwap = false;
+    location.assign(xhr.responseURL);
+    return;
+  }
+  // What was typed stays if it could not be sent.
+  if (requestConfig.verb === "get" || requestConfig.path === "/sign-out") return;
+  const hasEnded = new URL(xhr.responseURL).pathname === "/sign-in" && requestConfig.path !== "/sign-in";
+  if (!hasEnded && xhr.status < 500 && ![403, 429].includes(xhr.status)) return;
+  event.detail.shouldSwap = false;
+  const answer = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  const said = [find("main h1", answer), find("main .lead", answer)].map((part) => part?.textContent ?? "");
+  tell(hasEnded ? document.body.dataset.signIn : said.join(": "));
+});
+
+// The host cannot be reached: a page that was asked for says so by the browser's own words.
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (detail.requestConfig.verb === "get") location.assign(detail.pathInfo.finalRequestPath);
+  else tell(document.body.dataset.unreachable);
+});
+
+// Shows a problem above the page.
+function tell(text) {
+  const box = find("#told") ?? document.createElement("p");
+  box.id = "told";
+  box.className = "problems";
+  box.setAttribute("role", "alert");
+  box.textContent = text;
+  find("#main").prepend(box);
+  box.scrollIntoView({ block: "nearest" });
+}
+
 // An icon that cannot be had is replaced by the first letter of the name.
-document.addEventListener(
-  "error",
-  ({ target }) => {
-    if (!(target instanceof HTMLImageElement) || !target.parentElement) return;
-    if (target.dataset.initial) {
-      target.parentElement.dataset.initial = target.dataset.initial;
-    }
-    target.remove();
-  },
-  true,
-);
+function replaceIcon(image) {
+  if (image.dataset.initial && image.parentElement) image.parentElement.dataset.initial = image.dataset.initial;
+  image.remove();
+}
+document.addEventListener("error", ({ target }) => target instanceof HTMLImageElement && replaceIcon(target), true);
 
 // The search box of the first page: filters tiles, chooses one with the arrow keys, opens it with Enter.
 const tiles = () => all("#found a.tile").filter(shown);
@@ -203,6 +234,10 @@ document.addEventListener("pointerdown", (event) => {
 
 // What a page without scripts does not have: buttons that copy, and times in the reader's own time zone.
 function enrich() {
+  // Icons that failed before this script ran.
+  for (const image of all("img[data-initial]")) {
+    if (image.complete && image.naturalWidth === 0) image.decode().catch(() => replaceIcon(image));
+  }
   for (const button of all("[data-copy][hidden]")) button.hidden = false;
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   for (const time of all("time[datetime]:not([title])")) {

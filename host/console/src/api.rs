@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 /// Headers of a request that say nothing of its sender, but of its own body or of how its answer may be sent.
-const NOT_FORWARDED: [HeaderName; 12] = [
+const NOT_FORWARDED: [HeaderName; 13] = [
     header::CONTENT_TYPE,
     header::CONTENT_LENGTH,
     header::CONTENT_ENCODING,
@@ -34,6 +34,7 @@ const NOT_FORWARDED: [HeaderName; 12] = [
     header::IF_NONE_MATCH,
     header::IF_MODIFIED_SINCE,
     header::UPGRADE,
+    HeaderName::from_static("trpc-accept"),
 ];
 
 /// Larger answers are read on a thread that serves no requests.

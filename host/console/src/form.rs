@@ -28,6 +28,9 @@ pub(crate) const TOKEN: &str = "form-token";
 /// The largest form, in bytes: as large as the largest input of a procedure.
 pub(crate) const LARGEST: usize = 16 << 20;
 
+/// The same for people without a session: they sign in or register.
+pub(crate) const LARGEST_OF_STRANGERS: usize = 64 << 10;
+
 /// The most fields in a form: items of a board, and what surrounds them.
 const MOST_FIELDS: usize = 5_000;
 
@@ -106,16 +109,22 @@ pub(crate) struct Form {
 
 impl Form {
     /// Reads a form, and refuses one that no page of this session sent.
-    pub async fn read(parts: &Parts, body: Body, secret: &FormSecret) -> Result<Self, ApiError> {
+    /// `largest` is in bytes.
+    pub async fn read(
+        parts: &Parts,
+        body: Body,
+        secret: &FormSecret,
+        largest: usize,
+    ) -> Result<Self, ApiError> {
         let content_type = parts.headers.get(header::CONTENT_TYPE);
         let kind = content_type
             .and_then(|kind| kind.to_str().ok())
             .unwrap_or_default();
-        let bytes = timeout(RECEIVE_TIME, Limited::new(body, LARGEST).collect()).await;
+        let bytes = timeout(RECEIVE_TIME, Limited::new(body, largest).collect()).await;
         let bytes = match bytes {
             Ok(Ok(bytes)) => bytes.to_bytes(),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let message = "The form is larger than 16 MiB";
+                let message = format!("The form is larger than {} KiB", largest >> 10);
                 return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
             }
             Ok(Err(_)) => return Err(bad("The form did not arrive whole")),

@@ -16,7 +16,7 @@ use crate::{
     Console, ReadYaml,
     api::{Api, ApiError},
     assets,
-    form::{Form, FormSecret, Problems, TOKEN},
+    form::{self, Form, FormSecret, Problems, TOKEN},
     respond::{accepts_gzip, add_headers, compress, page_with, see},
     texts::{self, Language, Texts, rules},
     times::TimeElement,
@@ -166,7 +166,11 @@ impl Visit {
     /// Reads the form of this request.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
-        Form::read(&parts, body, &self.secret).await
+        let largest = match self.user {
+            Some(_) => form::LARGEST,
+            None => form::LARGEST_OF_STRANGERS,
+        };
+        Form::read(&parts, body, &self.secret, largest).await
     }
 
     /// The API's words in the reader's language.

@@ -32,6 +32,8 @@ pub struct Present {
     pub boards: Vec<(String, String)>,
     /// The ids of keys and invites.
     pub secrets: HashSet<String>,
+    /// The ids of disabled users, who can have no keys.
+    pub disabled: HashSet<String>,
 }
 
 /// What an import writes: records that are new, and refer to records as they are in Portico afterwards.
@@ -343,6 +345,13 @@ impl Merge {
         plan
     }
 
+    /// Whether something of this dashboard was imported before.
+    fn is_repeated(&self) -> bool {
+        [&self.users, &self.groups, &self.apps, &self.engines, &self.boards]
+            .iter()
+            .any(|fates| fates.values().any(|fate| *fate == Fate::Present))
+    }
+
     /// Whether a key or an invite of this user is new.
     fn takes_secret(
         &self,
@@ -356,9 +365,23 @@ impl Merge {
             report.count(kind).present += 1;
             return false;
         }
-        if user.and_then(|user| self.users.get(user)) == Some(&Fate::Present) {
+        let fate = user.and_then(|user| self.users.get(user));
+        if fate == Some(&Fate::Present) {
             let why = "its user came along with an earlier import: it was deleted or used up since";
             report.leave_out(kind, id, why);
+            return false;
+        }
+        // Of a user who was there before any import, an earlier import leaves no trace but other records.
+        if fate != Some(&Fate::New) && self.is_repeated() {
+            let why = "records of this dashboard came along with an earlier import: it may have been deleted or used up since";
+            report.leave_out(kind, id, why);
+            return false;
+        }
+        if let Some(Fate::Joined(user)) = fate
+            && kind == Kind::ApiKey
+            && present.disabled.contains(user)
+        {
+            report.leave_out(kind, id, "its user is disabled");
             return false;
         }
         report.count(kind).created += 1;

@@ -1,5 +1,8 @@
 -- The ranges of the table {table}: a part of migration 3.
 
+-- Hosts of version 2 go on meanwhile: what they write waits, so that each record is either counted here or by a trigger.
+LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE;
+
 CREATE TABLE {table}_range (
     first_key text COLLATE "C" NOT NULL,
     first_id  text COLLATE "C" NOT NULL,

@@ -70,3 +70,43 @@ test("the colours are those of the user, or of the machine, from the first momen
     page.assertQuiet();
   }
 });
+
+test("a tile opens its app as a page of its own, also on this host", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/?all=1`);
+  await page.locator("a.tile").first().click();
+  await page.waitForURL(`${url}/api/health/live`);
+  assert.equal(await page.evaluate(() => document.contentType), "application/json");
+});
+
+test("what is no page never becomes one", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.evaluate(() => {
+    const link = document.createElement("a");
+    link.href = "/api/trpc/%3Cb%20id=injected%3Ex%3C%2Fb%3E";
+    link.textContent = "not a page";
+    document.querySelector("main").append(link);
+    htmx.process(document.body);
+  });
+  await page.getByText("not a page").click();
+  await page.waitForURL(/\/api\/trpc\//);
+  assert.equal(await page.evaluate(() => document.contentType), "application/json");
+  assert.equal(await page.locator("#injected").count(), 0);
+});
+
+test("what was typed stays where the session has ended or the host is gone", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.goto(`${url}/apps/many`);
+  await page.fill("main textarea", "one | https://one.example");
+  await page.context().clearCookies();
+  await page.locator("main form button.main").click();
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
+  await page.route("**/*", (route) => route.abort());
+  await page.locator("main form button.main").click();
+  await page.getByText("Portico cannot be reached.").waitFor();
+  assert.equal(await page.inputValue("main textarea"), "one | https://one.example");
+});

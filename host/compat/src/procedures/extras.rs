@@ -61,7 +61,17 @@ async fn write(
     id: &str,
     extras: Map<String, Value>,
 ) -> Result<(), Failure> {
-    let extras = Value::Object(extras).to_string();
+    // JSON may hold these as they are, and Portico takes no text with them.
+    let is_plain = |letter: char| !('\u{7f}'..='\u{9f}').contains(&letter);
+    let mut text = String::new();
+    for letter in Value::Object(extras).to_string().chars() {
+        if is_plain(letter) {
+            text.push(letter);
+        } else {
+            text.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        }
+    }
+    let extras = text;
     let input = json!({ "id": id, "extras": extras });
     caller.mutate(procedure, input).await.map(drop)
 }

@@ -52,10 +52,10 @@ async fn create(visit: Visitor, request: Request) -> Answer {
         input["email"] = email.into();
     }
     match visit.api.mutate::<Value>("user.initUser", input).await {
-        Ok(_) => {
-            with_password(&visit.api, form.text("username"), form.text("password"), None).await?;
-            Ok(see("/welcome"))
-        }
+        Ok(_) => match with_password(&visit.api, form.text("username"), form.text("password"), None).await {
+            Ok(()) => Ok(see("/welcome")),
+            Err(_) => Ok(see("/sign-in?note=registered")),
+        },
         Err(error) if error.is_of_input() => {
             let problems = Problems::of(&error, &["username", "password", "email"], |text| visit.say(text));
             let again = StartPage {

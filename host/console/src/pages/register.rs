@@ -46,10 +46,10 @@ async fn create(visit: Visitor, request: Request) -> Answer {
         "token": form.text("token"),
     });
     match visit.api.mutate::<Value>("user.register", input).await {
-        Ok(_) => {
-            with_password(&visit.api, username, password, None).await?;
-            Ok(see("/"))
-        }
+        Ok(_) => match with_password(&visit.api, username, password, None).await {
+            Ok(()) => Ok(see("/")),
+            Err(_) => Ok(see("/sign-in?note=registered")),
+        },
         // An invite that is used up or has expired is refused, too.
         Err(error) if error.is_of_input() || error.status == StatusCode::FORBIDDEN => {
             let problems = Problems::of(&error, &["username", "password", "email"], |text| visit.say(text));

@@ -103,7 +103,20 @@ async fn sign_in_page<'a>(
 }
 
 async fn sign_in(visit: Visitor, request: Request) -> Answer {
-    let form = visit.form(request).await?;
+    let form = match visit.form(request).await {
+        Ok(form) => form,
+        // This person has signed in elsewhere in this browser, or their browser had no cookie yet.
+        Err(error) if error.status == StatusCode::FORBIDDEN && visit.user.is_some() => return Ok(see("/")),
+        Err(error) if error.status == StatusCode::FORBIDDEN => {
+            let problems = Problems::of(&error, &[], |text| visit.say(text));
+            let form = Form::default();
+            return Ok(page_with(
+                error.status,
+                &sign_in_page(&visit, &form, problems, "").await?,
+            ));
+        }
+        Err(error) => return Err(error),
+    };
     let provider = form.optional("provider");
     match with_password(&visit.api, form.text("username"), form.text("password"), provider).await {
         Ok(()) => Ok(see(own_path(form.text("next")))),
@@ -163,7 +176,12 @@ async fn oidc(visit: Visitor, request: Request) -> Answer {
 /// A path of this site as a browser reads it, or else the first page.
 fn own_path(next: &str) -> &str {
     let mut bytes = next.bytes();
-    let is_own = bytes.next() == Some(b'/')
+    // What is no page would be shown as one.
+    let is_page = !["/api/", "/icons/", "/console/", "/state/export.json"]
+        .iter()
+        .any(|other| next.starts_with(other));
+    let is_own = is_page
+        && bytes.next() == Some(b'/')
         && !matches!(bytes.next(), Some(b'/' | b'\\'))
         && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
         && next.len() <= 512;
@@ -178,6 +196,9 @@ mod tests {
     fn people_return_to_a_path_of_this_site_only() {
         assert_eq!(own_path("/apps?page=2"), "/apps?page=2");
         for foreign in [
+            "/api/trpc/<b>",
+            "/icons/apps/x",
+            "/state/export.json",
             "",
             "apps",
             "//evil.example",

@@ -61,7 +61,8 @@ async fn read_present(
     let groups = transaction.list_groups().await?;
     let engines = transaction.list_search_engines().await?;
     let boards = transaction.list_boards().await?;
-    let users = all_users(transaction).await?;
+    let users = all_users(transaction, None).await?;
+    let disabled = all_users(transaction, Some(true)).await?;
     let apps = all_apps(transaction).await?;
     let names = groups.iter().map(|group| &group.name);
     let names = names.chain(engines.iter().flat_map(|engine| [&engine.name, &engine.short]));
@@ -89,6 +90,7 @@ async fn read_present(
             .iter()
             .map(|board| (board.id.clone(), key(&board.name)))
             .collect(),
+        disabled: disabled.into_iter().map(|(id, ..)| id).collect(),
         ..Present::default()
     };
     for subject in dashboard.users.iter().flat_map(|user| &user.subjects) {
@@ -110,13 +112,16 @@ async fn read_present(
 
 async fn all_users(
     transaction: &mut dyn DashboardTransaction,
+    disabled: Option<bool>,
 ) -> Result<Vec<(String, portico_model::Provider, String)>, Error> {
+    let filter = UserFilter {
+        disabled,
+        ..UserFilter::default()
+    };
     let mut all = Vec::new();
     loop {
         let slice = slice_after(all.len());
-        let some = transaction
-            .list_users(&UserFilter::default(), slice, false)
-            .await?;
+        let some = transaction.list_users(&filter, slice, false).await?;
         let is_last = some.len() < AT_ONCE;
         all.extend(some.into_iter().map(|user| (user.id, user.provider, user.name)));
         if is_last {
