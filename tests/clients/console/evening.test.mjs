@@ -105,7 +105,7 @@ test("a first evening", async (evening) => {
     await page.goto(`${url}/users`);
     await page.getByRole("link", { name: "grace", exact: true }).first().click();
     await button(page, "Disable").click();
-    await page.getByText("Disabled").first().waitFor();
+    await button(page, "Enable").waitFor();
     await other.goto(url);
     await other.getByText("Anmelden").first().waitFor();
     assert.ok(other.url().includes("/sign-in"));
