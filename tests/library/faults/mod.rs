@@ -190,10 +190,14 @@ fn credentials(driver: Driver) {
 }
 
 fn dashboard_side(driver: Driver) {
-    let others = ["user", "app"];
+    let others = ["user", "app", "state"];
     fail_mutations(driver, |area| {
         !others.contains(&area) && !CREDENTIALS.contains(&area)
     });
+}
+
+fn desired_state(driver: Driver) {
+    fail_mutations(driver, |area| area == "state");
 }
 
 fn signing_in_and_out(driver: Driver) {
@@ -229,4 +233,4 @@ macro_rules! on_every_driver {
     };
 }
 
-on_every_driver! { users apps credentials dashboard_side signing_in_and_out }
+on_every_driver! { users apps credentials dashboard_side desired_state signing_in_and_out }
