@@ -7,7 +7,7 @@
 //! - A request with the header [`NATIVE`] passes through as it is, so that Portico's own pages get Portico's
 //!   own forms.
 //! - What it reads itself is bounded: a body by the limit of bodies, or by a small one before the caller is
-//!   known, and what Portico answers to it by [`caller::LARGEST_ANSWER`].
+//!   known, and what Portico answers to it by `LARGEST_ANSWER`.
 
 mod auth;
 mod caller;

@@ -2,12 +2,12 @@
 //!
 //! Invariants:
 //! - The console is a client of Portico's API, in the same process: each page calls the API's router with the
-//!   headers of the request that it answers ([`api`]). It reads and changes nothing in any other way, so that a
+//!   headers of the request that it answers (`api.rs`). It reads and changes nothing in any other way, so that a
 //!   page shows exactly what its reader may read through the API.
 //! - Every task works without JavaScript: pages are links and forms.
 //! - A form that changes something carries a token that only a page of the reader's session can hold
-//!   ([`form`]).
-//! - Pages request nothing from other hosts, and run no script but the console's own ([`respond`]).
+//!   (`form.rs`).
+//! - Pages request nothing from other hosts, and run no script but the console's own (`respond.rs`).
 
 mod api;
 mod assets;
