@@ -5,11 +5,12 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, header, request::Parts},
+    http::{HeaderMap, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portico_http::InProcess;
 use portico_model::error::Code;
 use serde_json::{Value, json};
 use tokio::{
@@ -37,17 +38,6 @@ const LONG_TO_READ: usize = 256 << 10;
 /// The largest body of a caller who is not signed in, in bytes.
 const SMALL_BODY: usize = 16 << 10;
 
-/// Headers that are about the caller's own body, and about the form of the answer to it.
-const OF_THE_REQUEST: [header::HeaderName; 7] = [
-    header::ACCEPT,
-    header::HeaderName::from_static("trpc-accept"),
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::TRANSFER_ENCODING,
-    header::EXPECT,
-    header::IF_NONE_MATCH,
-];
-
 /// Passes a request on as it is.
 pub(crate) async fn pass_on(compat: &Compat, request: Request) -> Response {
     match compat.portico.clone().oneshot(request).await {
@@ -59,8 +49,8 @@ pub(crate) async fn pass_on(compat: &Compat, request: Request) -> Response {
 /// The sender of a request.
 pub(crate) struct Caller {
     pub compat: Arc<Compat>,
+    portico: InProcess,
     headers: HeaderMap,
-    extensions: Extensions,
     /// Portico's answer about the session, once it was asked for.
     session: OnceCell<Result<Value, StatusCode>>,
 }
@@ -88,8 +78,8 @@ impl Caller {
     pub fn new(compat: &Arc<Compat>, parts: Parts) -> Self {
         Self {
             compat: compat.clone(),
+            portico: InProcess::new(compat.portico.clone(), &parts),
             headers: parts.headers,
-            extensions: parts.extensions,
             session: OnceCell::new(),
         }
     }
@@ -98,15 +88,15 @@ impl Caller {
     pub fn again(&self) -> Self {
         Self {
             compat: self.compat.clone(),
+            portico: self.portico.clone(),
             headers: self.headers.clone(),
-            extensions: self.extensions.clone(),
             session: OnceCell::new(),
         }
     }
 
     /// A body for the caller, which counts until it is read.
     pub fn body(&self, text: String) -> Body {
-        portico_http::counted_body(&self.extensions, text)
+        portico_http::counted_body(self.portico.extensions(), text)
     }
 
     /// Waits until this request may be worked on. Hold it while inputs and answers are in memory as values, and
@@ -138,23 +128,11 @@ impl Caller {
 
     /// Sends Portico a request in the caller's name.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Reply, Failure> {
-        let uri: Uri = path
-            .parse()
+        let body = body.map(Value::to_string);
+        let response = self.portico.send(method, path, body).await;
+        let response = response
             .map_err(|_| Failure::new(Code::BadRequest, "The request is too large or not well formed"))?;
-        let mut request = Request::new(Body::empty());
-        *request.method_mut() = method;
-        *request.uri_mut() = uri;
-        *request.headers_mut() = self.headers.clone();
-        *request.extensions_mut() = self.extensions.clone();
-        for name in OF_THE_REQUEST {
-            request.headers_mut().remove(name);
-        }
-        if let Some(body) = body {
-            let json = HeaderValue::from_static("application/json");
-            request.headers_mut().insert(header::CONTENT_TYPE, json);
-            *request.body_mut() = Body::from(body.to_string());
-        }
-        let (parts, body) = pass_on(&self.compat, request).await.into_parts();
+        let (parts, body) = response.into_parts();
         let body = Limited::new(body, LARGEST_ANSWER).collect().await;
         let body = body.map_err(|_| {
             let message = "The answer is too large to be given in this form";
@@ -229,7 +207,7 @@ impl Caller {
         Ok(&session["user"])
     }
 
-    /// The session; none if nobody is signed in. That it cannot be told now is a failure.
+    /// The caller's session; none if the caller is not signed in. Fails if Portico cannot look it up now.
     pub async fn signed_in(&self) -> Result<Option<&Value>, Failure> {
         match self.session().await? {
             Ok(session) => Ok(Some(session)),
@@ -240,7 +218,7 @@ impl Caller {
             )),
             Err(_) => Err(Failure::new(
                 Code::ServiceUnavailable,
-                "It cannot be told who is signed in; try again in some seconds",
+                "The session cannot be looked up now; try again in some seconds",
             )),
         }
     }

@@ -7,60 +7,30 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::{
     Router,
-    body::{Body, Bytes},
-    http::{
-        Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Version, header,
-        request::Parts,
-    },
+    body::Bytes,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use http_body_util::BodyExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_http::InProcess;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use tower::ServiceExt;
-
-/// Headers of a request that say nothing of its sender, but of its own body or of how its answer may be sent.
-const NOT_FORWARDED: [HeaderName; 13] = [
-    header::CONTENT_TYPE,
-    header::CONTENT_LENGTH,
-    header::CONTENT_ENCODING,
-    header::TRANSFER_ENCODING,
-    header::CONNECTION,
-    header::EXPECT,
-    header::RANGE,
-    header::ACCEPT,
-    header::ACCEPT_ENCODING,
-    header::IF_NONE_MATCH,
-    header::IF_MODIFIED_SINCE,
-    header::UPGRADE,
-    HeaderName::from_static("trpc-accept"),
-];
 
 /// Larger answers are read on a thread that serves no requests.
 const MOST_INLINE: usize = 256 << 10;
 
 /// The API as the sender of one request may use it.
 pub(crate) struct Api {
-    router: Router,
-    version: Version,
-    headers: HeaderMap,
-    extensions: Extensions,
+    router: InProcess,
     /// The cookies that the answers set.
     cookies: Mutex<Vec<HeaderValue>>,
 }
 
 impl Api {
     pub fn new(router: Router, request: &Parts) -> Self {
-        let mut headers = request.headers.clone();
-        for name in &NOT_FORWARDED {
-            headers.remove(name);
-        }
         Self {
-            router,
-            version: request.version,
-            headers,
-            extensions: request.extensions.clone(),
+            router: InProcess::new(router, request),
             cookies: Mutex::default(),
         }
     }
@@ -145,24 +115,8 @@ impl Api {
     }
 
     async fn dispatch(&self, method: Method, path: &str, body: Option<String>) -> Response {
-        let mut request = Request::new(Body::empty());
-        *request.version_mut() = self.version;
-        *request.headers_mut() = self.headers.clone();
-        *request.extensions_mut() = self.extensions.clone();
-        if method != Method::GET {
-            let json = HeaderValue::from_static("application/json");
-            request.headers_mut().insert(header::CONTENT_TYPE, json);
-        }
-        *request.method_mut() = method;
-        match path.parse() {
-            Ok(uri) => *request.uri_mut() = uri,
-            Err(_) => return StatusCode::URI_TOO_LONG.into_response(),
-        }
-        if let Some(body) = body {
-            *request.body_mut() = Body::from(body);
-        }
-        let Ok(response) = self.router.clone().oneshot(request).await;
-        response
+        let sent = self.router.send(method, path, body).await;
+        sent.unwrap_or_else(|_| StatusCode::URI_TOO_LONG.into_response())
     }
 }
 

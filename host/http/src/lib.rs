@@ -18,6 +18,7 @@ mod fallback;
 mod file;
 mod gate;
 mod health;
+mod in_process;
 mod linger;
 mod lists;
 mod middleware;
@@ -48,6 +49,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 
 pub use self::{
     address::TrustedProxies,
+    in_process::InProcess,
     request::RequestId,
     server::serve,
     settings::{HttpLimits, HttpSettings, PublicUrl},

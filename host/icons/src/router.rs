@@ -11,17 +11,17 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::to_bytes,
     extract::Request,
-    http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderValue, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use portico_http::InProcess;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::{sync::Semaphore, time::timeout};
-use tower::ServiceExt;
 
 use crate::{
     answer::{self, Keep},
@@ -43,18 +43,6 @@ const MOST_ANSWERED: usize = 16 << 20;
 
 /// The permissions that allow creating apps.
 const CREATORS: [&str; 4] = ["app-create", "app-modify-all", "app-full-all", "admin"];
-
-/// Headers of a request that are about its own body or answer.
-const OWN_HEADERS: [HeaderName; 8] = [
-    header::ACCEPT,
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::EXPECT,
-    header::IF_NONE_MATCH,
-    header::RANGE,
-    header::TRANSFER_ENCODING,
-    HeaderName::from_static("trpc-accept"),
-];
 
 /// The path of an app's icon.
 pub fn app_icon(id: &str, icon_url: &str) -> String {
@@ -221,14 +209,8 @@ impl Routes {
     /// Asks the API as the sender of this request. Gives its answer, or its refusal.
     async fn get<T: DeserializeOwned>(&self, parts: &Parts, uri: &str) -> Result<T, Box<Response>> {
         let failed = || Box::new(answer::no_picture(&IconError::Busy));
-        let request = Request::get(uri).version(parts.version);
-        let mut request = request.body(Body::empty()).map_err(|_| failed())?;
-        *request.headers_mut() = parts.headers.clone();
-        for name in OWN_HEADERS {
-            request.headers_mut().remove(name);
-        }
-        *request.extensions_mut() = parts.extensions.clone();
-        let Ok(response) = self.api.clone().oneshot(request).await;
+        let api = InProcess::new(self.api.clone(), parts);
+        let response = api.send(Method::GET, uri, None).await.map_err(|_| failed())?;
         if response.status() != StatusCode::OK {
             return Err(Box::new(response));
         }

@@ -1,0 +1,87 @@
+//! Calls of a router in this process, in the name of the sender of a request: what pages, icons and layers of other
+//! interfaces are made with.
+//!
+//! Invariant: a call carries the headers and extensions of that request. The router therefore identifies, authorises,
+//! throttles and records it like any request of that sender.
+
+use axum::{
+    Router,
+    body::Body,
+    http::{
+        Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, Version, header, request::Parts,
+        uri::InvalidUri,
+    },
+    response::Response,
+};
+use tower::ServiceExt;
+
+/// Headers of a request that say nothing of its sender, but of its own body or of how its answer may be sent.
+const OF_THE_REQUEST: [HeaderName; 13] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::CONNECTION,
+    header::CONTENT_ENCODING,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::EXPECT,
+    header::IF_MODIFIED_SINCE,
+    header::IF_NONE_MATCH,
+    header::RANGE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("trpc-accept"),
+];
+
+/// A router as the sender of one request may use it.
+///
+/// The extensions hold path parameters if axum has matched some for that request. Routes of the router that read such
+/// parameters by themselves would see them, so call procedures (`/api/trpc/…`) and routes with a fixed path.
+#[derive(Clone)]
+pub struct InProcess {
+    router: Router,
+    version: Version,
+    headers: HeaderMap,
+    extensions: Extensions,
+}
+
+impl InProcess {
+    /// The router in the name of the sender of this request.
+    pub fn new(router: Router, request: &Parts) -> Self {
+        let mut headers = request.headers.clone();
+        for name in &OF_THE_REQUEST {
+            headers.remove(name);
+        }
+        Self {
+            router,
+            version: request.version,
+            headers,
+            extensions: request.extensions.clone(),
+        }
+    }
+
+    /// Sends a request, if this is a path that requests can have; the body is JSON.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        json: Option<String>,
+    ) -> Result<Response, InvalidUri> {
+        let mut request = Request::new(json.map_or_else(Body::empty, Body::from));
+        *request.version_mut() = self.version;
+        *request.uri_mut() = path.parse()?;
+        *request.headers_mut() = self.headers.clone();
+        *request.extensions_mut() = self.extensions.clone();
+        if method != Method::GET {
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(header::CONTENT_TYPE, json);
+        }
+        *request.method_mut() = method;
+        let Ok(response) = self.router.clone().oneshot(request).await;
+        Ok(response)
+    }
+
+    /// The extensions of the sender's request.
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+}
