@@ -5,8 +5,8 @@ const find = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const shown = (element) => element.offsetParent !== null;
 
-// htmx puts any answer into the page as HTML. Only pages may become the page: text of other kinds can hold markup
-// that somebody else chose.
+// htmx puts any answer into the page as HTML. Only pages may do so: JSON and other text can hold markup that an
+// attacker chose.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, requestConfig } = event.detail;
   const isPage = (xhr.getResponseHeader("content-type") ?? "").startsWith("text/html");

@@ -42,7 +42,7 @@ fn a_query_without_input_is_wrapped_and_only_with_the_setting() {
 }
 
 #[test]
-fn a_batch_answers_in_order_whoever_makes_its_calls() {
+fn a_batch_of_calls_of_homarr_and_of_portico_is_answered_in_order() {
     let (_server, admin, _) = with_administrator();
     let batch = |names: &str, inputs: &Value| {
         let inputs = escape(&inputs.to_string());

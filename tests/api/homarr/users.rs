@@ -62,8 +62,8 @@ fn preferences_that_portico_only_keeps_are_changed_and_read_back() {
     let of_bob = json!({"id": bob.id, "enableRightClickOnWidgets": false});
     tell(&alice, "user.changeEnableRightClickOnWidgets", &of_bob).assert_status(403);
     tell(&admin, "user.changeEnableRightClickOnWidgets", &of_bob).assert_status(200);
-    let of_nobody = json!({"id": "missing", "enableRightClickOnWidgets": false});
-    tell(&admin, "user.changeEnableRightClickOnWidgets", &of_nobody).assert_status(404);
+    let of_a_missing_user = json!({"id": "missing", "enableRightClickOnWidgets": false});
+    tell(&admin, "user.changeEnableRightClickOnWidgets", &of_a_missing_user).assert_status(404);
     assert_eq!(
         read(&ask(&bob, "user.getById", &json!({"userId": bob.id})))["enableRightClickOnWidgets"],
         json!(false)

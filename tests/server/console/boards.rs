@@ -241,7 +241,7 @@ fn a_board_is_shared_with_users_and_groups_and_nothing_is_taken_away_by_accident
         .open(&format!("/boards/{board}"))
         .assert_status(404);
     let page = browser.open(&path);
-    browser.submit(&page, &path, &[("do", "save"), ("nobody", "true")]);
+    browser.submit(&page, &path, &[("do", "save"), ("no-one", "true")]);
     Browser::of(&server, "ada")
         .open(&format!("/boards/{board}"))
         .assert_status(404);
@@ -296,7 +296,7 @@ fn boards_are_for_administrators() {
     ] {
         browser.open(path).assert_status(403);
         browser
-            .send_form(path, &token, &[("name", "x"), ("do", "save"), ("nobody", "1")])
+            .send_form(path, &token, &[("name", "x"), ("do", "save"), ("no-one", "1")])
             .assert_status(403);
     }
     let page = Browser::new(&server).open(&path);

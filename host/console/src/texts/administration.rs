@@ -27,7 +27,7 @@ texts! {
         who: "Who", "Wer";
         where_from: "From where", "Woher";
         target: "Record", "Eintrag";
-        nobody: "without sign-in", "ohne Anmeldung";
+        anonymous: "without sign-in", "ohne Anmeldung";
         operator: "the operator", "der Betreiber";
         times: "{} times", "{}-mal";
         by_key: "by API key", "mit API-Schlüssel";

@@ -44,7 +44,7 @@ texts! {
         into: "Add to", "Hinzufügen zu";
         into_board: "The board itself", "Dem Board selbst";
         not_saved: "Nothing is stored until you save.", "Erst beim Speichern wird etwas geändert.";
-        changed: "Somebody changed this board after you opened this page, so nothing was saved. What you did is still below. If you save again, it replaces what is stored now.", "Das Board wurde geändert, nachdem Sie diese Seite geöffnet hatten; darum wurde nichts gespeichert. Ihre Änderungen stehen noch unten. Wenn Sie erneut speichern, ersetzen sie den jetzigen Stand.";
+        changed: "This board was changed after you opened this page, so nothing was saved. Your changes are still below. If you save again, they replace what is stored now.", "Das Board wurde geändert, nachdem Sie diese Seite geöffnet hatten; darum wurde nichts gespeichert. Ihre Änderungen stehen noch unten. Wenn Sie erneut speichern, ersetzen sie den jetzigen Stand.";
         missing: "These apps are on the stored board, but not below:", "Diese Apps stehen auf dem gespeicherten Board, aber nicht unten:";
         see_stored: "Open the board as it is stored", "Gespeicherten Stand öffnen";
         apps_gone: "Apps that were deleted in the meantime are no longer below. Save again.", "Apps, die inzwischen gelöscht wurden, stehen nicht mehr unten. Speichern Sie erneut.";
@@ -64,7 +64,7 @@ texts! {
         find_party: "Find users and groups by name", "Benutzer und Gruppen nach Namen suchen";
         parties_found: "1 found|{} found", "1 gefunden|{} gefunden";
         nothing_found: "Nothing else was found for “{}”.", "Für „{}“ wurde nichts Weiteres gefunden.";
-        nobody: "Share it with no one: take it from everyone whom it is shared with", "Mit niemandem teilen: allen entziehen, mit denen es geteilt ist";
+        no_one: "Share it with no one: all who have it now lose it", "Mit niemandem teilen: allen entziehen, mit denen es geteilt ist";
         share_empty: "No one is chosen. Tick the box below if the board is to be shared with no one.", "Niemand ist gewählt. Setzen Sie das Häkchen unten, wenn das Board mit niemandem geteilt sein soll.";
         share_save: "Share with exactly these", "Mit genau diesen teilen";
     }

@@ -90,7 +90,7 @@ texts! {
         next_app_text: "A tile with a name, an icon and a link.", "Eine Kachel mit Name, Symbol und Link.";
         next_board: "Make a board", "Ein Board anlegen";
         next_board_text: "Arrange apps, and share them with people.", "Apps anordnen und mit anderen teilen.";
-        next_invite: "Invite somebody", "Jemanden einladen";
+        next_invite: "Invite a person", "Jemanden einladen";
         next_invite_text: "They choose name and password themselves.", "Name und Passwort wählen sie selbst.";
     }
 }

@@ -131,7 +131,7 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
         chosen.take_step(step);
         return answer(&visit, &id, &form, chosen, None).await;
     }
-    if chosen.is_empty() && !form.is_ticked("nobody") {
+    if chosen.is_empty() && !form.is_ticked("no-one") {
         let mut problems = Problems::default();
         problems.add_to_whole(visit.t.boards.share_empty);
         return answer(&visit, &id, &form, chosen, Some(problems)).await;
