@@ -374,7 +374,7 @@ pub static TABLE: &[Row] = &[
         .rest("DELETE", "/api/apiKeys/own/{apiKeyId}").weight(8),
     mutation("apiKeys.delete", ADMIN, |it| json!({"apiKeyId": it.spare_key()})).weight(8),
     query("session.getAll", SignedIn, none).weight(25),
-    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(40),
+    mutation("session.delete", OwnOnly, |it| json!({"id": it.spare_session()})).weight(50),
     mutation("session.deleteOthers", SignedIn, |it| {
         it.spare_session();
         NO_INPUT
@@ -414,9 +414,9 @@ pub static TABLE: &[Row] = &[
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
     mutation("board.delete", ADMIN, |it| json!({"id": it.spare_board()})).rest("DELETE", "/api/boards/{id}")
         .weight(9),
-    query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(5),
+    query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(12),
     mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
-    query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(5),
+    query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(12),
     mutation("extras.saveOfBoard", ADMIN, |it| json!({"id": it.spare_board(), "extras": it.name()})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
