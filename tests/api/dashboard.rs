@@ -139,6 +139,23 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
         hidden.assert_refused(404, "NOT_FOUND");
         assert_eq!(hidden.text(), see(client, MISSING).text());
     }
+    let shares = |client: &dyn Client, board: &str| client.query("board.getShares", &json!({"id": board}));
+    assert_eq!(
+        shares(&admin, &private).data(),
+        json!({"users": [], "groups": []})
+    );
+    let share = json!({"boardId": private, "users": [carol.id, alice.id], "groups": [friends]});
+    admin.mutate("board.share", &share).assert_done();
+    // By name.
+    let expected = json!({
+        "users": [{"id": alice.id, "name": "alice"}, {"id": carol.id, "name": "carol"}],
+        "groups": [{"id": friends, "name": "friends"}],
+    });
+    assert_eq!(shares(&admin, &private).data(), expected);
+    let by_rest = admin.get(&format!("/api/boards/{private}/shares"));
+    assert_eq!(by_rest.assert_status(200).json(), expected);
+    shares(&admin, MISSING).assert_refused(404, "NOT_FOUND");
+    shares(&alice, &private).assert_refused(403, "FORBIDDEN");
     let share = json!({"boardId": private, "users": [alice.id], "groups": [friends]});
     admin.mutate("board.share", &share).assert_done();
     see(&alice, &private).assert_status(200);
@@ -376,6 +393,10 @@ fn a_search_engine_is_replaced_and_offered_to_every_user() {
     let offered = alice.query("searchEngine.getSelectable", &NO_INPUT).data();
     assert_eq!(offered[0], update);
     assert_eq!(offered, admin.query("searchEngine.getAll", &NO_INPUT).data());
+    let by_id = |client: &dyn Client, id: &str| client.query("searchEngine.byId", &json!({"id": id}));
+    assert_eq!(by_id(&alice, &id).data(), update);
+    by_id(&alice, MISSING).assert_refused(404, "NOT_FOUND");
+    by_id(&server.anonymous(), &id).assert_refused(401, "UNAUTHORIZED");
 
     let with = |field: &str, value: Value| {
         let mut input = update.clone();

@@ -13,6 +13,7 @@ use axum::{
 use portico::{
     Authenticate, Authentication, COMPONENT, Code, Error, ExternalIdentity, HttpSettings, Identity, Limits,
     Linking, Plugin, PluginBuilder, Throttle,
+    console::{self, ConsoleSettings},
     model::{
         AppChange, AppDraft, AppInput, ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange,
         Provider, Registration, SearchPreferences, TextChange,
@@ -353,4 +354,39 @@ async fn the_router_stands_beside_routes_of_the_dashboards_own() {
             StatusCode::OK
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pages_of_apps_work_over_a_router_with_the_dashboards_own_session() {
+    let plugin = plugin().await;
+    let ada = administrator(&plugin).await;
+    plugin.apps().create(&ada, input("<Jellyfin>")).await.unwrap();
+    let id = ada.user_id().unwrap();
+    let session = format!(
+        r#"{{"user": {{"id": "{id}", "name": "Ada", "image": null, "colorScheme": "auto", "provider": "credentials", "permissions": ["admin"]}}}}"#
+    );
+    let session = async move |headers: axum::http::HeaderMap| match headers.contains_key("who") {
+        true => (StatusCode::OK, session),
+        false => (StatusCode::UNAUTHORIZED, "{}".into()),
+    };
+    let api: Router = plugin.router(Arc::new(Trusting(ada)), HttpSettings::default());
+    let api = api.route("/api/auth/session", get(session));
+    let router = console::pages(api.clone(), ConsoleSettings::default()).fallback_service(api);
+    let open = async |path: &str, who: &[&str]| {
+        let mut request = Request::get(path);
+        for who in who {
+            request = request.header("who", *who);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let answer = router.clone().oneshot(request).await.unwrap();
+        let status = answer.status();
+        let body = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    };
+    let (status, page) = open("/apps", &["ada"]).await;
+    assert_eq!(status, StatusCode::OK, "{page}");
+    assert!(page.contains("&#60;Jellyfin&#62;"), "{page}");
+    assert_eq!(open("/apps", &[]).await.0, StatusCode::SEE_OTHER);
+    // What the dashboard does not answer is not there.
+    assert_eq!(open("/manage/boards", &["ada"]).await.0, StatusCode::NOT_FOUND);
 }

@@ -409,6 +409,8 @@ pub static TABLE: &[Row] = &[
     mutation("board.update", ADMIN, |it|
         json!({"id": it.spare_board(), "name": it.name(), "isPublic": it.flag(),
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
+    query("board.getShares", ADMIN, |it| json!({"id": it.board()})).rest("GET", "/api/boards/{id}/shares")
+        .weight(12),
     mutation("board.share", ADMIN, |it|
         json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]}))
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),
@@ -420,6 +422,8 @@ pub static TABLE: &[Row] = &[
     mutation("extras.saveOfBoard", ADMIN, |it| json!({"id": it.spare_board(), "extras": it.name()})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
+    query("searchEngine.byId", SignedIn, |it| json!({"id": it.spare_search_engine()}))
+        .rest("GET", "/api/searchEngines/{id}").weight(10),
     mutation("searchEngine.create", ADMIN, |it| search_engine(&it.name())),
     mutation("searchEngine.update", ADMIN, |it| {
         let mut input = search_engine(&it.name());

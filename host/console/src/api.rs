@@ -3,7 +3,10 @@
 //! Invariant: a call carries the headers and extensions of the request that a page answers. The API therefore
 //! identifies, authorises, throttles and records it like any request of that client.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use axum::{
     Router,
@@ -25,6 +28,8 @@ pub(crate) struct Api {
     router: InProcess,
     /// The cookies that the answers set.
     cookies: Mutex<Vec<HeaderValue>>,
+    /// Whether the form of this request is an old one: nothing is changed then.
+    refuses_changes: AtomicBool,
 }
 
 impl Api {
@@ -32,7 +37,20 @@ impl Api {
         Self {
             router: InProcess::new(router, request),
             cookies: Mutex::default(),
+            refuses_changes: AtomicBool::new(false),
         }
+    }
+
+    /// From now on, changes are refused as those of an old form.
+    pub fn refuse_changes(&self) {
+        self.refuses_changes.store(true, Relaxed);
+    }
+
+    fn check_changes(&self) -> Result<(), ApiError> {
+        if self.refuses_changes.load(Relaxed) {
+            return Err(ApiError::of_old_form());
+        }
+        Ok(())
     }
 
     /// Calls a query. `Value::Null` is no input.
@@ -66,6 +84,7 @@ impl Api {
         procedure: &str,
         input: String,
     ) -> Result<T, ApiError> {
+        self.check_changes()?;
         let path = format!("/api/trpc/{procedure}");
         let answer = self.send(Method::POST, &path, Some(input)).await?;
         answer.data().await
@@ -83,6 +102,7 @@ impl Api {
 
     /// `POST` to a route outside the procedures.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: Value) -> Result<T, ApiError> {
+        self.check_changes()?;
         self.send(Method::POST, path, Some(body.to_string()))
             .await?
             .body()
@@ -168,6 +188,8 @@ pub(crate) struct ApiError {
     pub issues: Vec<Issue>,
     /// After how many seconds the same call may succeed.
     pub retry_after: Option<u64>,
+    /// Whether the API was not asked, because the form was made for another session of this browser.
+    pub is_of_old_form: bool,
 }
 
 /// A broken rule.
@@ -186,6 +208,16 @@ impl ApiError {
             message: message.into(),
             issues: Vec::new(),
             retry_after: None,
+            is_of_old_form: false,
+        }
+    }
+
+    fn of_old_form() -> Self {
+        let message = "You have signed in again since this page was opened, so nothing was changed. Check what stands here and \
+                       send it again";
+        Self {
+            is_of_old_form: true,
+            ..Self::new(StatusCode::BAD_REQUEST, message)
         }
     }
 
@@ -233,6 +265,7 @@ impl ApiError {
             message: refusal.message,
             issues: refusal.issues,
             retry_after: retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
+            is_of_old_form: false,
         }
     }
 }

@@ -3,7 +3,8 @@
 //! A form is what another site can make a browser send, so two things must hold. The headers must not name
 //! another site (the API checks that, too, because each call carries them). And the form must carry a token that is
 //! derived from a cookie of this browser, which no page can read, and from the session's own cookie. A form of
-//! another browser, of another session or of no session at all is refused.
+//! another browser, of another session or of no session at all changes nothing. If the browser says that a page of this site
+//! sent it, the reader sees it again with a new token ([`Form::is_old`]); else it is refused.
 //!
 //! Pages are compressed, and may hold text of the sender's choice next to the token, so each page shows the token in
 //! another disguise: its length after compression tells nothing of it.
@@ -20,7 +21,10 @@ use multer::Multipart;
 use sha2::{Digest, Sha256};
 use tokio::time::{Duration, timeout};
 
-use crate::api::{ApiError, Issue};
+use crate::{
+    api::{ApiError, Issue},
+    site::is_from_own_page,
+};
 
 /// The name of the field with the token.
 pub(crate) const TOKEN: &str = "form-token";
@@ -105,10 +109,11 @@ impl FormSecret {
 pub(crate) struct Form {
     fields: Vec<(String, String)>,
     files: Vec<(String, Bytes)>,
+    is_old: bool,
 }
 
 impl Form {
-    /// Reads a form, and refuses one that no page of this session sent.
+    /// Reads a form, and refuses one that no page of this site sent.
     /// `largest` is in bytes.
     pub async fn read(
         parts: &Parts,
@@ -135,12 +140,12 @@ impl Form {
                 ));
             }
         };
-        let form = match kind.split(';').next().unwrap_or_default().trim() {
+        let mut form = match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
                 let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);
                 Self {
                     fields: fields.map(|(name, value)| (name.into(), value.into())).collect(),
-                    files: Vec::new(),
+                    ..Self::default()
                 }
             }
             "multipart/form-data" => Self::read_parts(kind, bytes).await?,
@@ -154,10 +159,16 @@ impl Form {
         if form.fields.len() + form.files.len() > MOST_FIELDS {
             return Err(bad("The form has more than 5,000 fields"));
         }
-        if !secret.made(form.text(TOKEN)) {
+        form.is_old = !secret.made(form.text(TOKEN));
+        if form.is_old && !is_from_own_page(&parts.headers) {
             return Err(stale());
         }
         Ok(form)
+    }
+
+    /// Whether the form was made for another session of this browser: it may be shown again, and changes nothing.
+    pub fn is_old(&self) -> bool {
+        self.is_old
     }
 
     /// Reads a form that may hold files.
@@ -195,7 +206,7 @@ impl Form {
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self {
             fields: fields.into(),
-            files: Vec::new(),
+            ..Self::default()
         }
     }
 

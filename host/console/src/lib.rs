@@ -14,6 +14,7 @@ mod assets;
 mod form;
 mod pages;
 mod respond;
+mod site;
 mod texts;
 mod times;
 mod visit;
@@ -21,27 +22,41 @@ mod visit;
 use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn_with_state};
-use portico_http::{HttpLimits, surround};
+use portico_http::{HttpLimits, PublicUrl, surround};
+use serde_json::{Map, Value};
 
 /// How the console is reached.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleSettings {
     /// The limits of the API.
     pub limits: HttpLimits,
-    /// Whether people reach it by `https`. Its cookies are then for TLS only.
-    pub is_secure: bool,
-    /// Reads a document of the desired state that people paste, as `portico apply` does. None: documents are JSON.
-    pub read_yaml: Option<ReadYaml>,
+    /// Where people reach it. With `https`, its cookies are for TLS only.
+    pub public_url: Option<PublicUrl>,
+    /// What `portico apply` knows of documents of the desired state. None: documents are JSON.
+    pub documents: Option<Documents>,
 }
 
-/// Reads YAML, which includes JSON, or says why it cannot.
-pub type ReadYaml = fn(&str) -> Result<serde_json::Value, String>;
+/// Reads documents of the desired state that people paste or upload.
+#[derive(Clone, Copy, Debug)]
+pub struct Documents {
+    /// Reads YAML, which includes JSON, or says why it cannot.
+    pub read: fn(&str) -> Result<Value, String>,
+    /// The places of the keys that `state.apply` does not know.
+    pub unknown_keys: fn(&Map<String, Value>) -> Vec<String>,
+}
 
 /// What all requests share.
 struct Console {
     api: Router,
-    is_secure: bool,
-    read_yaml: Option<ReadYaml>,
+    public_url: Option<PublicUrl>,
+    documents: Option<Documents>,
+}
+
+impl Console {
+    /// Whether people reach it over TLS.
+    fn is_secure(&self) -> bool {
+        self.public_url.as_ref().is_some_and(PublicUrl::is_secure)
+    }
 }
 
 /// The console's pages: `/`, `/sign-in`, `/apps` and so on. Requests for other paths need the API's router as the fallback.
@@ -51,8 +66,8 @@ struct Console {
 pub fn pages(api: Router, settings: ConsoleSettings) -> Router {
     let console = Arc::new(Console {
         api,
-        is_secure: settings.is_secure,
-        read_yaml: settings.read_yaml,
+        public_url: settings.public_url,
+        documents: settings.documents,
     });
     let pages = pages::routes().layer(from_fn_with_state(console, visit::around));
     surround(pages.merge(assets::routes()), &settings.limits)

@@ -13,7 +13,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 use crate::{
-    Console, ReadYaml,
+    Console,
     api::{Api, ApiError},
     assets,
     form::{self, Form, FormSecret, Problems, TOKEN},
@@ -92,14 +92,12 @@ pub(crate) struct Visit {
     pub here: String,
     /// The note to show above the page, by the key `note` of the query.
     pub note: &'static str,
-    /// Whether people reach the console by `https`.
-    pub is_secure: bool,
-    pub read_yaml: Option<ReadYaml>,
+    pub console: Arc<Console>,
     secret: FormSecret,
 }
 
 impl Visit {
-    async fn of(console: &Console, parts: &Parts) -> Result<Self, ApiError> {
+    async fn of(console: &Arc<Console>, parts: &Parts) -> Result<Self, ApiError> {
         let api = Api::new(console.api.clone(), parts);
         let t = Language::of(&parts.headers).texts();
         #[derive(Deserialize)]
@@ -122,23 +120,21 @@ impl Visit {
             t,
             here: here.to_owned(),
             note: t.note(note.text("note")),
-            is_secure: console.is_secure,
-            read_yaml: console.read_yaml,
-            secret: FormSecret::of(&parts.headers, console.is_secure),
+            console: console.clone(),
+            secret: FormSecret::of(&parts.headers, console.is_secure()),
         })
     }
 
     /// A visit of which nothing is known, for the page that says what failed.
-    fn unknown(console: &Console, parts: &Parts) -> Self {
+    fn unknown(console: &Arc<Console>, parts: &Parts) -> Self {
         Self {
             api: Api::new(console.api.clone(), parts),
             user: None,
             t: Language::of(&parts.headers).texts(),
             here: "/".into(),
             note: "",
-            is_secure: console.is_secure,
-            read_yaml: console.read_yaml,
-            secret: FormSecret::of(&parts.headers, console.is_secure),
+            console: console.clone(),
+            secret: FormSecret::of(&parts.headers, console.is_secure()),
         }
     }
 
@@ -163,14 +159,21 @@ impl Visit {
         self.user.as_ref().is_some_and(|user| user.may(permission))
     }
 
-    /// Reads the form of this request.
+    /// Reads the form of this request. One that was made for another session of this browser can be shown again, with
+    /// what was typed: the API is then asked for no change.
     pub async fn form(&self, request: Request) -> Result<Form, ApiError> {
         let (parts, body) = request.into_parts();
         let largest = match self.user {
             Some(_) => form::LARGEST,
             None => form::LARGEST_OF_STRANGERS,
         };
-        Form::read(&parts, body, &self.secret, largest).await
+        let form = Form::read(&parts, body, &self.secret, largest).await?;
+        if form.is_old() {
+            // Those without a session have nothing to lose.
+            self.user.as_ref().ok_or_else(form::stale)?;
+            self.api.refuse_changes();
+        }
+        Ok(form)
     }
 
     /// The API's words in the reader's language.
@@ -438,6 +441,10 @@ struct ErrorPage<'a> {
 fn explain(visit: &Visit, error: &ApiError, method: &Method) -> Response {
     if error.status == StatusCode::UNAUTHORIZED {
         return see(&sign_in_path(visit, method));
+    }
+    // A form in which nothing is typed: its page is opened again.
+    if error.is_of_old_form {
+        return see(&format!("{}?note=form-old", visit.path()));
     }
     let t = &visit.t.errors;
     let (title, message) = match error.status.as_u16() {

@@ -101,7 +101,7 @@ pub struct PublicUrl {
 
 impl PublicUrl {
     /// Whether it is reached over TLS.
-    fn is_secure(&self) -> bool {
+    pub fn is_secure(&self) -> bool {
         self.is_secure
     }
 

@@ -19,7 +19,7 @@ use axum::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use portico_http::InProcess;
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::{sync::Semaphore, time::timeout};
 
@@ -38,8 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Previews that are fetched at once: people look at one, and programs should not use up all fetches.
 const MOST_PREVIEWS: usize = 4;
 
-/// The largest answer of the API that is read, in bytes: a list of all search engines.
-const MOST_ANSWERED: usize = 16 << 20;
+/// The largest answer of the API that is read, in bytes: an app whose icon is in its URL.
+const MOST_ANSWERED: usize = 1 << 20;
 
 /// The permissions that allow creating apps.
 const CREATORS: [&str; 4] = ["app-create", "app-modify-all", "app-full-all", "admin"];
@@ -69,7 +69,6 @@ fn version(icon_url: &str) -> String {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
-    id: String,
     icon_url: String,
 }
 
@@ -137,19 +136,13 @@ impl Routes {
     }
 
     async fn app(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let app: Record = self.call(parts, "app.byId", Some(json!({ "id": id }))).await?;
+        let app: Record = self.call(parts, "app.byId", id).await?;
         Ok(self.icon(parts, &app).await)
     }
 
     async fn engine(&self, parts: &Parts, id: &str) -> Result<Response, Box<Response>> {
-        let engines: Vec<Record> = self.call(parts, "searchEngine.getSelectable", None).await?;
-        match engines.iter().find(|engine| engine.id == id) {
-            Some(engine) => Ok(self.icon(parts, engine).await),
-            None => Ok(answer::text(
-                StatusCode::NOT_FOUND,
-                "There is no such search engine",
-            )),
-        }
+        let engine: Record = self.call(parts, "searchEngine.byId", id).await?;
+        Ok(self.icon(parts, &engine).await)
     }
 
     async fn icon(&self, parts: &Parts, record: &Record) -> Response {
@@ -190,19 +183,18 @@ impl Routes {
         })
     }
 
-    /// Calls a procedure as the sender of this request. Gives its output, or the API's refusal.
+    /// Calls a procedure for one record as the sender of this request. Gives its output, or the API's refusal.
     async fn call<T: DeserializeOwned>(
         &self,
         parts: &Parts,
         procedure: &str,
-        input: Option<Value>,
+        id: &str,
     ) -> Result<T, Box<Response>> {
-        let mut uri = format!("/api/trpc/{procedure}");
-        if let Some(input) = input {
-            let input = input.to_string();
-            uri = format!("{uri}?input={}", utf8_percent_encode(&input, NON_ALPHANUMERIC));
-        }
-        let answer: Called<T> = self.get(parts, &uri).await?;
+        let input = json!({ "id": id }).to_string();
+        let input = utf8_percent_encode(&input, NON_ALPHANUMERIC);
+        let answer: Called<T> = self
+            .get(parts, &format!("/api/trpc/{procedure}?input={input}"))
+            .await?;
         Ok(answer.result.data)
     }
 

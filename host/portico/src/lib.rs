@@ -20,10 +20,12 @@
 //! | [`model`] | the records of the contract (`wit/types.wit`) |
 //! | [`storage`] | the traits that you implement, their records, and the drivers |
 //! | `Plugin::router`, `Authenticate`, `HttpSettings`, `HttpLimits` | with the feature `router` |
+//! | `console` | with the feature `console` |
 //!
 //! | feature | adds | and compiles |
 //! |---|---|---|
 //! | `router` | procedure calls, REST and health over HTTP, as an axum router | axum, hyper |
+//! | `console` | `console::pages`: the pages of the standalone service for people | `router`, askama |
 //! | `sqlite` | `storage::SqliteStorage` | a bundled SQLite |
 //! | `postgres` | `storage::PostgresStorage` | a client of PostgreSQL, rustls |
 //! | `memory` | `storage::MemoryStorage`, for tests | nothing more |
@@ -128,6 +130,18 @@ pub use self::{
     functions::{Apps, SignIn, Users},
     plugin::{Plugin, PluginBuilder},
 };
+
+/// The pages of the standalone service, as a client of an API of yours.
+///
+/// `pages` takes a router that answers the calls of the pages: [`Plugin::router`] has those of users and apps, and your dashboard
+/// adds its own, above all `GET /api/auth/session`, which says who is signed in. A page whose calls nothing answers is not found:
+/// the pages of `/apps` need nothing more, those of boards, groups, keys and search engines the procedures of these names. Links
+/// to icons lead to `/icons/…`. Keep a session in a cookie named `portico_session` (`__Host-portico_session` with TLS):
+/// forms are bound to it.
+#[cfg(feature = "console")]
+pub mod console {
+    pub use portico_console::{ConsoleSettings, Documents, pages};
+}
 
 /// The records of the contract; `wit/types.wit` documents every field.
 pub mod model {

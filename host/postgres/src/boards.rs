@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
 use super::connection::Connection;
-use super::groups::text;
+use super::groups::{named, text};
 use super::query::{Result, Value, all, first, run};
 use super::values::unexpected;
 use super::views::MAY_VIEW;
-use portico_storage::{Board, BoardItem, BoardSummary, Shares};
+use portico_storage::{Board, BoardItem, BoardSummary, NamedShares, Shares};
 
 /// In a write transaction the board is locked, so that it stays.
 pub(super) async fn can_view(db: &Connection, user_id: &str, board_id: &str, locked: bool) -> Result<bool> {
@@ -141,6 +141,22 @@ pub(super) async fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> 
     Ok(Some(Shares {
         users: all(db, users, &[&id], text).await?,
         groups: all(db, groups, &[&id], text).await?,
+    }))
+}
+
+pub(super) async fn named_shares(db: &Connection, id: &str) -> Result<Option<NamedShares>> {
+    if !exists(db, id).await? {
+        return Ok(None);
+    }
+    let users = "
+        SELECT user_account.id, name FROM board_user JOIN user_account ON user_account.id = user_id
+        WHERE board_id = $1 ORDER BY name_key, user_account.id";
+    let groups = "
+        SELECT user_group.id, name FROM board_group JOIN user_group ON user_group.id = group_id
+        WHERE board_id = $1 ORDER BY name_key, user_group.id";
+    Ok(Some(NamedShares {
+        users: all(db, users, &[&id], named).await?,
+        groups: all(db, groups, &[&id], named).await?,
     }))
 }
 

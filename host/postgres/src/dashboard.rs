@@ -8,8 +8,8 @@ use super::{audit, boards, credentials, extras, groups, invites, search_engines}
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session,
-    SessionUser, Shares,
+    DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, Result, SearchEngine, SecretHash,
+    Session, SessionUser, Shares,
 };
 
 #[async_trait]
@@ -172,6 +172,11 @@ impl DashboardTransaction for PostgresTransaction {
         self.ended(found).await
     }
 
+    async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
+        let found = boards::named_shares(self.read().await?, board_id).await;
+        self.ended(found).await
+    }
+
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
         let shared = boards::share(self.write().await?, id, users, groups).await;
         self.ended(shared).await
@@ -210,6 +215,11 @@ impl DashboardTransaction for PostgresTransaction {
     ) -> Result<bool> {
         let updated = search_engines::update(self.write().await?, engine, name_key, short_key).await;
         self.ended(updated).await
+    }
+
+    async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>> {
+        let found = search_engines::get(self.read_once().await?, id).await;
+        self.ended(found).await
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {

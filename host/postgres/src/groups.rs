@@ -112,7 +112,7 @@ pub(super) async fn remove_member(db: &Connection, id: &str, user_id: &str) -> R
     Ok(run(db, sql, &[&id, &user_id]).await? > 0)
 }
 
-fn named(row: &Row) -> Result<Named> {
+pub(super) fn named(row: &Row) -> Result<Named> {
     Ok(Named {
         id: row.try_get(0)?,
         name: row.try_get(1)?,

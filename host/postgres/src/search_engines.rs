@@ -1,5 +1,7 @@
 //! Statements on search engines.
 
+use tokio_postgres::Row;
+
 use super::connection::Connection;
 use super::query::{Result, Value, all, first, run};
 use portico_storage::SearchEngine;
@@ -55,21 +57,29 @@ pub(super) async fn update(
     Ok(run(db, sql, &values(engine, &name_key, &short_key)).await? > 0)
 }
 
+pub(super) async fn get(db: &Connection, id: &str) -> Result<Option<SearchEngine>> {
+    let sql = "
+        SELECT id, name, short, url_template, icon_url, description FROM search_engine
+        WHERE id = $1";
+    first(db, sql, &[&id], engine).await
+}
+
 pub(super) async fn list(db: &Connection) -> Result<Vec<SearchEngine>> {
     let sql = "
         SELECT id, name, short, url_template, icon_url, description FROM search_engine
         ORDER BY name_key, id";
-    all(db, sql, &[], |row| {
-        Ok(SearchEngine {
-            id: row.try_get(0)?,
-            name: row.try_get(1)?,
-            short: row.try_get(2)?,
-            url_template: row.try_get(3)?,
-            icon_url: row.try_get(4)?,
-            description: row.try_get(5)?,
-        })
+    all(db, sql, &[], engine).await
+}
+
+fn engine(row: &Row) -> Result<SearchEngine> {
+    Ok(SearchEngine {
+        id: row.try_get(0)?,
+        name: row.try_get(1)?,
+        short: row.try_get(2)?,
+        url_template: row.try_get(3)?,
+        icon_url: row.try_get(4)?,
+        description: row.try_get(5)?,
     })
-    .await
 }
 
 pub(super) async fn delete(db: &Connection, id: &str) -> Result<bool> {

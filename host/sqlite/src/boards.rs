@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Result, Row, params};
 
+use super::groups::named;
 use super::query::{self, all, first, run};
 use super::views::MAY_VIEW;
-use portico_storage::{Board, BoardItem, BoardSummary, Shares};
+use portico_storage::{Board, BoardItem, BoardSummary, NamedShares, Shares};
 
 pub(super) fn can_view(db: &Connection, user_id: &str, board_id: &str) -> Result<bool> {
     let may_view = &*MAY_VIEW;
@@ -120,6 +121,22 @@ pub(super) fn shares(db: &Connection, id: &str) -> Result<Option<Shares>> {
     Ok(Some(Shares {
         users: all(db, users, [id], |row| row.get(0))?,
         groups: all(db, groups, [id], |row| row.get(0))?,
+    }))
+}
+
+pub(super) fn named_shares(db: &Connection, id: &str) -> Result<Option<NamedShares>> {
+    if !exists(db, id)? {
+        return Ok(None);
+    }
+    let users = "
+        SELECT user.id, name FROM board_user JOIN user ON user.id = user_id
+        WHERE board_id = ?1 ORDER BY name_key, user.id";
+    let groups = "
+        SELECT user_group.id, name FROM board_group JOIN user_group ON user_group.id = group_id
+        WHERE board_id = ?1 ORDER BY name_key, user_group.id";
+    Ok(Some(NamedShares {
+        users: all(db, users, [id], named)?,
+        groups: all(db, groups, [id], named)?,
     }))
 }
 

@@ -9,8 +9,8 @@ use super::{audit, boards, credentials, extras, groups, invites, search_engines}
 use portico_model::Timestamp;
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
-    DashboardTransaction, ExtrasOf, Group, Invite, NewInvite, Result, SearchEngine, SecretHash, Session,
-    SessionUser, Shares,
+    DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, Result, SearchEngine, SecretHash,
+    Session, SessionUser, Shares,
 };
 
 #[async_trait]
@@ -172,6 +172,11 @@ impl DashboardTransaction for SqliteTransaction {
         self.scan(move |db| boards::shares(db, &board_id)).await
     }
 
+    async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
+        let board_id = board_id.to_owned();
+        self.scan(move |db| boards::named_shares(db, &board_id)).await
+    }
+
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
         let records = users.len() + groups.len();
         let (id, users, groups) = (id.to_owned(), users.to_owned(), groups.to_owned());
@@ -215,6 +220,11 @@ impl DashboardTransaction for SqliteTransaction {
     ) -> Result<bool> {
         self.write(|db| search_engines::update(db, engine, name_key, short_key))
             .await
+    }
+
+    async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>> {
+        let id = id.to_owned();
+        self.scan(move |db| search_engines::get(db, &id)).await
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {

@@ -109,7 +109,7 @@ pub(super) fn remove_member(db: &Connection, id: &str, user_id: &str) -> Result<
     )? > 0)
 }
 
-fn named(row: &Row<'_>) -> Result<Named> {
+pub(super) fn named(row: &Row<'_>) -> Result<Named> {
     Ok(Named {
         id: row.get(0)?,
         name: row.get(1)?,

@@ -1,8 +1,8 @@
 //! Statements on search engines.
 
-use rusqlite::{Connection, Params, Result};
+use rusqlite::{Connection, Params, Result, Row};
 
-use super::query::{all, run};
+use super::query::{all, first, run};
 use portico_storage::SearchEngine;
 
 pub(super) fn exists(db: &Connection, id: &str) -> Result<bool> {
@@ -48,19 +48,28 @@ pub(super) fn update(
     Ok(run(db, sql, values(engine, name_key, short_key))? > 0)
 }
 
+pub(super) fn get(db: &Connection, id: &str) -> Result<Option<SearchEngine>> {
+    let sql = "
+        SELECT id, name, short, url_template, icon_url, description FROM search_engine
+        WHERE id = ?1";
+    first(db, sql, [id], engine)
+}
+
 pub(super) fn list(db: &Connection) -> Result<Vec<SearchEngine>> {
     let sql = "
         SELECT id, name, short, url_template, icon_url, description FROM search_engine
         ORDER BY name_key, id";
-    all(db, sql, [], |row| {
-        Ok(SearchEngine {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            short: row.get(2)?,
-            url_template: row.get(3)?,
-            icon_url: row.get(4)?,
-            description: row.get(5)?,
-        })
+    all(db, sql, [], engine)
+}
+
+fn engine(row: &Row<'_>) -> Result<SearchEngine> {
+    Ok(SearchEngine {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        short: row.get(2)?,
+        url_template: row.get(3)?,
+        icon_url: row.get(4)?,
+        description: row.get(5)?,
     })
 }
 

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
 use crate::context::CallContext;
 use crate::dashboard_records::{
-    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NewInvite, SearchEngine,
-    SecretHash, Session, SessionUser, Shares,
+    ApiKey, Board, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, NamedShares, NewInvite,
+    SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Access, Result};
 use crate::shared::SharedRecords;
@@ -116,6 +116,8 @@ pub trait DashboardTransaction: Transaction {
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
     /// Whom a board is shared with.
     async fn get_shares(&mut self, board_id: &str) -> Result<Option<Shares>>;
+    /// The same with names.
+    async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>>;
     /// Replaces whom a board is shared with; false if there is no such board.
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool>;
     /// Removes a board; false if there is no such board.
@@ -140,6 +142,8 @@ pub trait DashboardTransaction: Transaction {
         name_key: &str,
         short_key: &str,
     ) -> Result<bool>;
+    /// A search engine.
+    async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>>;
     /// All search engines by name.
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>>;
     /// Removes a search engine; false if there is no such engine.

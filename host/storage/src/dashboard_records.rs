@@ -165,6 +165,15 @@ pub struct Shares {
     pub groups: Vec<String>,
 }
 
+/// Whom a board is shared with, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct NamedShares {
+    /// Users, by name.
+    pub users: Vec<Named>,
+    /// Groups, by name.
+    pub groups: Vec<Named>,
+}
+
 /// An item of a board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]

@@ -90,7 +90,7 @@ fn paths_beside_the_page_are_not_found() {
 #[test]
 #[ignore = "make test-all"]
 fn a_browser_shows_the_page_and_tries_operations_out() {
-    let folder = node::client("docs");
+    let folder = node::client("console");
     let server = Portico::start();
     let administrator = administrator(&server);
     let key = administrator.key_of(&administrator.user_id);

@@ -207,12 +207,14 @@ ask_first! {
     get_board(id: &str) -> Option<Board>;
     update_board(board: &Board, name_key: &str) -> bool;
     get_shares(id: &str) -> Option<Shares>;
+    get_named_shares(id: &str) -> Option<NamedShares>;
     share_board(id: &str, users: &[String], groups: &[String]) -> bool;
     delete_board(id: &str) -> bool;
     get_extras(of: &ExtrasOf) -> Option<String>;
     set_extras(of: &ExtrasOf, extras: Option<&str>) -> bool;
     insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
     update_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;
+    get_search_engine(id: &str) -> Option<SearchEngine>;
     list_search_engines() -> Vec<SearchEngine>;
     delete_search_engine(id: &str) -> bool;
     insert_audit(entry: &AuditEntry) -> ();

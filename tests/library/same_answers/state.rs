@@ -38,6 +38,7 @@ pub async fn export(side: &Side) -> Value {
     let mut whole_boards = Vec::new();
     for id in ids(&boards) {
         whole_boards.push(side.ask("board.byId", json!({"id": id})).await);
+        whole_boards.push(side.ask("board.getShares", json!({"id": id})).await);
     }
     json!({
         "summaries": summaries,

@@ -3,7 +3,7 @@
 use portico_tests::{Fixtures, Portico, administrator};
 use serde_json::{Value, json};
 
-use super::Browser;
+use super::{Browser, escaped};
 
 const HOSTILE: &str = "<script>alert(1)</script>";
 
@@ -121,4 +121,30 @@ fn the_present_state_is_downloaded_and_applying_it_changes_nothing() {
         .submit(&page, "/state", &fields)
         .assert_status(200)
         .assert_shows("Nothing to change");
+}
+
+#[test]
+fn keys_of_a_document_that_nothing_reads_are_named() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/state");
+    let document = "apps:\n- name: nas\n  hreff: https://nas.example\nbords: []\n<b>: 1\n";
+    for (section, heading) in [("show", "1 record is created"), ("apply", "1 record was created")] {
+        let fields = [("section", section), ("document", document)];
+        browser
+            .submit(&page, "/state", &fields)
+            .assert_status(200)
+            .assert_shows(heading)
+            .assert_shows("probably misspelt")
+            .assert_shows("apps[0].hreff")
+            .assert_shows("bords")
+            .assert_shows(&escaped("<b>"));
+    }
+    assert_eq!(root.app_names(), ["nas"]);
+    let fields = [("section", "show"), ("document", "apps:\n- name: nas\n")];
+    browser
+        .submit(&page, "/state", &fields)
+        .assert_status(200)
+        .assert_hides("misspelt");
 }

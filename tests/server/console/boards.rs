@@ -193,58 +193,82 @@ fn what_is_wrong_with_a_board_is_said_and_what_was_done_stays() {
 }
 
 #[test]
-fn a_board_is_shared_with_users_and_groups_and_nothing_is_taken_away_by_accident() {
+fn a_board_is_shared_with_one_user_or_group_after_another() {
     let server = Portico::start();
     let root = administrator(&server);
-    root.user("grace");
+    let grace = root.user("grace").id.clone();
     let crew = root.group("kitchen crew", &[]);
-    root.user_in("ada", &[&crew]);
-    let app = root.app("nas");
-    let board = root.board_of("Kitchen", false, &json!([{ "kind": "app", "appId": app }]));
+    let ada = root.user_in("ada", &[&crew]).id.clone();
+    let board = root.board("Kitchen", false);
     let browser = Browser::of(&server, "root");
     let path = format!("/manage/boards/{board}/share");
-    let step = |page: &Page, step: &str| {
-        let (users, groups) = (values(page, "user"), values(page, "group"));
-        let mut fields = vec![("do", step), ("party-query", "r")];
-        fields.extend(users.iter().map(|user| ("user", user.as_str())));
-        fields.extend(groups.iter().map(|group| ("group", group.as_str())));
-        browser.submit(page, &path, &fields)
+    let step = |page: &Page, step: &str, id: &str| {
+        let page = browser.submit(page, &path, &[("do", step), ("id", id), ("q", "r")]);
+        assert_eq!(page.path, format!("{path}?q=r&note=saved"), "{}", page.html);
+        page
     };
-    let button = |page: &Page, begin: &str| {
-        let buttons = values(page, "do");
-        let found = buttons.iter().find(|value| value.starts_with(begin));
-        found.unwrap_or_else(|| panic!("{buttons:?}")).clone()
-    };
-    let page = browser.open(&path);
-    page.assert_shows("cannot show here with whom");
-    step(&page, "save")
-        .assert_status(422)
-        .assert_shows("No one is chosen.");
-    let page = step(&page, "find");
-    page.assert_shows("Add grace").assert_shows("Add kitchen crew");
-    let add = values(&page, "do");
-    let grace = add.iter().find(|value| value.contains("\"grace\"")).unwrap();
-    let page = step(&page, grace);
-    let page = step(&page, &button(&page, "add-group"));
-    page.assert_shows("Remove grace").assert_hides("Add grace");
-    let saved = step(&page, "save");
-    assert_eq!(saved.path, format!("/manage/boards/{board}?note=saved"));
-    for name in ["grace", "ada"] {
+    let shares = || root.query("board.getShares", &json!({ "id": board })).data();
+    let sees = |name: &str, status: u16| {
         Browser::of(&server, name)
             .open(&format!("/boards/{board}"))
-            .assert_status(200)
+            .assert_status(status)
             .assert_hides("/manage/boards");
-    }
-    let page = step(&page, &button(&page, "drop-user"));
-    step(&page, "save");
-    Browser::of(&server, "grace")
-        .open(&format!("/boards/{board}"))
-        .assert_status(404);
-    let page = browser.open(&path);
-    browser.submit(&page, &path, &[("do", "save"), ("no-one", "true")]);
-    Browser::of(&server, "ada")
-        .open(&format!("/boards/{board}"))
-        .assert_status(404);
+    };
+    browser.open(&path).assert_shows("No one yet.");
+    let page = browser.open(&format!("{path}?q=r"));
+    page.assert_shows("Add grace").assert_shows("Add kitchen crew");
+    // Another tab adds someone after this page was opened.
+    let other = browser.open(&path);
+    let page = step(&page, "add-user", &grace);
+    page.assert_shows("Remove grace").assert_hides("Add grace");
+    step(&other, "add-group", &crew);
+    step(&other, "add-group", &crew);
+    let both = json!({
+        "users": [{ "id": grace, "name": "grace" }], "groups": [{ "id": crew, "name": "kitchen crew" }],
+    });
+    assert_eq!(shares(), both);
+    browser
+        .open(&path)
+        .assert_shows("Remove grace")
+        .assert_shows("Remove kitchen crew")
+        .assert_shows("2 users and groups");
+    sees("grace", 200);
+    sees("ada", 200);
+    step(&page, "drop-user", &grace);
+    sees("grace", 404);
+    sees("ada", 200);
+    // Who is gone cannot be added, and the page says so.
+    root.mutate("user.delete", &json!({ "userId": ada }))
+        .assert_done();
+    let refused = browser.submit(&page, &path, &[("do", "add-user"), ("id", &ada)]);
+    refused
+        .assert_status(422)
+        .assert_shows("role=\"alert\"")
+        .assert_shows("Remove kitchen crew");
+    step(&page, "drop-group", &crew);
+    assert_eq!(shares(), json!({ "users": [], "groups": [] }));
+}
+
+#[test]
+fn a_long_list_of_those_with_whom_a_board_is_shared_is_in_pages() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    let board = root.board("Kitchen", false);
+    let groups: Vec<_> = (0..55)
+        .map(|number| root.group(&format!("Group {number:02}"), &[]))
+        .collect();
+    let input = json!({ "boardId": board, "users": [], "groups": groups });
+    root.mutate("board.share", &input).assert_done();
+    let browser = Browser::of(&server, "root");
+    let path = format!("/manage/boards/{board}/share");
+    browser
+        .open(&path)
+        .assert_shows("Remove Group 49")
+        .assert_hides("Remove Group 50")
+        .assert_shows("Page 1 of 2");
+    browser
+        .open(&format!("{path}?page=2"))
+        .assert_shows("Remove Group 54");
 }
 
 #[test]
@@ -272,6 +296,42 @@ fn boards_are_listed_found_and_deleted() {
 }
 
 #[test]
+fn many_boards_are_on_a_page_of_their_own_in_pages() {
+    let server = Portico::start();
+    let root = administrator(&server);
+    for number in 0..55 {
+        root.board(&format!("Board {number:02}"), true);
+    }
+    let last = root.board("Last board", false);
+    let browser = Browser::of(&server, "root");
+    for page in ["/", "/?all=1"] {
+        browser
+            .open(page)
+            .assert_shows(">Board 29</a>")
+            .assert_hides(">Board 30</a>")
+            .assert_shows("All boards");
+    }
+    browser
+        .open(&format!("/boards/{last}"))
+        .assert_shows("aria-current=\"page\">Last board</a>");
+    browser
+        .open("/boards")
+        .assert_shows(">Board 49</a>")
+        .assert_hides(">Board 50</a>")
+        .assert_shows("56 boards");
+    browser.open("/boards?page=2").assert_shows(">Last board</a>");
+    browser.open("/boards?q=last").assert_shows("1 board");
+    // Those without an account see the public ones.
+    let anonymous = Browser::new(&server);
+    anonymous.open("/sign-in").assert_shows("All boards");
+    anonymous
+        .open("/boards?page=2")
+        .assert_status(200)
+        .assert_shows(">Board 54</a>")
+        .assert_hides("Last board");
+}
+
+#[test]
 fn boards_are_for_administrators() {
     let server = Portico::start();
     let root = administrator(&server);
@@ -296,7 +356,7 @@ fn boards_are_for_administrators() {
     ] {
         browser.open(path).assert_status(403);
         browser
-            .send_form(path, &token, &[("name", "x"), ("do", "save"), ("no-one", "1")])
+            .send_form(path, &token, &[("name", "x"), ("do", "save"), ("id", "1")])
             .assert_status(403);
     }
     let page = Browser::new(&server).open(&path);

@@ -65,46 +65,8 @@ fn furnished() -> (Portico, Session) {
     (server, root)
 }
 
-/// Runs a file of tests in Node; what the tests of one file do stays inside the service of that file.
-#[track_caller]
-fn run(file: &str, server: &Portico, more: &[(&str, String)]) {
-    let mut command = Command::new("node");
-    command
-        .args(["--test", "--test-reporter=spec", file])
-        .current_dir(node::client("console"))
-        .env("PORTICO_URL", format!("http://{}", server.address()))
-        .env("PORTICO_PASSWORD", PASSWORD)
-        .env("CHROMIUM", node::chromium())
-        // Where to keep a picture of every page; docs/console.md shows some.
-        .envs(std::env::var("PORTICO_SCREENSHOTS").map(|folder| ("SCREENSHOTS", folder)))
-        .envs(more.iter().map(|(name, value)| (name, value)));
-    println!("{}", node::succeed(&mut command));
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn the_first_page_is_quick_to_use_with_keys_and_links() {
-    let (server, _) = furnished();
-    run("home.test.mjs", &server, &[]);
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn a_first_evening_goes_from_an_empty_service_to_the_audit_log() {
-    run("evening.test.mjs", &Portico::start(), &[]);
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn without_javascript_and_tls_people_sign_in_and_change_things() {
-    let (server, _) = furnished();
-    run("plain.test.mjs", &server, &[]);
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
-    let (server, root) = furnished();
+/// The pages of a furnished service.
+fn pages(root: &Session) -> Value {
     let first = |procedure: &str| {
         let list = root.query(procedure, &Value::Null).data();
         list[0]["id"].as_str().expect("an id").to_owned()
@@ -119,11 +81,12 @@ fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
     let group = root.group("family", &["app-create"]);
     let invite = root.invite().id;
     let key = first("apiKeys.getAll");
-    let pages = json!([
+    json!([
         "/",
         "/?all=1",
         "/?q=nothing",
         "/welcome",
+        "/boards",
         format!("/boards/{board}"),
         "/profile",
         "/profile/password",
@@ -159,6 +122,50 @@ fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
         format!("/keys/{key}/delete"),
         "/audit",
         "/state",
-    ]);
+    ])
+}
+
+/// Runs a file of tests in Node; what the tests of one file do stays inside the service of that file.
+#[track_caller]
+fn run(file: &str, server: &Portico, more: &[(&str, String)]) {
+    let mut command = Command::new("node");
+    command
+        .args(["--test", "--test-reporter=spec", file])
+        .current_dir(node::client("console"))
+        .env("PORTICO_URL", format!("http://{}", server.address()))
+        .env("PORTICO_PASSWORD", PASSWORD)
+        .env("CHROMIUM", node::chromium())
+        // Where to keep a picture of every page; docs/console.md shows some.
+        .envs(std::env::var("PORTICO_SCREENSHOTS").map(|folder| ("SCREENSHOTS", folder)))
+        .envs(more.iter().map(|(name, value)| (name, value)));
+    println!("{}", node::succeed(&mut command));
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_first_page_is_quick_to_use_with_keys_and_links() {
+    let (server, _) = furnished();
+    run("home.test.mjs", &server, &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_first_evening_goes_from_an_empty_service_to_the_audit_log() {
+    run("evening.test.mjs", &Portico::start(), &[]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn without_javascript_and_tls_people_sign_in_and_change_things() {
+    let (server, root) = furnished();
+    let pages = pages(&root);
+    run("plain.test.mjs", &server, &[("PORTICO_PAGES", pages.to_string())]);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn every_page_is_accessible_in_light_and_dark_and_on_a_phone() {
+    let (server, root) = furnished();
+    let pages = pages(&root);
     run("pages.test.mjs", &server, &[("PORTICO_PAGES", pages.to_string())]);
 }

@@ -6,6 +6,7 @@ mod boards;
 mod browser;
 mod engines;
 mod front;
+mod old_forms;
 mod page;
 mod profile;
 mod users;

@@ -7,6 +7,8 @@ use portico_tests::{Anonymous, Answer, Client, PASSWORD, Portico, escape};
 /// A browser of one person.
 pub struct Browser {
     client: Anonymous,
+    /// The service's own.
+    origin: String,
     cookies: RefCell<BTreeMap<String, String>>,
     language: &'static str,
 }
@@ -24,6 +26,7 @@ impl Browser {
     pub fn new(server: &Portico) -> Self {
         Self {
             client: server.anonymous(),
+            origin: format!("http://{}", server.address()),
             cookies: RefCell::default(),
             language: "en",
         }
@@ -84,15 +87,33 @@ impl Browser {
         self.send_form(action, &token, fields)
     }
 
-    /// Sends a form with any token.
+    /// Sends a form with any token, and does not say which site's page it is from.
     #[track_caller]
     pub fn send_form(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> Page {
+        self.send_form_with(&[], action, token, fields)
+    }
+
+    /// Sends a form with any token from a page of the service's own, as browsers say it.
+    #[track_caller]
+    pub fn send_own_form(&self, action: &str, token: &str, fields: &[(&str, &str)]) -> Page {
+        self.send_form_with(&[("origin", &self.origin)], action, token, fields)
+    }
+
+    #[track_caller]
+    fn send_form_with(
+        &self,
+        headers: &[(&str, &str)],
+        action: &str,
+        token: &str,
+        fields: &[(&str, &str)],
+    ) -> Page {
         let mut body = format!("form-token={}", escape(token));
         for (name, value) in fields {
             body.push_str(&format!("&{}={}", escape(name), escape(value)));
         }
-        let headers = [("content-type", "application/x-www-form-urlencoded")];
-        self.follow("POST", action, &headers, Some(body.as_bytes()))
+        let mut all = vec![("content-type", "application/x-www-form-urlencoded")];
+        all.extend(headers);
+        self.follow("POST", action, &all, Some(body.as_bytes()))
     }
 
     /// Sends a request and follows no redirect.

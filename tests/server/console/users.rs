@@ -1,6 +1,6 @@
 //! Users, invites, groups and API keys, as administrators manage them.
 
-use portico_tests::{Client, Fixtures, PASSWORD, Portico, administrator};
+use portico_tests::{Builder, Client, Fixtures, PASSWORD, Portico, administrator};
 use serde_json::{Value, json};
 
 use super::{Browser, escaped};
@@ -261,4 +261,17 @@ fn pages_of_administrators_are_refused_to_others_and_ask_visitors_to_sign_in() {
         .open("/profile")
         .assert_status(200)
         .assert_hides("href=\"/users\"");
+}
+
+#[test]
+fn the_link_of_an_invite_begins_with_the_public_url() {
+    let server = Builder::default()
+        .argument("--public-url")
+        .argument("http://portico.example:8080")
+        .start();
+    administrator(&server);
+    let browser = Browser::of(&server, "root");
+    let page = browser.open("/invites");
+    let page = browser.submit(&page, "/invites", &[("lasts", "week"), ("until", "")]);
+    page.assert_shows("value=\"http://portico.example:8080/register?invite=");
 }

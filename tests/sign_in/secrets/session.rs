@@ -165,6 +165,7 @@ fn things(admin: &Recorded<Key>) {
     let board = admin.board("Home", true);
     let share = json!({"boardId": board, "users": [user.id], "groups": [group]});
     admin.mutate("board.share", &share).assert_done();
+    admin.query("board.getShares", &json!({"id": board})).data();
     let other = json!({"id": board, "name": "Start", "isPublic": true, "items": []});
     admin.mutate("board.update", &other).assert_done();
     let name = json!({"groupId": group, "name": "Friends"});
@@ -181,6 +182,7 @@ fn things(admin: &Recorded<Key>) {
         "id": engine, "name": "Find", "short": "f", "urlTemplate": "https://find.example/%s", "iconUrl": "/find.svg",
     });
     admin.mutate("searchEngine.update", &other).assert_done();
+    admin.query("searchEngine.byId", &json!({"id": engine})).data();
     for (procedure, id) in [
         ("group.deleteGroup", &group),
         ("board.delete", &board),

@@ -200,9 +200,7 @@ async fn all(api: &Api) -> Result<Vec<Engine>, ApiError> {
 }
 
 async fn one(api: &Api, id: &str) -> Result<Engine, ApiError> {
-    let engines = all(api).await?;
-    let engine = engines.into_iter().find(|engine| engine.id == id);
-    engine.ok_or_else(ApiError::not_found)
+    api.query("searchEngine.byId", json!({ "id": id })).await
 }
 
 fn path(id: &str) -> String {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer,
+    board_list::BoardLinks,
     boards::{StoredBoard, StoredItem},
     onboarding,
     paging::Pages,
@@ -73,7 +74,7 @@ enum Content {
 struct HomePage<'a> {
     v: &'a Visit,
     title: String,
-    boards: Vec<BoardLink>,
+    links: BoardLinks,
     engines: Vec<Engine>,
     /// `_blank` where searches open in a new tab.
     target: &'static str,
@@ -109,6 +110,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
         visit.api.query("searchEngine.getSelectable", Value::Null),
     );
     let (preferences, boards, engines) = (preferences?, boards?, engines?);
+    let links = BoardLinks::of(boards, None);
     let text = query.text("q").trim();
     let wants_apps = !text.is_empty() || query.text("all") == "1" || !query.text("page").is_empty();
     let content = match (wants_apps, preferences.home_boards()) {
@@ -118,7 +120,7 @@ async fn home(visit: Visitor, query: Query) -> Answer {
     let mut shown = HomePage {
         v: &visit,
         title: visit.t.home.title.into(),
-        boards,
+        links,
         engines,
         target: if preferences.open_search_in_new_tab {
             "_blank"
@@ -172,7 +174,7 @@ async fn board(visit: Visitor, Path(id): Path<String>) -> Answer {
     Ok(page(&HomePage {
         v: &visit,
         title: board.name.clone(),
-        boards,
+        links: BoardLinks::of(boards, Some(&id)),
         engines,
         target,
         content: Content::Boards(vec![("both", board)]),

@@ -3,6 +3,7 @@
 
 mod apps;
 mod audit;
+mod board_list;
 mod boards;
 mod engines;
 mod first_start;
@@ -32,6 +33,7 @@ pub(crate) fn routes() -> Router {
     Router::new()
         .merge(apps::routes())
         .merge(audit::routes())
+        .merge(board_list::routes())
         .merge(boards::routes())
         .merge(engines::routes())
         .merge(first_start::routes())

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::{
     Answer,
+    board_list::BoardLinks,
     onboarding::{is_open, with_password},
-    tiles::BoardLink,
 };
 use crate::{
     api::ApiError,
@@ -57,7 +57,7 @@ struct SignInPage<'a> {
     by_password: Vec<Provider>,
     /// Label and address.
     by_link: Vec<(String, String)>,
-    boards: Vec<BoardLink>,
+    links: BoardLinks,
 }
 
 async fn show(visit: Visitor, query: Query) -> Answer {
@@ -98,12 +98,13 @@ async fn sign_in_page<'a>(
         by_link: by_link.collect(),
         by_password: providers.into_iter().filter(Provider::is_by_password).collect(),
         next,
-        boards,
+        links: BoardLinks::of(boards, None),
     })
 }
 
 async fn sign_in(visit: Visitor, request: Request) -> Answer {
     let form = match visit.form(request).await {
+        Ok(form) if form.is_old() => return Ok(see("/")),
         Ok(form) => form,
         // This person has signed in elsewhere in this browser, or their browser had no cookie yet.
         Err(error) if error.status == StatusCode::FORBIDDEN && visit.user.is_some() => return Ok(see("/")),
@@ -134,7 +135,9 @@ async fn sign_in(visit: Visitor, request: Request) -> Answer {
 }
 
 async fn sign_out(visit: Visitor, request: Request) -> Answer {
-    visit.form(request).await?;
+    if visit.form(request).await?.is_old() {
+        return Ok(see("/?note=form-old"));
+    }
     visit.api.post::<Value>("/api/auth/sign-out", Value::Null).await?;
     Ok(see("/sign-in?note=signed-out"))
 }

@@ -55,17 +55,17 @@ texts! {
         delete_items: "1 app and group is on it.|{} apps and groups are on it.", "1 App oder Gruppe steht darauf.|{} Apps und Gruppen stehen darauf.";
         share_title: "Share “{}”", "„{}“ teilen";
         share_lead: "Who may see this board, besides its creator and those who may see all boards.", "Wer dieses Board sehen darf, außer seinem Ersteller und allen, die alle Boards sehen dürfen.";
-        share_unknown: "Portico cannot show here with whom the board is shared now. What you save replaces that list: choose everyone who is to see it.", "Portico kann hier nicht zeigen, mit wem das Board jetzt geteilt ist. Was Sie speichern, ersetzt diese Liste: Wählen Sie alle, die es sehen sollen.";
+        shared_with: "Shared with", "Geteilt mit";
+        shared_none: "No one yet. Find users and groups above and add them.", "Noch mit niemandem. Suchen Sie oben Benutzer und Gruppen und fügen Sie sie hinzu.";
+        parties: "1 user or group|{} users and groups", "1 Benutzer oder Gruppe|{} Benutzer und Gruppen";
+        add_party: "Share with others", "Mit anderen teilen";
+        unshare: "Remove", "Entfernen";
+        back: "Back to the board", "Zurück zum Board";
         share_public: "This board is public: everyone sees it, whatever you choose here.", "Dieses Board ist öffentlich: Alle sehen es, was immer Sie hier wählen.";
-        chosen: "Share it with", "Teilen mit";
-        chosen_none: "No one is chosen yet.", "Noch niemand ist gewählt.";
         user: "User", "Benutzer";
         group: "Group", "Gruppe";
         find_party: "Find users and groups by name", "Benutzer und Gruppen nach Namen suchen";
         parties_found: "1 found|{} found", "1 gefunden|{} gefunden";
         nothing_found: "Nothing else was found for “{}”.", "Für „{}“ wurde nichts Weiteres gefunden.";
-        no_one: "Share it with no one: all who have it now lose it", "Mit niemandem teilen: allen entziehen, mit denen es geteilt ist";
-        share_empty: "No one is chosen. Tick the box below if the board is to be shared with no one.", "Niemand ist gewählt. Setzen Sie das Häkchen unten, wenn das Board mit niemandem geteilt sein soll.";
-        share_save: "Share with exactly these", "Mit genau diesen teilen";
     }
 }

@@ -69,6 +69,7 @@ texts! {
         password_changed: "Your password is changed.", "Ihr Passwort ist geändert.";
         session_ended_here: "Ended.", "Beendet.";
         account_deleted: "Your account is deleted.", "Ihr Konto ist gelöscht.";
+        form_old: "You have signed in again since that page was opened, so nothing was changed. Send the form again.", "Sie haben sich neu angemeldet, seit die Seite geöffnet wurde; darum wurde nichts geändert. Senden Sie das Formular noch einmal.";
         registered: "Your account is there. Sign in with it.", "Ihr Konto ist angelegt. Melden Sie sich damit an.";
     }
 }
@@ -124,6 +125,8 @@ texts! {
     Home {
         title: "Home", "Start";
         all_apps: "All apps", "Alle Apps";
+        all_boards: "All boards", "Alle Boards";
+        no_boards: "There are no boards that you may see.", "Es gibt keine Boards, die Sie sehen dürfen.";
         find: "Find an app or search the web", "App finden oder im Netz suchen";
         find_label: "Filter apps, or search with a search engine", "Apps filtern oder mit einer Suchmaschine suchen";
         hint: "Press / to type, arrow keys to choose, Enter to open.", "/ zum Tippen, Pfeiltasten zum Wählen, Eingabe zum Öffnen.";
@@ -154,6 +157,7 @@ impl Texts {
             "session-ended-here" => notes.session_ended_here,
             "account-deleted" => notes.account_deleted,
             "registered" => notes.registered,
+            "form-old" => notes.form_old,
             _ => "",
         }
     }

@@ -176,6 +176,11 @@ const SAID: &[(&str, &str)] = &[
         "This form is from another session or another site",
         "Dieses Formular stammt aus einer anderen Sitzung. Öffnen Sie die Seite neu.",
     ),
+    (
+        "You have signed in again since this page was opened, so nothing was changed. Check what stands here and send it again",
+        "Sie haben sich neu angemeldet, seit diese Seite geöffnet wurde; darum wurde nichts geändert. Prüfen Sie die Angaben und \
+         senden Sie sie noch einmal",
+    ),
 ];
 
 /// A message of the API in this language.

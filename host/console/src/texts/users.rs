@@ -32,6 +32,7 @@ texts! {
         external: "Name, email and password belong to the provider with which this user signs in.", "Name, E-Mail und Passwort gehören zum Anbieter, mit dem sich dieser Benutzer anmeldet.";
         groups: "Groups", "Gruppen";
         no_groups: "This user is in no group, and so has no permissions.", "Dieser Benutzer ist in keiner Gruppe und hat daher keine Rechte.";
+        more_groups: "{} further groups are not shown. Open a group to remove the user from it.", "{} weitere Gruppen werden nicht gezeigt. Öffnen Sie eine Gruppe, um den Benutzer daraus zu entfernen.";
         add_to: "Add to a group", "Zu einer Gruppe hinzufügen";
         add: "Add", "Hinzufügen";
         remove: "Remove", "Entfernen";

@@ -25,6 +25,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("Board", "A board with its content."),
     ("BoardContent", "An app on a board, or a list of bookmarks."),
     ("BoardItem", "An app, or a list of bookmarks."),
+    ("BoardShares", "With whom a board is shared."),
     ("BoardSummary", "A board in a list."),
     (
         "Extras",

@@ -98,11 +98,7 @@ impl Document {
 
     /// Keys that `state.apply` does not know, each with its place.
     fn unknown_keys(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        if let Some(fields) = DOCUMENT.fields() {
-            find_unknown(fields, &self.content, "", &mut found);
-        }
-        listed(&found, |path| self.place(path))
+        listed(&unknown_keys(&self.content), |path| self.place(path))
     }
 
     /// Adds to an error every broken rule and its place in the file.
@@ -151,6 +147,15 @@ fn read_limited(source: impl Read) -> anyhow::Result<String> {
         "it is longer than {MAX_BYTES} bytes"
     );
     Ok(text)
+}
+
+/// The keys of a document that `state.apply` does not know, each as a path such as `apps[3].hreff`.
+pub fn unknown_keys(document: &Map<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(fields) = DOCUMENT.fields() {
+        find_unknown(fields, document, "", &mut found);
+    }
+    found
 }
 
 fn find_unknown(fields: &[Field], object: &Map<String, Value>, path: &str, found: &mut Vec<String>) {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use portico_console::ConsoleSettings;
+use portico_console::{ConsoleSettings, Documents};
 use portico_http::{self as http, HttpLimits};
 use portico_server::data_dir::DataDir;
 use portico_service::{external::Providers, hot_swap::HotSwap};
@@ -19,7 +19,7 @@ use tracing::{error, info, warn};
 use super::{
     apply::apply_at_start,
     compat::CompatSettings,
-    document::Document,
+    document::{Document, unknown_keys},
     front::{FrontSettings, Switch},
     host::Host,
     icons::{self, IconArgs},
@@ -189,8 +189,11 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     let live = HotSwap::from(service);
     let console = ConsoleSettings {
         limits: limits.clone(),
-        is_secure: http.is_secure(),
-        read_yaml: Some(|text| yaml::read(text).map_err(|error| format!("{error:#}"))),
+        public_url: http.public_url.clone(),
+        documents: Some(Documents {
+            read: |text| yaml::read(text).map_err(|error| format!("{error:#}")),
+            unknown_keys,
+        }),
     };
     let api = http::router(live.clone(), http.clone());
     let mut router = match settings.compat.homarr {

@@ -16,7 +16,7 @@ use crate::{
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, Field, ID, NULLABLE_TEXT,
+        Bound, Field, ID, NAMED, NULLABLE_TEXT,
         Shape::{self, Boolean, Bounded, List, Named, Nothing, Record, Tagged, Text},
         required,
     },
@@ -80,6 +80,14 @@ const BOARD: Shape = Named(
     ]),
 );
 
+const SHARED_WITH: Shape = Named(
+    "BoardShares",
+    &Record(&[
+        required("users", List(&NAMED)).about("Users, by name."),
+        required("groups", List(&NAMED)).about("Groups, by name."),
+    ]),
+);
+
 const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
 
 const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
@@ -125,6 +133,12 @@ pub(super) static ROWS: &[Row] = &[
     .about("Replaces a board with its items. Its creator and its shares stay. `NOT_FOUND`: no such board or app.")
     .at("PUT", "/api/boards/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
+    query("board.getShares", ID, SHARED_WITH, |call| {
+        Box::pin(get_shares(call))
+    })
+    .about("With whom a board is shared: who may view it beside its creator and those who may view all boards.")
+    .at("GET", "/api/boards/{id}/shares")
+    .refuses(&[Code::NotFound]),
     mutation(
         "board.share",
         Record(&[
@@ -274,6 +288,13 @@ async fn update(mut call: Call) -> Result<Output, Error> {
     )?;
     transaction.commit().await?;
     json(&())
+}
+
+async fn get_shares(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let shares = transaction.get_named_shares(&input.id).await?;
+    json(&shares.ok_or_else(|| Error::not_found("Board"))?)
 }
 
 async fn share(mut call: Call) -> Result<Output, Error> {

@@ -48,7 +48,7 @@ struct Update {
     engine: Create,
 }
 
-const SEARCH_ENGINES: Shape = List(&Named(
+const SEARCH_ENGINE: Shape = Named(
     "SearchEngine",
     &Record(&[
         required("id", Text).about("The search engine's id."),
@@ -58,7 +58,9 @@ const SEARCH_ENGINES: Shape = List(&Named(
         required("iconUrl", Text).about("Where its icon is."),
         required("description", NULLABLE_TEXT).about("What it is."),
     ]),
-));
+);
+
+const SEARCH_ENGINES: Shape = List(&SEARCH_ENGINE);
 
 const FIELDS: [Field; 5] = [
     required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique."),
@@ -80,6 +82,13 @@ pub(super) static ROWS: &[Row] = &[
     .protected()
     .about("The search engines among which the caller may choose: all of them, by name.")
     .at("GET", "/api/searchEngines"),
+    query("searchEngine.byId", ID, SEARCH_ENGINE, |call| {
+        Box::pin(by_id(call))
+    })
+    .protected()
+    .about("A search engine.")
+    .at("GET", "/api/searchEngines/{id}")
+    .refuses(&[Code::NotFound]),
     mutation("searchEngine.create", Record(&FIELDS), ID, |call| {
         Box::pin(create(call))
     })
@@ -132,6 +141,13 @@ pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
 async fn get_all(call: Call) -> Result<Output, Error> {
     let mut transaction = call.begin(Access::Read).await?;
     json(&transaction.list_search_engines().await?)
+}
+
+async fn by_id(mut call: Call) -> Result<Output, Error> {
+    let input: ById = call.input()?;
+    let mut transaction = call.begin(Access::Read).await?;
+    let engine = transaction.get_search_engine(&input.id).await?;
+    json(&engine.ok_or_else(|| Error::not_found("Search engine"))?)
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {

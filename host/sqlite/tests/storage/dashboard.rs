@@ -372,6 +372,10 @@ pub async fn a_board_is_replaced_with_its_items_and_keeps_its_shares(store: &Sto
     assert_eq!((shares.users, shares.groups), (texts(&["u", "v"]), vec![]));
     assert_eq!(reader.get_shares("b1").await.unwrap(), Some(Shares::default()));
     assert_eq!(reader.get_shares("missing").await.unwrap(), None);
+    let shares = reader.get_named_shares("b0").await.unwrap().unwrap();
+    let users: Vec<_> = shares.users.iter().map(|user| &user.id[..]).collect();
+    assert_eq!((users, shares.groups), (vec!["u", "v"], vec![]));
+    assert_eq!(reader.get_named_shares("missing").await.unwrap(), None);
     drop(reader);
 
     let mut writer = store.write().await;

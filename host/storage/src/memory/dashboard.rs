@@ -10,7 +10,7 @@ use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow, DONE};
 use crate::dashboard::DashboardTransaction;
 use crate::dashboard_records::{
     ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, Named,
-    NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
+    NamedShares, NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Error, Result};
 use portico_model::Timestamp;
@@ -312,6 +312,28 @@ impl DashboardTransaction for MemoryTransaction {
         }))
     }
 
+    async fn get_named_shares(&mut self, board_id: &str) -> Result<Option<NamedShares>> {
+        let Some(board) = self.state.boards.get(board_id) else {
+            return Ok(None);
+        };
+        let (users, groups) = (&self.state.users, &self.state.groups);
+        let mut users: Vec<_> = board.users.iter().filter_map(|id| users.get(id)).collect();
+        users.sort_by_key(|row| (&row.name_key, &row.user.id));
+        let groups = board.groups.iter().filter_map(|id| groups.get_key_value(id));
+        let mut groups: Vec<_> = groups.collect();
+        groups.sort_by_key(|(id, group)| (&group.name_key, *id));
+        Ok(Some(NamedShares {
+            users: users
+                .into_iter()
+                .map(|row| named(&row.user.id, &row.user.name))
+                .collect(),
+            groups: groups
+                .into_iter()
+                .map(|(id, group)| named(id, &group.name))
+                .collect(),
+        }))
+    }
+
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool> {
         self.change(|state| {
             let Some(row) = state.boards.get_mut(id) else {
@@ -385,6 +407,10 @@ impl DashboardTransaction for MemoryTransaction {
             *row = SearchEngineRow::new(engine, name_key, short_key);
             Ok(true)
         })
+    }
+
+    async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>> {
+        Ok(self.state.search_engines.get(id).map(|row| row.engine.clone()))
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {

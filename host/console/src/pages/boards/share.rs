@@ -1,6 +1,8 @@
-//! `/manage/boards/{id}/share`: with whom a board is shared.
+//! `/manage/boards/{id}/share`: with whom a board is shared. Each button adds or removes one user or group.
 //!
-//! The API sets the whole list, and does not answer the present one: the page says so, and begins empty.
+//! Invariant: a change begins with the list that is stored at that moment, so that what another tab or person shared
+//! meanwhile stays. (The API sets the whole list, so a change within the milliseconds between reading and writing is not
+//! seen.)
 
 use askama::Template;
 use axum::{
@@ -9,97 +11,70 @@ use axum::{
     http::StatusCode,
     routing::get,
 };
-use serde::{Deserialize, Serialize};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Answer, presses_search},
+    super::{Answer, paging::Pages},
     StoredBoard, path,
 };
 use crate::{
     api::{Api, ApiError},
-    form::{Form, Problems},
+    form::Problems,
     respond::{page_with, see},
-    visit::{Visit, Visitor},
+    visit::{Query, Visit, Visitor},
 };
 
 /// The most users and the most groups that a search shows.
 const MOST_FOUND: usize = 20;
 
+/// Users and groups on a page of those with whom the board is shared.
+const PAGE: usize = 50;
+
 pub(super) fn routes() -> Router {
     Router::new().route("/manage/boards/{id}/share", get(show).post(change))
 }
 
-/// A user or a group: in answers of the API, and in hidden fields of the form.
-#[derive(Deserialize, Serialize, Clone, PartialEq)]
-struct Party {
+/// Users and groups, as the API answers them.
+#[derive(Deserialize)]
+struct Shares {
+    users: Vec<Named>,
+    groups: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
     id: String,
     name: String,
 }
 
-impl Party {
-    /// The value of a hidden field or of a button.
-    fn value(&self) -> String {
-        json!(self).to_string()
-    }
-
-    fn read(value: &str) -> Option<Self> {
-        serde_json::from_str(value).ok()
-    }
+/// A user or a group on the page.
+struct Party {
+    /// `user` or `group`.
+    kind: &'static str,
+    id: String,
+    name: String,
 }
 
-/// With whom the board is shared once the form is saved.
-#[derive(Default)]
-struct Parties {
-    users: Vec<Party>,
-    groups: Vec<Party>,
-}
-
-impl Parties {
-    fn read(form: &Form) -> Self {
-        Self {
-            users: form.all("user").filter_map(Party::read).collect(),
-            groups: form.all("group").filter_map(Party::read).collect(),
-        }
+impl Shares {
+    async fn read(api: &Api, board: &str) -> Result<Self, ApiError> {
+        api.query("board.getShares", json!({ "id": board })).await
     }
 
-    /// What a button does: `add-user`, `add-group`, `drop-user` or `drop-group` with a party.
-    fn take_step(&mut self, step: &str) {
-        let Some((verb, party)) = step.split_once(' ') else {
-            return;
-        };
-        let Some(party) = Party::read(party) else {
-            return;
-        };
-        let list = if verb.ends_with("user") {
-            &mut self.users
-        } else {
-            &mut self.groups
-        };
-        list.retain(|other| other.id != party.id);
-        if verb.starts_with("add") {
-            list.push(party);
-        }
+    /// The groups, and then the users.
+    fn into_parties(self) -> Vec<Party> {
+        let of = |kind| move |Named { id, name }| Party { kind, id, name };
+        let groups = self.groups.into_iter().map(of("group"));
+        groups.chain(self.users.into_iter().map(of("user"))).collect()
     }
 
-    fn len(&self) -> usize {
-        self.users.len() + self.groups.len()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Those who are not chosen yet.
-    fn without(&self, found: Parties) -> Parties {
-        let rest = |found: Vec<Party>, chosen: &[Party]| {
-            let is_new = |party: &Party| chosen.iter().all(|other| other.id != party.id);
-            found.into_iter().filter(is_new).collect()
-        };
-        Parties {
-            users: rest(found.users, &self.users),
-            groups: rest(found.groups, &self.groups),
-        }
+    /// Those that are not among others.
+    fn without(mut self, others: &Self) -> Self {
+        let is_new = |named: &Named, others: &[Named]| others.iter().all(|other| other.id != named.id);
+        self.users.retain(|user| is_new(user, &others.users));
+        self.groups.retain(|group| is_new(group, &others.groups));
+        self
     }
 }
 
@@ -109,75 +84,104 @@ struct SharePage<'a> {
     v: &'a Visit,
     path: String,
     board: StoredBoard,
-    chosen: Parties,
-    query: String,
-    found: Option<Parties>,
+    total: usize,
+    parties: Vec<Party>,
+    pages: Pages,
+    query: &'a str,
+    found: Option<Vec<Party>>,
     problems: Problems,
 }
 
-async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
+impl SharePage<'_> {
+    fn kind(&self, party: &Party) -> &'static str {
+        let t = &self.v.t.boards;
+        if party.kind == "group" { t.group } else { t.user }
+    }
+
+    fn has_found_none(&self) -> bool {
+        self.found.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
+async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
     visit.permitted("admin")?;
-    let form = Form::default();
-    answer(&visit, &id, &form, Parties::default(), None).await
+    let (status, text) = (StatusCode::OK, query.text("q").trim());
+    answer(&visit, &id, query.page(), text, status, Problems::default()).await
 }
 
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
     visit.permitted("admin")?;
     let form = visit.form(request).await?;
-    let mut chosen = Parties::read(&form);
-    let step = form.text("do");
-    let saves = step == "save" || (step.is_empty() && !presses_search(&form, "party-query", "find"));
-    if !saves {
-        chosen.take_step(step);
-        return answer(&visit, &id, &form, chosen, None).await;
-    }
-    if chosen.is_empty() && !form.is_ticked("no-one") {
-        let mut problems = Problems::default();
-        problems.add_to_whole(visit.t.boards.share_empty);
-        return answer(&visit, &id, &form, chosen, Some(problems)).await;
-    }
-    let ids = |parties: &[Party]| parties.iter().map(|party| party.id.clone()).collect::<Vec<_>>();
-    let input = json!({ "boardId": id, "users": ids(&chosen.users), "groups": ids(&chosen.groups) });
+    let text = form.text("q").trim();
+    let (verb, kind) = form.text("do").split_once('-').unwrap_or_default();
+    let chosen = form.text("id");
+    let Shares { users, groups } = Shares::read(&visit.api, &id).await?;
+    let ids = |parties: Vec<Named>, is_meant: bool| {
+        let mut ids: Vec<_> = parties.into_iter().map(|party| party.id).collect();
+        if is_meant {
+            ids.retain(|id| id != chosen);
+            if verb == "add" {
+                ids.push(chosen.to_owned());
+            }
+        }
+        ids
+    };
+    let input = json!({
+        "boardId": id, "users": ids(users, kind == "user"), "groups": ids(groups, kind == "group"),
+    });
     match visit.api.change("board.share", input).await {
-        Ok(()) => Ok(see(&format!("{}?note=saved", path(&id)))),
+        Ok(()) => {
+            let query = utf8_percent_encode(text, NON_ALPHANUMERIC);
+            Ok(see(&format!("{}/share?q={query}&note=saved", path(&id))))
+        }
+        // The user or the group may be gone.
         Err(error) if error.is_of_input() || error.status == StatusCode::NOT_FOUND => {
             let problems = Problems::of(&error, &[], |text| visit.say(text));
-            answer(&visit, &id, &form, chosen, Some(problems)).await
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            answer(&visit, &id, 1, text, status, problems).await
         }
         Err(error) => Err(error),
     }
 }
 
-async fn answer(visit: &Visit, id: &str, form: &Form, chosen: Parties, problems: Option<Problems>) -> Answer {
-    let query = form.text("party-query").trim();
+async fn answer(
+    visit: &Visit,
+    id: &str,
+    number: u32,
+    query: &str,
+    status: StatusCode,
+    problems: Problems,
+) -> Answer {
     let board = StoredBoard::read(&visit.api, id).await?;
+    let shares = Shares::read(&visit.api, id).await?;
     let found = match query {
         "" => None,
-        query => Some(chosen.without(find(&visit.api, query).await?)),
+        text => Some(find(&visit.api, text).await?.without(&shares).into_parties()),
     };
-    let status = match problems {
-        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        None => StatusCode::OK,
-    };
+    let parties = shares.into_parties();
+    let total = parties.len();
+    let (parties, pages) = Pages::cut(&format!("{}/share?", path(id)), number, PAGE, parties);
     let shown = SharePage {
         v: visit,
         path: path(id),
         board,
-        chosen,
-        query: query.into(),
+        total,
+        parties,
+        pages,
+        query,
         found,
-        problems: problems.unwrap_or_default(),
+        problems,
     };
     Ok(page_with(status, &shown))
 }
 
 /// Users and groups with a text in their names.
-async fn find(api: &Api, text: &str) -> Result<Parties, ApiError> {
+async fn find(api: &Api, text: &str) -> Result<Shares, ApiError> {
     let users = api.query("user.search", json!({ "query": text, "limit": MOST_FOUND }));
-    let (users, groups) = tokio::join!(users, api.query::<Vec<Party>>("group.getAll", Value::Null));
+    let (users, groups) = tokio::join!(users, api.query::<Vec<Named>>("group.getAll", Value::Null));
     let (users, mut groups) = (users?, groups?);
     let wanted = text.to_lowercase();
     groups.retain(|group| group.name.to_lowercase().contains(&wanted));
     groups.truncate(MOST_FOUND);
-    Ok(Parties { users, groups })
+    Ok(Shares { users, groups })
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use self::difference::{Difference, Report, Section};
 use super::Answer;
 use crate::{
-    ReadYaml,
+    Documents,
     api::{ApiError, Issue},
     form::{Form, Problems},
     respond::{again, page},
@@ -48,7 +48,7 @@ struct StatePage<'a> {
 impl StatePage<'_> {
     fn hint(&self) -> &'static str {
         let t = &self.v.t.state;
-        match self.v.read_yaml {
+        match self.v.console.documents {
             Some(_) => t.document_hint,
             None => t.json_hint,
         }
@@ -61,6 +61,9 @@ struct DifferencePage<'a> {
     v: &'a Visit,
     document: &'a str,
     prune: bool,
+    /// The places of keys that nothing reads, at most [`MOST_ISSUES`] of them.
+    unknown_keys: Vec<String>,
+    more_unknown_keys: usize,
     difference: Difference,
 }
 
@@ -111,23 +114,27 @@ async fn send(visit: Visitor, request: Request) -> Answer {
             problems: Problems::default(),
         }));
     }
-    let (reader, t, dry_run) = (visit.read_yaml, visit.t, section != "apply");
+    let (reader, t, dry_run) = (visit.console.documents, visit.t, section != "apply");
     let (text, read) = on_thread(move || {
         let read = read(&text, reader, t, prune, dry_run);
         (text, read)
     })
     .await;
-    let input = match read {
-        Ok(input) => input,
+    let (input, mut unknown_keys) = match read {
+        Ok(read) => read,
         Err(problem) => return Ok(refused(&visit, &text, prune, problem)),
     };
     match visit.api.mutate_text::<Report>("state.apply", input).await {
         Ok(report) => {
             let difference = on_thread(move || Difference::of(report, t)).await;
+            let more_unknown_keys = unknown_keys.len().saturating_sub(MOST_ISSUES);
+            unknown_keys.truncate(MOST_ISSUES);
             Ok(page(&DifferencePage {
                 v: &visit,
                 document: if dry_run { &text } else { "" },
                 prune,
+                unknown_keys,
+                more_unknown_keys,
                 difference,
             }))
         }
@@ -164,28 +171,30 @@ fn text_of(visit: &Visit, form: &Form) -> Result<String, String> {
     }
 }
 
-/// The input of `state.apply` that a document makes, or what is wrong with it.
+/// The input of `state.apply` that a document makes, and the places of keys that nothing reads; or what is wrong with it.
 fn read(
     text: &str,
-    read_yaml: Option<ReadYaml>,
+    documents: Option<Documents>,
     t: &Texts,
     prune: bool,
     dry_run: bool,
-) -> Result<String, String> {
-    let read = match read_yaml {
-        Some(read_yaml) => read_yaml(text),
+) -> Result<(String, Vec<String>), String> {
+    let read = match documents {
+        Some(documents) => (documents.read)(text),
         None => serde_json::from_str(text).map_err(|error| error.to_string()),
     };
     let document = read.map_err(|reason| crate::texts::fill(t.state.unreadable, &[&reason]))?;
     let is_document = |document: &Map<String, Value>| LISTS.iter().any(|list| document.contains_key(*list));
     match document {
         Value::Object(mut document) if is_document(&document) => {
+            let unknown_keys = documents.map(|documents| (documents.unknown_keys)(&document));
             // As with the options of `portico apply`: a box that is not ticked changes nothing in the document.
             if prune {
                 document.insert("prune".into(), true.into());
             }
             document.insert("dryRun".into(), dry_run.into());
-            Ok(Value::Object(document).to_string())
+            let input = Value::Object(document).to_string();
+            Ok((input, unknown_keys.unwrap_or_default()))
         }
         _ => Err(t.state.no_document.into()),
     }

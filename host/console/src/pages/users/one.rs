@@ -33,6 +33,9 @@ pub(super) fn routes() -> Router {
 /// The most groups in the list of those that a user may join.
 const MOST_CHOICES: usize = 500;
 
+/// The most groups in the list of those that a user is in.
+const MOST_MEMBERSHIPS: usize = 100;
+
 /// The most users, in calls of 100, among which a disabled one is looked for.
 const MOST_LOOKS: u32 = 5;
 
@@ -43,7 +46,9 @@ struct UserPage<'a> {
     account: Account,
     /// Whether the user is disabled, if that could be found out.
     disabled: Option<bool>,
+    /// At most [`MOST_MEMBERSHIPS`] of them.
     member_of: Vec<Group>,
+    more_memberships: usize,
     others: Vec<Group>,
     section: &'a str,
     sent: &'a Form,
@@ -100,15 +105,18 @@ async fn user_page<'a>(
     let account = read_user(visit, id).await?;
     let disabled = is_disabled(visit, &account).await?;
     let groups = read_groups(&visit.api).await?;
-    let (member_of, mut others): (Vec<Group>, Vec<Group>) = groups
+    let (mut member_of, mut others): (Vec<Group>, Vec<Group>) = groups
         .into_iter()
         .partition(|group| group.members.iter().any(|member| member.id == id));
     others.truncate(MOST_CHOICES);
+    let more_memberships = member_of.len().saturating_sub(MOST_MEMBERSHIPS);
+    member_of.truncate(MOST_MEMBERSHIPS);
     Ok(UserPage {
         v: visit,
         account,
         disabled,
         member_of,
+        more_memberships,
         others,
         section: sent.text("section"),
         sent,

@@ -1,64 +1,19 @@
-// The page at /api/docs in a real browser. PORTICO_URL, PORTICO_KEY, PORTICO_PASSWORD (of the user
-// root) and CHROMIUM say what to test with; `tests/api/openapi/docs.rs` sets them.
+// The page at /api/docs. PORTICO_KEY is an API key of root; `tests/api/openapi/docs.rs` sets it.
 
 import assert from "node:assert/strict";
 import http from "node:http";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { chromium } from "playwright-core";
+import { launch, open as openWindow, password, url } from "./browser.mjs";
 
-const { PORTICO_URL, PORTICO_KEY, PORTICO_PASSWORD, CHROMIUM } = process.env;
-const origin = new URL(PORTICO_URL).origin;
+const { PORTICO_KEY } = process.env;
 
 let browser;
 let page;
-let complaints;
-let requests;
 
-before(async () => {
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    headless: true,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
-});
-
+before(async () => (browser = await launch()));
 after(() => browser?.close());
-
-beforeEach(async () => {
-  page = await (await browser.newContext()).newPage();
-  complaints = [];
-  requests = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
-  page.on("request", (request) => requests.push(request.url()));
-  // Violations of the policy, also those that no console shows.
-  await page.addInitScript(() => {
-    document.addEventListener("securitypolicyviolation", (event) => {
-      console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
-    });
-  });
-});
-
+beforeEach(async () => (page = await openWindow(browser)));
 afterEach(() => page.context().close());
-
-/** Everything was asked of this origin, and the browser has nothing to complain about. */
-function assertQuietAndAtHome(home = origin) {
-  assert.deepEqual(complaints, []);
-  const foreign = requests.filter((url) => !url.startsWith("data:") && new URL(url).origin !== home);
-  assert.deepEqual(foreign, []);
-  assert.ok(requests.length >= 5, "the page, its three parts and the document");
-}
 
 /** Opens one operation. */
 async function open(id) {
@@ -93,36 +48,35 @@ async function authorise(key) {
 }
 
 test("the page shows every group of operations, REST first", async () => {
-  await page.goto(`${PORTICO_URL}/api/docs`);
+  await page.goto(`${url}/api/docs`);
   await page.locator("h3[data-tag]").first().waitFor();
   const tags = await page.locator("h3[data-tag]").evaluateAll((all) => all.map((tag) => tag.dataset.tag));
   assert.deepEqual(tags.slice(0, 2), ["users", "apps"]);
   assert.ok(tags.includes("calls of user"), tags.join());
   assert.ok(tags.indexOf("auth") < tags.indexOf("calls of user"), "REST stands first");
-  assertQuietAndAtHome();
+  page.assertQuiet();
 });
 
 test("an operation is tried out with an API key", async () => {
-  await page.goto(`${PORTICO_URL}/api/docs`);
+  await page.goto(`${url}/api/docs`);
   await authorise(PORTICO_KEY);
   const answer = await execute("users", "userGetAll");
   assert.equal(answer.status, "200");
   assert.match(answer.body, /"root"/);
-  assertQuietAndAtHome();
+  page.assertQuiet();
 });
 
 test("without credentials it answers that one has to sign in", async () => {
-  await page.goto(`${PORTICO_URL}/api/docs`);
+  await page.goto(`${url}/api/docs`);
   const answer = await execute("users", "userGetAll");
   assert.equal(answer.status, "401");
   // The browser's console notes every answer that is a refusal.
-  complaints = complaints.filter((complaint) => !complaint.includes("401"));
-  assertQuietAndAtHome();
+  page.assertQuiet({ expected: /401/ });
 });
 
 test("signing in on the page is enough for a change: the browser sends the cookie", async () => {
-  await page.goto(`${PORTICO_URL}/api/docs`);
-  const account = JSON.stringify({ username: "root", password: PORTICO_PASSWORD });
+  await page.goto(`${url}/api/docs`);
+  const account = JSON.stringify({ username: "root", password: password });
   const signedIn = await execute("auth", "signIn", (operation) => operation.locator("textarea").first().fill(account));
   assert.equal(signedIn.status, "200");
   const created = await execute("apps", "appCreate", (operation) =>
@@ -130,7 +84,7 @@ test("signing in on the page is enough for a change: the browser sends the cooki
   );
   assert.equal(created.status, "200", created.body);
   assert.match(created.body, /by cookie/);
-  assertQuietAndAtHome();
+  page.assertQuiet();
 });
 
 test("it works behind a proxy that puts something before its paths", async (context) => {
@@ -140,7 +94,7 @@ test("it works behind a proxy that puts something before its paths", async (cont
       response.writeHead(404).end();
       return;
     }
-    const target = new URL(request.url.slice(prefix.length), PORTICO_URL);
+    const target = new URL(request.url.slice(prefix.length), url);
     const options = { method: request.method, headers: request.headers };
     const forwarded = http.request(target, options, (answer) => {
       response.writeHead(answer.statusCode, answer.headers);
@@ -157,5 +111,5 @@ test("it works behind a proxy that puts something before its paths", async (cont
   const answer = await execute("apps", "appAll");
   assert.equal(answer.status, "200");
   assert.ok(answer.url.endsWith(`${home}${prefix}/api/apps`), answer.url);
-  assertQuietAndAtHome(home);
+  page.assertQuiet({ home });
 });
