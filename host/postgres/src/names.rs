@@ -291,24 +291,20 @@ impl Directory {
             "SELECT first_key, first_id, records, version::text, number FROM {table}_range
             UNION ALL SELECT name_key, id, records, version::text, NULL FROM {table}_range_change"
         );
-        let (mut ranges, mut changes) = (Vec::new(), Vec::new());
-        all(db, &sql, &[], |row| {
-            let entry = Entry {
+        let entries = all(db, &sql, &[], |row| {
+            Ok(Entry {
                 first: (row.try_get(0)?, row.try_get(1)?),
                 records: row.try_get(2)?,
                 version: number(row, 3)?,
                 number: row.try_get::<_, Option<i64>>(4)?.unwrap_or_default(),
-            };
-            let is_change = entry.number == 0;
-            if is_change { &mut changes } else { &mut ranges }.push(entry);
-            Ok(())
-        })
-        .await?;
-        Ok(Self::new(ranges, &changes))
+            })
+        });
+        let (changes, ranges) = entries.await?.into_iter().partition(|entry| entry.number == 0);
+        Ok(Self::new(ranges, changes))
     }
 
     /// Of ranges in any order, and of changes at names.
-    fn new(mut ranges: Vec<Entry>, changes: &[Entry]) -> Self {
+    fn new(mut ranges: Vec<Entry>, changes: Vec<Entry>) -> Self {
         ranges.sort_unstable_by(|one, other| one.first.cmp(&other.first));
         for change in changes {
             let after = ranges.partition_point(|range| range.first <= change.first);
@@ -366,8 +362,8 @@ mod tests {
     #[test]
     fn a_change_belongs_to_the_range_that_its_name_is_in() {
         let ranges = vec![entry("m", 2, 50, 7), entry("", 1, 300, 4)];
-        let changes = [entry("a", 0, 1, 1), entry("m", 0, -2, -1), entry("zz", 0, 4, 0)];
-        let directory = Directory::new(ranges, &changes);
+        let changes = vec![entry("a", 0, 1, 1), entry("m", 0, -2, -1), entry("zz", 0, 4, 0)];
+        let directory = Directory::new(ranges, changes);
         let found = [0, 1].map(|index| directory.range(index));
         let found = found.map(|range| (range.number, range.version, range.records, range.first_key));
         assert_eq!(found, [(1, 301, 5, ""), (2, 52, 6, "m")]);
