@@ -153,6 +153,12 @@ impl PostgresStorage {
         Self { resources, ..self }
     }
 
+    /// Reads the names of apps and users into memory, as far as there is room, in short transactions that delay no
+    /// other call. A search that comes earlier reads what it needs, or waits for this.
+    pub fn load_names(&self) -> impl Future<Output = ()> + Send + 'static {
+        searching::load(self.resources.clone())
+    }
+
     /// The database, without the password.
     pub fn shown(&self) -> &str {
         self.resources.pool.target.shown()
