@@ -48,7 +48,7 @@ fn names_are_read_into_memory_at_the_start() {
     let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'home' AND pid <> pg_backend_pid()";
     wait_until(|| postgresql.run("home", others) == "0");
     postgresql.run("home", "SELECT pg_stat_reset()");
-    // Nobody asks it for anything.
+    // No request is sent to it.
     let _second = on(&url).start();
     let reads = "SELECT seq_scan + idx_scan > 0 FROM pg_stat_user_tables WHERE relname = 'app'";
     wait_until(|| postgresql.run("home", reads) == "t");

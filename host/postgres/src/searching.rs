@@ -20,9 +20,9 @@ use portico_storage::{Access, Result, Slice, UserFilter};
 /// How many ranges a search reads by itself. Each takes some milliseconds.
 const FEW: usize = 8;
 
-/// How long a statement counts by an index while names are read into memory: with some thousand hits it would take
-/// longer, and then waiting for the names spares the server that work.
-const BRIEF: Duration = Duration::from_millis(50);
+/// How long a statement counts by an index while names are read into memory. One that takes longer has hundreds of
+/// thousands of hits, or is one of many: then waiting for the names spares the server that work.
+const BRIEF: Duration = Duration::from_millis(250);
 
 /// What is looked for.
 pub(super) struct Wanted {
@@ -86,8 +86,8 @@ impl PostgresTransaction {
         self.ended(count).await
     }
 
-    /// Waits for the names if it may, and there is no index. Otherwise they are [`Outcome::Unread`] while somebody
-    /// reads them.
+    /// Waits for the names if it may, and there is no index. Otherwise they are [`Outcome::Unread`] while they are
+    /// being read.
     async fn find(&mut self, table: Table, pass: Pass, is_indexed: bool) -> Result<Outcome> {
         let Some(names) = self.names(table) else {
             return Ok(Outcome::NoRoom);
