@@ -34,7 +34,7 @@ pub(super) async fn get_many(db: &Connection, ids: &[String], view: Option<&View
     let ids: BTreeSet<_> = ids.iter().collect();
     let ids: Vec<_> = ids.into_iter().filter(|id| is_storable(id)).collect();
     let mut size = AnswerSize::default();
-    let read = |row: &Row| sized(&mut size, app(row)?);
+    let read = move |row: &Row| sized(&mut size, app(row)?);
     let Some(view) = view else {
         let sql = format!("SELECT {COLUMNS} FROM app WHERE id = ANY($1) ORDER BY id");
         return all(db, &sql, &[&ids], read).await;
@@ -47,7 +47,7 @@ pub(super) async fn get_many(db: &Connection, ids: &[String], view: Option<&View
 pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Result<Vec<App>> {
     let (limit, offset) = (limit(slice), i64::from(slice.offset));
     let mut size = AnswerSize::default();
-    let read = |row: &Row| sized(&mut size, app(row)?);
+    let read = move |row: &Row| sized(&mut size, app(row)?);
     let Search::Everything = search else {
         let sql = format!(
             "SELECT {COLUMNS} FROM app WHERE {} ORDER BY name_key, id LIMIT $2 OFFSET $3",
@@ -72,7 +72,7 @@ pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Resu
 pub(super) async fn list_at(db: &Connection, places: &[Place]) -> Result<Vec<App>> {
     let sql = ranges::at_places(Table::Apps, COLUMNS);
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &Places::new(places).values(), |row| {
+    all_planned(db, &sql, &Places::new(places).values(), move |row| {
         sized(&mut size, app(row)?)
     })
     .await
@@ -98,7 +98,7 @@ pub(super) async fn list_seen(
         (&offset, Type::INT8),
     ];
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, |row| sized(&mut size, app(row)?)).await
+    all_planned(db, &sql, &values, move |row| sized(&mut size, app(row)?)).await
 }
 
 /// How many apps of a view have a name that a search finds.

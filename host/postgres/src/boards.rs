@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::connection::Connection;
 use super::groups::{named, text};
-use super::query::{Result, Value, all, first, run};
+use super::query::{Result, Value, all, first, fold, run};
 use super::values::unexpected;
 use super::views::MAY_VIEW;
 use portico_storage::{Board, BoardItem, BoardSummary, NamedShares, Shares};
@@ -115,12 +115,19 @@ pub(super) async fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
     let sql = "
         SELECT item_position, app_id FROM board_item_app WHERE board_id = $1
         ORDER BY item_position, position";
-    let mut bookmarks = BTreeMap::<i32, Vec<String>>::new();
-    for (position, app_id) in all(db, sql, &[&id], |row| Ok((row.try_get(0)?, row.try_get(1)?))).await? {
-        bookmarks.entry(position).or_default().push(app_id);
-    }
+    let mut bookmarks = fold(
+        db,
+        sql,
+        &[&id],
+        BTreeMap::new(),
+        |items: &mut BTreeMap<i32, Vec<_>>, row| {
+            items.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
+            Ok(())
+        },
+    )
+    .await?;
     let sql = "SELECT position, app_id FROM board_item WHERE board_id = $1 ORDER BY position";
-    let items = all(db, sql, &[&id], |row| {
+    let items = all(db, sql, &[&id], move |row| {
         Ok(match row.try_get(1)? {
             Some(app_id) => BoardItem::App { app_id },
             None => BoardItem::Bookmarks {
@@ -155,8 +162,8 @@ pub(super) async fn named_shares(db: &Connection, id: &str) -> Result<Option<Nam
         SELECT user_group.id, name FROM board_group JOIN user_group ON user_group.id = group_id
         WHERE board_id = $1 ORDER BY name_key, user_group.id";
     Ok(Some(NamedShares {
-        users: all(db, users, &[&id], named).await?,
-        groups: all(db, groups, &[&id], named).await?,
+        users: all(db, users, &[&id], |row| named(row, 0)).await?,
+        groups: all(db, groups, &[&id], |row| named(row, 0)).await?,
     }))
 }
 

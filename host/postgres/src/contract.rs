@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::ranges::Table;
 use super::search::Search;
-use super::searching::Wanted;
+use super::searching::{Counting, Wanted};
 use super::transaction::{BlindWrite, PostgresTransaction};
 use super::{apps, boards, credentials, groups, invites, query, search_engines, users};
 use crate::connection::Connection;
@@ -71,14 +71,8 @@ impl Transaction for PostgresTransaction {
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
-        if !filter.is_everyone()
-            && let Some(wanted) = users_wanted(filter, &search)
-            && let Some(count) = self.counted(wanted).await?
-        {
-            return Ok(count);
-        }
-        let count = users::count(self.read_once().await?, filter, &search).await;
-        self.ended(count).await
+        let wanted = users_wanted(filter, &search).filter(|_| !filter.is_everyone());
+        self.count(&Counting::Users(filter, &search), wanted).await
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
@@ -228,14 +222,8 @@ impl Transaction for PostgresTransaction {
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
         let Some(view) = self.view(&filter.viewer) else {
-            if search != Search::Everything
-                && let Some(wanted) = apps_wanted(filter, &search)
-                && let Some(count) = self.counted(wanted).await?
-            {
-                return Ok(count);
-            }
-            let count = apps::count(self.read_once().await?, &search).await;
-            return self.ended(count).await;
+            let wanted = apps_wanted(filter, &search).filter(|_| search != Search::Everything);
+            return self.count(&Counting::Apps(&search), wanted).await;
         };
         let count = apps::count_seen(self.read_once().await?, &view, &search).await;
         self.ended(count).await

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
 use super::connection::Connection;
-use super::query::{self, Result, all, first, run};
+use super::query::{self, Result, all, first, fold, run};
 use portico_storage::driver::ADMIN_GROUP;
 use portico_storage::{ADMIN, Group, Named};
 
@@ -63,20 +63,14 @@ pub(super) async fn update(db: &Connection, id: &str, name: &str, name_key: &str
 
 pub(super) async fn list(db: &Connection) -> Result<Vec<Group>> {
     let sql = "SELECT group_id, permission FROM group_permission ORDER BY permission";
-    let mut permissions = BTreeMap::<String, Vec<String>>::new();
-    for (group_id, permission) in all(db, sql, &[], |row| Ok((row.try_get(0)?, row.try_get(1)?))).await? {
-        permissions.entry(group_id).or_default().push(permission);
-    }
+    let mut permissions = by_group(db, sql, |row| Ok(row.try_get(1)?)).await?;
     let sql = "
-        SELECT user_account.id, name, group_id
+        SELECT group_id, user_account.id, name
         FROM group_member JOIN user_account ON user_account.id = user_id
         ORDER BY name_key, user_account.id";
-    let mut members = BTreeMap::<String, Vec<Named>>::new();
-    for (group_id, member) in all(db, sql, &[], |row| Ok((row.try_get(2)?, named(row)?))).await? {
-        members.entry(group_id).or_default().push(member);
-    }
+    let mut members = by_group(db, sql, |row| named(row, 1)).await?;
     let sql = "SELECT id, name FROM user_group ORDER BY name_key, id";
-    let groups = all(db, sql, &[], named).await?;
+    let groups = all(db, sql, &[], |row| named(row, 0)).await?;
     let whole = groups.into_iter().map(|Named { id, name }| Group {
         permissions: permissions.remove(&id).unwrap_or_default(),
         members: members.remove(&id).unwrap_or_default(),
@@ -112,10 +106,30 @@ pub(super) async fn remove_member(db: &Connection, id: &str, user_id: &str) -> R
     Ok(run(db, sql, &[&id, &user_id]).await? > 0)
 }
 
-pub(super) fn named(row: &Row) -> Result<Named> {
+/// What is read of each row, by the id of a group in its first column.
+async fn by_group<T: Send + 'static>(
+    db: &Connection,
+    sql: &str,
+    read: fn(&Row) -> Result<T>,
+) -> Result<BTreeMap<String, Vec<T>>> {
+    fold(
+        db,
+        sql,
+        &[],
+        BTreeMap::new(),
+        move |groups: &mut BTreeMap<_, Vec<T>>, row| {
+            groups.entry(row.try_get(0)?).or_default().push(read(row)?);
+            Ok(())
+        },
+    )
+    .await
+}
+
+/// An id and a name, from this column on.
+pub(super) fn named(row: &Row, column: usize) -> Result<Named> {
     Ok(Named {
-        id: row.try_get(0)?,
-        name: row.try_get(1)?,
+        id: row.try_get(column)?,
+        name: row.try_get(column + 1)?,
     })
 }
 

@@ -6,6 +6,7 @@
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
 //!   beside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
+//! - Threads that serve requests read few rows of an answer (`lists.rs`).
 //! - What a host keeps of the data in memory (`names.rs`) is used only where the transaction sees the same data.
 //! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
@@ -24,6 +25,7 @@ mod extras;
 mod groups;
 mod health;
 mod invites;
+mod lists;
 mod locks;
 mod migrations;
 mod names;
@@ -149,6 +151,12 @@ impl PostgresStorage {
             ..self.resources
         };
         Self { resources, ..self }
+    }
+
+    /// Reads the names of apps and users into memory, as far as there is room, in short transactions that delay no
+    /// other call. A search that comes earlier reads what it needs, or waits for this.
+    pub fn load_names(&self) -> impl Future<Output = ()> + Send + 'static {
+        searching::load(self.resources.clone())
     }
 
     /// The database, without the password.

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::TryFutureExt;
 use portico_storage::Error;
 use portico_storage::background::Background;
 use portico_storage::names::{END, Names as Copies, Pass, Range, RangeNames};
@@ -147,24 +148,28 @@ impl Names {
         from: usize,
         most: usize,
     ) -> Result<Option<usize>> {
-        let mut left = most;
+        let (mut left, mut making) = (most, None);
+        let mut stopped = None;
         for index in from..directory.ranges.len() {
             let range = directory.range(index);
             if self.copies.get(&range).is_some() {
                 continue;
             }
             if left == 0 {
-                return Ok(Some(index));
-            }
-            left -= 1;
-            let read = self.read(db, &range).await?;
-            let (names, ranges) = (self.clone(), directory.clone());
-            let made = move || names.make(&ranges, index, read).is_some();
-            if !self.on_thread(made).await? {
+                stopped = Some(index);
                 break;
             }
+            left -= 1;
+            // The server reads a range while the copy of the one before it is made.
+            let read = self.read(db, &range).await?;
+            if !ended(making.take()).await? {
+                return Ok(None);
+            }
+            let (names, ranges) = (self.clone(), directory.clone());
+            making = Some(self.on_thread(move || names.make(&ranges, index, read).is_some()));
         }
-        Ok(None)
+        let has_room = ended(making).await?;
+        Ok(stopped.filter(|_| has_room))
     }
 
     /// Gives the ranges from one of them on to a pass, until it needs one that is not held. `read` are the names of
@@ -254,16 +259,26 @@ impl Names {
             .ok_or_else(|| unexpected("the names of a range"))
     }
 
-    /// Does work on the thread for searches.
-    async fn on_thread<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    /// Begins work on the thread for searches, and waits for it.
+    fn on_thread<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W> {
         let (sender, done) = oneshot::channel();
         self.searches.run(move || drop(sender.send(work())));
-        let ended = |_| Failure::Storage(Error::Unavailable("a search has ended early".into()));
-        done.await.map_err(ended)
+        done.map_err(|_| Failure::Storage(Error::Unavailable("a search has ended early".into())))
     }
 
     fn last(&self) -> MutexGuard<'_, Arc<Directory>> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a copy that may be under way has been made.
+async fn ended(making: Option<impl Future<Output = Result<bool>>>) -> Result<bool> {
+    match making {
+        Some(making) => making.await,
+        None => Ok(true),
     }
 }
 
@@ -291,24 +306,20 @@ impl Directory {
             "SELECT first_key, first_id, records, version::text, number FROM {table}_range
             UNION ALL SELECT name_key, id, records, version::text, NULL FROM {table}_range_change"
         );
-        let (mut ranges, mut changes) = (Vec::new(), Vec::new());
-        all(db, &sql, &[], |row| {
-            let entry = Entry {
+        let entries = all(db, &sql, &[], |row| {
+            Ok(Entry {
                 first: (row.try_get(0)?, row.try_get(1)?),
                 records: row.try_get(2)?,
                 version: number(row, 3)?,
                 number: row.try_get::<_, Option<i64>>(4)?.unwrap_or_default(),
-            };
-            let is_change = entry.number == 0;
-            if is_change { &mut changes } else { &mut ranges }.push(entry);
-            Ok(())
-        })
-        .await?;
-        Ok(Self::new(ranges, &changes))
+            })
+        });
+        let (changes, ranges) = entries.await?.into_iter().partition(|entry| entry.number == 0);
+        Ok(Self::new(ranges, changes))
     }
 
     /// Of ranges in any order, and of changes at names.
-    fn new(mut ranges: Vec<Entry>, changes: &[Entry]) -> Self {
+    fn new(mut ranges: Vec<Entry>, changes: Vec<Entry>) -> Self {
         ranges.sort_unstable_by(|one, other| one.first.cmp(&other.first));
         for change in changes {
             let after = ranges.partition_point(|range| range.first <= change.first);
@@ -366,8 +377,8 @@ mod tests {
     #[test]
     fn a_change_belongs_to_the_range_that_its_name_is_in() {
         let ranges = vec![entry("m", 2, 50, 7), entry("", 1, 300, 4)];
-        let changes = [entry("a", 0, 1, 1), entry("m", 0, -2, -1), entry("zz", 0, 4, 0)];
-        let directory = Directory::new(ranges, &changes);
+        let changes = vec![entry("a", 0, 1, 1), entry("m", 0, -2, -1), entry("zz", 0, 4, 0)];
+        let directory = Directory::new(ranges, changes);
         let found = [0, 1].map(|index| directory.range(index));
         let found = found.map(|range| (range.number, range.version, range.records, range.first_key));
         assert_eq!(found, [(1, 301, 5, ""), (2, 52, 6, "m")]);

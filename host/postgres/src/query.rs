@@ -1,14 +1,12 @@
 //! How a statement is run. Each is prepared once on a connection.
 
-use std::pin::pin;
-
-use futures_util::TryStreamExt;
 use portico_storage::Error;
 use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
+use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Row, RowStream};
 
 use super::connection::Connection;
+use super::lists;
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -58,43 +56,52 @@ pub(super) async fn first<T>(
 }
 
 /// All rows.
-pub(super) async fn all<T: Send>(
+pub(super) async fn all<T: Send + 'static>(
     db: &Connection,
     sql: &str,
     values: &[Value<'_>],
-    read: impl FnMut(&Row) -> Result<T> + Send,
+    read: impl FnMut(&Row) -> Result<T> + Send + 'static,
 ) -> Result<Vec<T>> {
+    fold(db, sql, values, Vec::new(), pushing(read)).await
+}
+
+/// Adds all rows to a value, one by one, so that an answer that is too large is not held as a whole.
+pub(super) async fn fold<A: Send + 'static>(
+    db: &Connection,
+    sql: &str,
+    values: &[Value<'_>],
+    value: A,
+    add: impl FnMut(&mut A, &Row) -> Result<()> + Send + 'static,
+) -> Result<A> {
     let statement = db.prepared(sql).await?;
     db.answer(async {
         let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
-        collect(rows, read).await
+        lists::fold(rows, value, add).await
     })
     .await
 }
 
 /// All rows of a statement whose best plan depends on the parameters: it is planned each time.
-pub(super) async fn all_planned<T: Send>(
+pub(super) async fn all_planned<T: Send + 'static>(
     db: &Connection,
     sql: &str,
     values: &[(Value<'_>, Type)],
-    read: impl FnMut(&Row) -> Result<T> + Send,
+    read: impl FnMut(&Row) -> Result<T> + Send + 'static,
 ) -> Result<Vec<T>> {
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
     db.answer(async {
         let rows = db.client().query_typed_raw(sql, values).await?;
-        collect(rows, read).await
+        lists::fold(rows, Vec::new(), pushing(read)).await
     })
     .await
 }
 
-/// Reads the rows one by one, so that an answer that is too large is not held as a whole.
-async fn collect<T: Send>(rows: RowStream, mut read: impl FnMut(&Row) -> Result<T> + Send) -> Result<Vec<T>> {
-    let mut rows = pin!(rows);
-    let mut records = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        records.push(read(&row)?);
+/// Adds what is read of each row to a list.
+fn pushing<T>(mut read: impl FnMut(&Row) -> Result<T>) -> impl FnMut(&mut Vec<T>, &Row) -> Result<()> {
+    move |records, row| {
+        records.push(read(row)?);
+        Ok(())
     }
-    Ok(records)
 }
 
 /// Adds a record to an answer. Fails if the answer becomes too large.

@@ -222,21 +222,20 @@ async fn read(db: &Connection, keys: &[RecordKey]) -> query::Result<(Vec<Option<
     let kinds: Vec<&str> = keys.iter().map(|key| key.kind.name()).collect();
     let bytes: Vec<&[u8]> = keys.iter().map(|key| &key.key[..]).collect();
     let values: [query::Value<'_>; 2] = [&kinds, &bytes];
-    let mut now = 0;
-    let records = query::all(db, READ, &values, |row| {
-        now = count(row, 0)?;
-        let Some(value) = row.try_get(1)? else {
-            return Ok(None);
+    query::fold(db, READ, &values, (Vec::new(), 0), |(records, now), row| {
+        *now = count(row, 0)?;
+        let record = match row.try_get(1)? {
+            Some(value) => Some(SharedRecord {
+                value,
+                rank: row.try_get(2)?,
+                ends_at: count(row, 3)?,
+            }),
+            None => None,
         };
-        let record = SharedRecord {
-            value,
-            rank: row.try_get(2)?,
-            ends_at: count(row, 3)?,
-        };
-        Ok(Some(record).filter(|record| now < record.ends_at))
-    });
-    let records = records.await?;
-    Ok((records, now))
+        records.push(record.filter(|record| *now < record.ends_at));
+        Ok(())
+    })
+    .await
 }
 
 async fn write(db: &Connection, changed: &[(&RecordKey, Option<SharedRecord>)]) -> query::Result<()> {

@@ -107,7 +107,7 @@ pub(super) async fn list(
     }
     let (limit, offset) = (limit(slice), i64::from(slice.offset));
     let mut size = AnswerSize::default();
-    let read = |row: &Row| sized(&mut size, listed(row)?);
+    let read = move |row: &Row| sized(&mut size, listed(row)?);
     if offset > 0 && filter.is_everyone() {
         let columns = format!("{LISTED}, CASE WHEN $1 THEN image END");
         let sql = ranges::page(Table::Users, &columns, "$2", "$3");
@@ -139,7 +139,7 @@ pub(super) async fn list_at(db: &Connection, places: &[Place], with_images: bool
     let mut values = places.values();
     values.push((&with_images, Type::BOOL));
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, |row| sized(&mut size, listed(row)?)).await
+    all_planned(db, &sql, &values, move |row| sized(&mut size, listed(row)?)).await
 }
 
 fn listed(row: &Row) -> Result<ListedUser> {

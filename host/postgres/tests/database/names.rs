@@ -3,9 +3,10 @@
 //! Pages and counts are compared with lists without an end, which a statement of PostgreSQL finds.
 
 use std::fs;
-use std::process::Command;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use portico_model::Provider;
@@ -217,9 +218,42 @@ async fn names_of_which_the_version_is_the_same_are_not_read_again() {
     assert_eq!((count("am").await, count("xy").await), (6, 6));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "make test-all"]
-async fn callers_that_wait_until_names_are_read_hold_no_connection() {
+/// A table that nothing else reads until this is dropped.
+struct LockedTable {
+    input: Option<ChildStdin>,
+    psql: Child,
+}
+
+impl LockedTable {
+    fn new(server: &Postgresql, table: &str) -> Self {
+        let mut psql = Command::new("psql");
+        let mut psql = server
+            .reached_by(&mut psql)
+            .args(["--no-psqlrc", "--quiet", "--tuples-only", "--dbname", "home"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = psql.stdin.take().unwrap();
+        writeln!(input, "BEGIN; LOCK TABLE {table}; SELECT 'locked';").unwrap();
+        let mut answer = [0; 7];
+        psql.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+        Self {
+            input: Some(input),
+            psql,
+        }
+    }
+}
+
+impl Drop for LockedTable {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        self.psql.wait().unwrap();
+    }
+}
+
+/// Counts the users with this text in their names, in many calls at once, while names cannot be read.
+async fn assert_that_calls_wait_without_a_connection(text: &str) {
     let server = Postgresql::start();
     let (storage, url) = open(&server).await;
     let mut writer = write(&storage).await;
@@ -236,34 +270,11 @@ async fn callers_that_wait_until_names_are_read_hold_no_connection() {
         .parse()
         .unwrap();
     assert!(ranges > 20, "there are {ranges} ranges");
-    // A host that has read nothing yet, and then cannot read users.
+    // A host that has read nothing yet.
     let storage = Arc::new(PostgresStorage::open(&url).await.unwrap());
-    let (locked, is_locked) = std::sync::mpsc::channel();
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let holding = std::thread::spawn({
-        let mut psql = Command::new("psql");
-        server.reached_by(&mut psql);
-        move || {
-            use std::io::{Read, Write};
-            let mut psql = psql
-                .args(["--no-psqlrc", "--quiet", "--tuples-only", "--dbname", "home"])
-                .stdin(std::process::Stdio::piped())
-                .stdout(std::process::Stdio::piped())
-                .spawn()
-                .unwrap();
-            let mut input = psql.stdin.take().unwrap();
-            writeln!(input, "BEGIN; LOCK TABLE user_account; SELECT 'locked';").unwrap();
-            let mut answer = [0; 7];
-            psql.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
-            locked.send(()).unwrap();
-            released.recv().unwrap();
-            drop(input);
-            psql.wait().unwrap();
-        }
-    });
-    is_locked.recv().unwrap();
+    let locked = LockedTable::new(&server, "user_account");
     let filter = UserFilter {
-        name_contains: Some("er".into()),
+        name_contains: Some(text.into()),
         ..UserFilter::default()
     };
     let searches: Vec<_> = (0..40)
@@ -275,19 +286,66 @@ async fn callers_that_wait_until_names_are_read_hold_no_connection() {
             })
         })
         .collect();
+    // Only the one that reads the names for all of them is left.
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    while server.run("home", waits) == "0" {}
+    let ended = Instant::now() + SOON;
+    for _ in 0..3 {
+        while server.run("home", waits) != "1" {
+            assert!(Instant::now() < ended, "{} wait", server.run("home", waits));
+        }
+    }
     for _ in 0..50 {
         let mut reader = dashboard(&storage, Access::Lookup).await;
         let found = timeout(SOON, reader.get_app("a", &Viewer::Everything)).await;
         assert!(found.expect("a connection").unwrap().is_some());
     }
     assert_eq!(server.run("home", waits), "1");
-    release.send(()).unwrap();
+    drop(locked);
     for search in searches {
         assert_eq!(search.await.unwrap(), Ok(100));
     }
-    holding.join().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn callers_that_wait_until_names_are_read_hold_no_connection() {
+    assert_that_calls_wait_without_a_connection("er").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_count_that_takes_long_by_an_index_waits_until_names_are_read() {
+    assert_that_calls_wait_without_a_connection("user").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn names_that_are_loaded_are_not_read_by_searches() {
+    let server = Postgresql::start();
+    let (storage, url) = open(&server).await;
+    let mut writer = write(&storage).await;
+    for number in 0..100 {
+        let name = format!("name {number:03}");
+        writer.insert_user(&user(&name)).await.unwrap();
+        writer.insert_apps(&[app(&name, &name)]).await.unwrap();
+    }
+    writer.commit().await.unwrap();
+    let storage = PostgresStorage::open(&url).await.unwrap();
+    storage.load_names().await;
+    // What reads apps or users now waits.
+    let _locked = LockedTable::new(&server, "app, user_account");
+    for text in ["am", "name"] {
+        let mut reader = dashboard(&storage, Access::Read).await;
+        let apps = timeout(SOON, reader.count_apps(&apps_with(text))).await;
+        assert_eq!(apps.expect("no wait"), Ok(100));
+        let filter = UserFilter {
+            name_contains: Some(text.into()),
+            disabled: Some(false),
+            ..UserFilter::default()
+        };
+        let users = timeout(SOON, reader.count_users(&filter)).await;
+        assert_eq!(users.expect("no wait"), Ok(100));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

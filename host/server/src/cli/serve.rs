@@ -208,6 +208,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
             .fallback_service(router);
     }
     tokio::spawn(keep_current(file, watch, hangup, live));
+    database.load_names();
     let (stop, stopped) = oneshot::channel();
     let signals = async {
         let mut signal = async || {
