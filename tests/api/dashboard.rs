@@ -139,7 +139,8 @@ fn a_board_is_seen_by_its_creator_those_it_is_shared_with_and_board_permissions(
         hidden.assert_refused(404, "NOT_FOUND");
         assert_eq!(hidden.text(), see(client, MISSING).text());
     }
-    let shares = |client: &dyn Client, board: &str| client.query("board.getShares", &json!({"id": board}));
+    let shares =
+        |client: &dyn Client, board: &str| client.query("board.getShares", &json!({"boardId": board}));
     assert_eq!(
         shares(&admin, &private).data(),
         json!({"users": [], "groups": []})

@@ -409,8 +409,8 @@ pub static TABLE: &[Row] = &[
     mutation("board.update", ADMIN, |it|
         json!({"id": it.spare_board(), "name": it.name(), "isPublic": it.flag(),
             "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})).rest("PUT", "/api/boards/{id}"),
-    query("board.getShares", ADMIN, |it| json!({"id": it.board()})).rest("GET", "/api/boards/{id}/shares")
-        .weight(12),
+    query("board.getShares", ADMIN, |it| json!({"boardId": it.board()}))
+        .rest("GET", "/api/boards/{boardId}/shares").weight(12),
     mutation("board.share", ADMIN, |it|
         json!({"boardId": it.spare_board(), "users": [it.user()], "groups": [it.group()]}))
         .rest("PUT", "/api/boards/{boardId}/shares").weight(40),

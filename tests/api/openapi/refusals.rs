@@ -160,7 +160,7 @@ fn every_documented_refusal_can_be_produced() {
             404,
             json!({"boardId": board, "users": [MISSING], "groups": []}),
         ),
-        ("board.getShares", 404, by_id.clone()),
+        ("board.getShares", 404, json!({"boardId": MISSING})),
         ("board.delete", 404, by_id.clone()),
         (
             "searchEngine.create",

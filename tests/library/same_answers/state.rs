@@ -35,10 +35,10 @@ pub async fn export(side: &Side) -> Value {
             "disabled": account.disabled,
         }));
     }
-    let mut whole_boards = Vec::new();
+    let (mut whole_boards, mut shares) = (Vec::new(), Vec::new());
     for id in ids(&boards) {
         whole_boards.push(side.ask("board.byId", json!({"id": id})).await);
-        whole_boards.push(side.ask("board.getShares", json!({"id": id})).await);
+        shares.push(side.ask("board.getShares", json!({"boardId": id})).await);
     }
     json!({
         "summaries": summaries,
@@ -46,6 +46,7 @@ pub async fn export(side: &Side) -> Value {
         "apps": side.ask("app.all", Value::Null).await,
         "groups": side.ask("group.getAll", Value::Null).await,
         "boards": whole_boards,
+        "shares": shares,
         "engines": side.ask("searchEngine.getAll", Value::Null).await,
         "invites": side.ask("invite.getAll", Value::Null).await,
         "keys": side.ask("apiKeys.getAll", Value::Null).await,

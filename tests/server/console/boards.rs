@@ -129,7 +129,7 @@ fn a_board_that_another_tab_changed_is_not_replaced_unawares() {
     let refused = save(&second, &nas);
     refused
         .assert_status(409)
-        .assert_shows("changed this board after you opened")
+        .assert_shows("This board was changed after you opened")
         .assert_shows("<li>cloud</li>")
         .assert_shows("value=\"Mine\"");
     assert_eq!(values(&refused, "item"), [format!("app 0 {nas}")]);
@@ -207,7 +207,7 @@ fn a_board_is_shared_with_one_user_or_group_after_another() {
         assert_eq!(page.path, format!("{path}?q=r&note=saved"), "{}", page.html);
         page
     };
-    let shares = || root.query("board.getShares", &json!({ "id": board })).data();
+    let shares = || root.query("board.getShares", &json!({ "boardId": board })).data();
     let sees = |name: &str, status: u16| {
         Browser::of(&server, name)
             .open(&format!("/boards/{board}"))

@@ -95,7 +95,7 @@ fn an_old_form_that_may_be_of_another_site_is_refused() {
     browser
         .send_form("/apps/new", &token, &fields)
         .assert_status(403)
-        .assert_hides("typed");
+        .assert_hides("value=\"typed\"");
     let page = browser.open("/boards");
     page.assert_status(200);
     // Without a session there is nothing to lose.

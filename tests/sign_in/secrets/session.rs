@@ -165,7 +165,7 @@ fn things(admin: &Recorded<Key>) {
     let board = admin.board("Home", true);
     let share = json!({"boardId": board, "users": [user.id], "groups": [group]});
     admin.mutate("board.share", &share).assert_done();
-    admin.query("board.getShares", &json!({"id": board})).data();
+    admin.query("board.getShares", &json!({"boardId": board})).data();
     let other = json!({"id": board, "name": "Start", "isPublic": true, "items": []});
     admin.mutate("board.update", &other).assert_done();
     let name = json!({"groupId": group, "name": "Friends"});

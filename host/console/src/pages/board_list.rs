@@ -33,9 +33,9 @@ impl BoardLinks {
     pub fn of(mut boards: Vec<BoardLink>, shown: Option<&str>) -> Self {
         let are_more = boards.len() > MOST_LINKS;
         if are_more && let Some(place) = boards.iter().position(|board| Some(&*board.id) == shown) {
-            let place = boards.remove(place);
+            let board = boards.remove(place);
             boards.truncate(MOST_LINKS - 1);
-            boards.insert(0, place);
+            boards.insert(0, board);
         }
         boards.truncate(MOST_LINKS);
         Self { boards, are_more }

@@ -59,7 +59,7 @@ texts! {
         unreadable: "The document cannot be read: {}", "Das Dokument ist nicht lesbar: {}";
         breaks_rules: "The document breaks rules. Nothing was changed.", "Das Dokument verletzt Regeln. Nichts wurde geändert.";
         more_rules: "and {} more", "und {} weitere";
-        unknown_keys: "Nothing reads these keys; they are probably misspelt:", "Diese Schlüssel liest niemand; vermutlich sind sie falsch geschrieben:";
+        unknown_keys: "Portico does not know these keys; they are probably misspelt:", "Diese Schlüssel kennt Portico nicht; vermutlich sind sie falsch geschrieben:";
         difference: "The difference", "Der Unterschied";
         nothing: "Nothing to change: the present state is as the document says.", "Nichts zu ändern: Der jetzige Stand ist, wie das Dokument sagt.";
         dry: "Nothing has been changed yet.", "Noch ist nichts geändert.";

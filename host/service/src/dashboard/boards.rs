@@ -63,6 +63,12 @@ struct Update {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+struct GetShares {
+    board_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Share {
     board_id: String,
     users: Vec<String>,
@@ -95,6 +101,8 @@ const IS_PUBLIC: Field =
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
 const NEW_ITEMS: Field = required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
     .about("Its items, in this order; bookmarks of at most as many apps.");
+
+const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.");
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
@@ -133,16 +141,16 @@ pub(super) static ROWS: &[Row] = &[
     .about("Replaces a board with its items. Its creator and its shares stay. `NOT_FOUND`: no such board or app.")
     .at("PUT", "/api/boards/{id}")
     .refuses(&[Code::NotFound, Code::Conflict]),
-    query("board.getShares", ID, SHARED_WITH, |call| {
+    query("board.getShares", Record(&[WHICH_BOARD]), SHARED_WITH, |call| {
         Box::pin(get_shares(call))
     })
     .about("With whom a board is shared: who may view it beside its creator and those who may view all boards.")
-    .at("GET", "/api/boards/{id}/shares")
+    .at("GET", "/api/boards/{boardId}/shares")
     .refuses(&[Code::NotFound]),
     mutation(
         "board.share",
         Record(&[
-            required("boardId", Text).about("Which board: its id."),
+            WHICH_BOARD,
             required("users", SHARES).about("Who may view it from now on: ids of users."),
             required("groups", SHARES).about("Whose members may view it from now on: ids of groups."),
         ]),
@@ -291,9 +299,9 @@ async fn update(mut call: Call) -> Result<Output, Error> {
 }
 
 async fn get_shares(mut call: Call) -> Result<Output, Error> {
-    let input: ById = call.input()?;
+    let input: GetShares = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
-    let shares = transaction.get_named_shares(&input.id).await?;
+    let shares = transaction.get_named_shares(&input.board_id).await?;
     json(&shares.ok_or_else(|| Error::not_found("Board"))?)
 }
 

@@ -59,7 +59,7 @@ struct Party {
 
 impl Shares {
     async fn read(api: &Api, board: &str) -> Result<Self, ApiError> {
-        api.query("board.getShares", json!({ "id": board })).await
+        api.query("board.getShares", json!({ "boardId": board })).await
     }
 
     /// The groups, and then the users.
