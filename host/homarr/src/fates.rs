@@ -27,6 +27,7 @@ pub enum Fate {
 pub type Taken = BTreeMap<String, &'static str>;
 
 const RENAMED: &str = "its name is here that of another record of Homarr's, which had another name once";
+const MADE: &str = "the name that the import gave it is taken here";
 const SHORT: &str = "its short is here that of another search engine of Homarr's, which had another one once";
 const ANOTHER_PERSON: &str = "a user of this name is here, who is another person at the issuer";
 const UNKNOWN_PERSON: &str = "a user of this name is here and belongs to a person at an issuer, and it is not \
@@ -120,7 +121,8 @@ fn fates<'a, K: Hash + Eq>(
             None => Fate::New,
             Some(other) if is_own_name && !ids.contains(other) => Fate::Joined((*other).to_owned()),
             Some(_) => {
-                fates.taken.insert(id.to_owned(), RENAMED);
+                let why = if is_own_name { RENAMED } else { MADE };
+                fates.taken.insert(id.to_owned(), why);
                 Fate::New
             }
         };
