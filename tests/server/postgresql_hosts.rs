@@ -290,3 +290,44 @@ fn without_the_database_sign_ins_are_refused_in_time_and_nothing_is_let_in_uncou
     );
     wait_until("a row", || postgresql.run("home", since) == "t");
 }
+
+#[test]
+#[ignore = "make test-all"]
+fn clients_of_homarr_that_change_one_board_at_two_hosts_at_once_lose_nothing() {
+    const EACH: usize = 10;
+    let postgresql = Postgresql::start();
+    let url = postgresql.create_database("home");
+    let start = || {
+        Builder::default()
+            .environment("PORTICO_DATABASE", &url)
+            .argument("--compat-homarr")
+            .start()
+    };
+    let hosts = [start(), start()];
+    let admin = administrator(&hosts[0]);
+    let created = admin.post(
+        "/api/boards",
+        &json!({"name": "busy", "columnCount": 10, "isPublic": true}),
+    );
+    let board = created.assert_status(200).json()["boardId"].clone();
+    let made = admin.mutate("apiKeys.createOwn", &json!({})).data();
+    let key = made["apiKey"].as_str().expect("a key");
+    std::thread::scope(|scope| {
+        for host in &hosts {
+            let client = host.key(key).in_api_key_header();
+            let board = &board;
+            scope.spawn(move || {
+                for _ in 0..EACH {
+                    let item = json!({"boardId": board, "kind": "clock"});
+                    client.post("/api/boards/items", &item).assert_status(200);
+                }
+            });
+        }
+    });
+    let whole = hosts[1]
+        .anonymous()
+        .get("/api/trpc/board.getBoardByName?input=%7B%22json%22%3A%7B%22name%22%3A%22busy%22%7D%7D")
+        .json();
+    let items = whole["result"]["data"]["json"]["items"].as_array().map(Vec::len);
+    assert_eq!(items, Some(2 * EACH), "{whole}");
+}

@@ -419,7 +419,9 @@ pub static TABLE: &[Row] = &[
     query("extras.ofUser", OwnOrAdmin, |it| json!({"id": it.user()})).weight(12),
     mutation("extras.saveOfUser", OwnOrAdmin, |it| json!({"id": it.user(), "extras": it.name()})),
     query("extras.ofBoard", Everyone, |it| json!({"id": it.board()})).weight(12),
-    mutation("extras.saveOfBoard", ADMIN, |it| json!({"id": it.spare_board(), "extras": it.name()})),
+    mutation("extras.saveOfBoard", ADMIN, |it|
+        json!({"id": it.spare_board(), "extras": it.name(), "name": it.name(), "isPublic": it.flag(),
+            "items": [{"kind": "bookmarks", "appIds": [it.app()]}]})),
     query("searchEngine.getAll", ADMIN, none).weight(10),
     query("searchEngine.getSelectable", SignedIn, none).rest("GET", "/api/searchEngines").weight(10),
     query("searchEngine.byId", SignedIn, |it| json!({"id": it.spare_search_engine()}))

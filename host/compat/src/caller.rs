@@ -135,7 +135,9 @@ impl Caller {
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, LARGEST_ANSWER).collect().await;
         let body = body.map_err(|_| {
-            let message = "The answer is too large to be given in this form";
+            let most = LARGEST_ANSWER >> 20;
+            let message =
+                format!("The answer is larger than {most} MiB, and no larger one is given in Homarr's form");
             Failure::new(Code::PayloadTooLarge, message)
         })?;
         Ok(Reply {

@@ -41,8 +41,8 @@ struct Compat {
     limits: HttpLimits,
     /// Bounds the requests that are worked on here at once.
     turns: Semaphore,
-    /// Held while a board is read, changed and written back.
-    boards: Mutex<()>,
+    /// Held while what is kept about a board or a user is read, changed and written back.
+    changes: Mutex<()>,
     /// Whether people reach the service over TLS.
     is_secure: bool,
     /// Where people reach the service, without a path at its end.
@@ -55,7 +55,7 @@ pub fn layer(portico: Router, settings: &HttpSettings) -> Router {
         portico,
         limits: settings.limits.clone(),
         turns: Semaphore::new(AT_ONCE),
-        boards: Mutex::default(),
+        changes: Mutex::default(),
         is_secure: settings.is_secure(),
         public_url: settings.public_url.as_ref().map(ToString::to_string),
     });

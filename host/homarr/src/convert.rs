@@ -3,21 +3,19 @@
 //! Rules about the texts of users, apps, groups, search engines and boards are not checked here: Portico's own
 //! procedures check them (`document.rs`).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
+use portico_extras::PREFERENCES;
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
-use portico_storage::{Board, BoardItem, BoardSummary, ProviderSubject, SearchEngine, Shares, hash_secret};
-use serde_json::Value;
+use portico_storage::{ProviderSubject, SearchEngine, hash_secret};
 
+use crate::boards::boards;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
-use crate::homarr::{self, Homarr, Item};
-use crate::places::items_in_order;
+use crate::homarr::{self, Homarr};
 use crate::report::{Kind, Report, What, counted, shown};
 
 /// The group that everyone is in.
 const EVERYONE: &str = "everyone";
-/// The most items of a board, and apps in a list of bookmarks.
-const MOST_ITEMS: usize = 1000;
 /// The id that Portico uses for the person at the machine.
 const OPERATOR: &str = "operator";
 
@@ -32,14 +30,21 @@ pub struct Surroundings {
 
 /// Converts everything that comes along, and notes what does not.
 pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Dashboard {
+    let mut new_names = HashSet::new();
     let mut dashboard = Dashboard {
         groups: groups(homarr, report),
-        users: users(homarr, surroundings, report),
+        users: users(homarr, surroundings, &mut new_names, report),
+        memberships: homarr
+            .members
+            .iter()
+            .map(|pair| (pair.other.clone(), pair.group.clone()))
+            .collect(),
         apps: apps(homarr, report),
         search_engines: search_engines(homarr, report),
         boards: boards(homarr, report),
         keys: keys(homarr, report),
         invites: invites(homarr, surroundings.now, report),
+        new_names,
     };
     note_everything_else(homarr, report);
     dashboard.drop_dangling(report);
@@ -47,7 +52,7 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
 }
 
 /// Whether Portico takes an id as it is; notes the record that has another one.
-fn check_id(report: &mut Report, kind: Kind, id: &str, name: &str) -> bool {
+pub(crate) fn check_id(report: &mut Report, kind: Kind, id: &str, name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let fits = (1..=128).contains(&id.len()) && id.bytes().all(is_plain) && id != OPERATOR;
     if !fits {
@@ -80,7 +85,12 @@ fn groups(homarr: &Homarr, report: &mut Report) -> Vec<Group> {
         .collect()
 }
 
-fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> Vec<dashboard::User> {
+fn users(
+    homarr: &Homarr,
+    surroundings: &Surroundings,
+    new_names: &mut HashSet<(Kind, String)>,
+    report: &mut Report,
+) -> Vec<dashboard::User> {
     report.count(Kind::User).found = homarr.users.len() as u64;
     let mut memberships: HashMap<&str, Vec<String>> = HashMap::new();
     for pair in &homarr.members {
@@ -90,7 +100,8 @@ fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> V
             .push(pair.group.clone());
     }
     let mut subjects = subjects(homarr, surroundings, report);
-    let homes = Homes::new(homarr);
+    let homes = Homes::new(homarr, report);
+    let search_engine = search_engine_of_the_server(homarr, report);
     let mut users = Vec::new();
     for user in &homarr.users {
         let name = user.name.as_deref().unwrap_or(&user.id);
@@ -114,6 +125,7 @@ fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> V
                 What::Repaired,
                 "has no name: the id is the name now",
             );
+            new_names.insert((Kind::User, user.id.clone()));
         }
         let groups = memberships.remove(&user.id[..]).unwrap_or_default();
         let (home_board_id, mobile_home_board_id) = homes.of(user, &groups);
@@ -138,10 +150,7 @@ fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> V
                 mobile_home_board_id,
                 first_day_of_week: first_day_of_week(user, name, report),
                 ping_icons_enabled: user.ping_icons,
-                default_search_engine_id: user
-                    .search_engine
-                    .clone()
-                    .or_else(|| homarr.setting("search", "defaultSearchEngineId")),
+                default_search_engine_id: user.search_engine.clone().or_else(|| search_engine.clone()),
                 open_search_in_new_tab: user.search_in_new_tab,
             },
             color_scheme: match &user.color_scheme[..] {
@@ -151,10 +160,36 @@ fn users(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report) -> V
             },
             password_hash: password_hash(user, provider, name, report),
             subjects: subjects.remove(&user.id[..]).unwrap_or_default(),
-            groups,
+            preferences: user
+                .preferences
+                .iter()
+                .filter(|(key, value)| {
+                    !PREFERENCES
+                        .iter()
+                        .any(|(name, default)| key == name && *value == default)
+                })
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
         });
     }
     users
+}
+
+/// The search engine of users without one of their own.
+fn search_engine_of_the_server(homarr: &Homarr, report: &mut Report) -> Option<String> {
+    let id = homarr.setting("search", "defaultSearchEngineId")?;
+    let engine = homarr.search_engines.iter().find(|engine| engine.id == id);
+    if !engine.is_some_and(comes_along) {
+        let text = "the search engine of users without one of their own, which does not come along";
+        report.note(Kind::User, "", What::Lost, text);
+        return None;
+    }
+    Some(id)
+}
+
+/// Whether a search engine is one that Portico has.
+fn comes_along(engine: &homarr::SearchEngine) -> bool {
+    engine.kind == "generic" && engine.url_template.is_some()
 }
 
 fn first_day_of_week(user: &homarr::User, name: &str, report: &mut Report) -> u8 {
@@ -212,6 +247,7 @@ fn subjects<'a>(
     report: &mut Report,
 ) -> HashMap<&'a str, Vec<ProviderSubject>> {
     let mut subjects: HashMap<&str, Vec<ProviderSubject>> = HashMap::new();
+    let mut people = HashSet::new();
     let mut unlinked = 0;
     for account in &homarr.accounts {
         match &surroundings.issuer {
@@ -219,8 +255,8 @@ fn subjects<'a>(
                 let subject = format!("{issuer} {}", account.subject);
                 let fits = subject.chars().count() <= 1024 && !subject.contains('\0');
                 let of_user = subjects.entry(&account.user).or_default();
-                // A user is one person at a provider.
-                if fits && of_user.is_empty() {
+                // A user is one person at a provider, and a person is one user.
+                if fits && of_user.is_empty() && people.insert(subject.clone()) {
                     of_user.push(ProviderSubject {
                         provider: Provider::Oidc,
                         subject,
@@ -258,12 +294,21 @@ struct Homes<'a> {
 }
 
 impl<'a> Homes<'a> {
-    fn new(homarr: &'a Homarr) -> Self {
+    fn new(homarr: &'a Homarr, report: &mut Report) -> Self {
         let has_board =
             |group: &&homarr::Group| group.home_board.is_some() || group.mobile_home_board.is_some();
+        let is_there = |id: &String| homarr.boards.iter().any(|board| board.id == *id);
         let mut groups: Vec<_> = homarr.groups.iter().filter(has_board).collect();
         groups.sort_by_key(|group| (group.name == EVERYONE, group.position));
-        let server = ["homeBoardId", "mobileHomeBoardId"].map(|field| homarr.setting("board", field));
+        let server = ["homeBoardId", "mobileHomeBoardId"].map(|field| {
+            let id = homarr.setting("board", field);
+            if id.as_ref().is_some_and(|id| !is_there(id)) {
+                let text = "the home board of users without one of their own, which does not exist";
+                report.note(Kind::User, "", What::Lost, text);
+                return None;
+            }
+            id
+        });
         Self { groups, server }
     }
 
@@ -321,7 +366,7 @@ fn search_engines(homarr: &Homarr, report: &mut Report) -> Vec<SearchEngine> {
         if !check_id(report, Kind::SearchEngine, &engine.id, &engine.name) {
             continue;
         }
-        let Some(url_template) = engine.url_template.clone().filter(|_| engine.kind == "generic") else {
+        let Some(url_template) = engine.url_template.clone().filter(|_| comes_along(engine)) else {
             let why = "it searches in an integration, which Portico does not have";
             report.leave_out(Kind::SearchEngine, &engine.name, why);
             continue;
@@ -337,190 +382,6 @@ fn search_engines(homarr: &Homarr, report: &mut Report) -> Vec<SearchEngine> {
         });
     }
     engines
-}
-
-fn boards(homarr: &Homarr, report: &mut Report) -> Vec<(Board, Shares)> {
-    report.count(Kind::Board).found = homarr.boards.len() as u64;
-    let apps: HashSet<&str> = homarr.apps.iter().map(|app| &app.id[..]).collect();
-    let mut items = items_in_order(homarr);
-    let looks = Looks::new(homarr);
-    let (users, groups) = (by_board(&homarr.board_users), by_board(&homarr.board_groups));
-    let mut boards = Vec::new();
-    for board in &homarr.boards {
-        if !check_id(report, Kind::Board, &board.id, &board.name) {
-            continue;
-        }
-        let of_board = items.remove(&board.id[..]).unwrap_or_default();
-        looks.note(board, report);
-        boards.push((
-            Board {
-                board: BoardSummary {
-                    id: board.id.clone(),
-                    name: board.name.trim().to_owned(),
-                    is_public: board.is_public,
-                    creator_id: board.creator.clone(),
-                },
-                items: board_items(&board.name, &of_board, &apps, report),
-            },
-            Shares {
-                users: shared_with(&users, board, "users", report),
-                groups: shared_with(&groups, board, "groups", report),
-            },
-        ));
-    }
-    boards
-}
-
-/// The items that are apps or bookmarks, in order.
-fn board_items(board: &str, items: &[&Item], apps: &HashSet<&str>, report: &mut Report) -> Vec<BoardItem> {
-    let mut kept = Vec::new();
-    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
-    let (mut dangling, mut unreadable, mut beyond) = (0, 0, 0);
-    for item in items {
-        let is_app = match &item.kind[..] {
-            "app" => true,
-            "bookmarks" => false,
-            other => {
-                *others.entry(other).or_default() += 1;
-                continue;
-            }
-        };
-        let options: Value = serde_json::from_str(&item.options).unwrap_or_default();
-        let options = &options["json"];
-        let found = if is_app {
-            options["appId"].as_str().map(|id| vec![id])
-        } else {
-            let ids = options["items"].as_array();
-            ids.map(|ids| ids.iter().filter_map(Value::as_str).collect())
-        };
-        let Some(mut ids) = found else {
-            unreadable += 1;
-            continue;
-        };
-        let all = ids.len();
-        ids.retain(|id| apps.contains(id));
-        dangling += all - ids.len();
-        beyond += ids.len().saturating_sub(MOST_ITEMS);
-        ids.truncate(MOST_ITEMS);
-        if kept.len() == MOST_ITEMS {
-            beyond += 1;
-            continue;
-        }
-        let mut ids = ids.into_iter().map(str::to_owned);
-        if !is_app {
-            kept.push(BoardItem::Bookmarks {
-                app_ids: ids.collect(),
-            });
-        } else if let Some(app_id) = ids.next() {
-            kept.push(BoardItem::App { app_id });
-        }
-    }
-    for (kind, count) in others {
-        let text = format!(
-            "{count} of the widget {:?}, which Portico does not have",
-            shown(kind)
-        );
-        report.note(Kind::Board, board, What::Lost, text);
-    }
-    for (count, why) in [
-        (
-            dangling,
-            counted(dangling, "place") + " of apps that do not exist",
-        ),
-        (
-            unreadable,
-            counted(unreadable, "place") + " whose options cannot be read",
-        ),
-        (
-            beyond,
-            counted(beyond, "place") + ", because a board and a list of bookmarks have at most 1,000",
-        ),
-    ] {
-        if count > 0 {
-            report.note(Kind::Board, board, What::Lost, why);
-        }
-    }
-    kept
-}
-
-/// What boards look like in Homarr, and not in Portico.
-struct Looks<'a> {
-    /// How many layouts a board has.
-    layouts: HashMap<&'a str, usize>,
-    /// The names of its sections, quoted.
-    sections: HashMap<&'a str, Vec<String>>,
-}
-
-impl<'a> Looks<'a> {
-    fn new(homarr: &'a Homarr) -> Self {
-        let mut looks = Self {
-            layouts: HashMap::new(),
-            sections: HashMap::new(),
-        };
-        for layout in &homarr.layouts {
-            *looks.layouts.entry(&layout.board).or_default() += 1;
-        }
-        for section in homarr.sections.iter().filter(|section| section.kind != "empty") {
-            let name = section.name.as_deref().unwrap_or("without a name");
-            let names = looks.sections.entry(&section.board).or_default();
-            names.push(format!("{:?}", shown(name)));
-        }
-        looks
-    }
-
-    fn note(&self, board: &homarr::Board, report: &mut Report) {
-        let layouts = self.layouts.get(&board.id[..]).unwrap_or(&0);
-        let mut lost = vec![format!(
-            "its grid ({}): its apps and bookmarks are a list, in the order of the widest layout",
-            counted(*layouts, "layout")
-        )];
-        if let Some(names) = self.sections.get(&board.id[..]) {
-            lost.push(format!("its sections {}", shown(&names.join(", "))));
-        }
-        let is_set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-        let own = [
-            (is_set(&board.custom_css), ", its CSS"),
-            (is_set(&board.background), ", its background"),
-            (is_set(&board.logo), ", its logo"),
-        ];
-        let own: String = own
-            .iter()
-            .filter(|(is_set, _)| *is_set)
-            .map(|(_, words)| *words)
-            .collect();
-        lost.push(format!("its titles and colours{own}"));
-        report.note(Kind::Board, &board.name, What::Lost, lost.join("; "));
-    }
-}
-
-fn by_board(shares: &[homarr::Share]) -> HashMap<&str, Vec<&homarr::Share>> {
-    let mut by_board: HashMap<&str, Vec<_>> = HashMap::new();
-    for share in shares {
-        by_board.entry(&share.board).or_default().push(share);
-    }
-    by_board
-}
-
-/// The ids of those who may view a board, each once.
-fn shared_with(
-    shares: &HashMap<&str, Vec<&homarr::Share>>,
-    board: &homarr::Board,
-    whom: &str,
-    report: &mut Report,
-) -> Vec<String> {
-    let of_board = shares.get(&board.id[..]).map_or(&[][..], |shares| shares);
-    let more = of_board.iter().filter(|share| share.permission != "view").count();
-    if more > 0 {
-        let text = format!(
-            "{} of {whom} to change it: whom a board is shared with may view it",
-            counted(more, "right")
-        );
-        report.note(Kind::Board, &board.name, What::Lost, text);
-    }
-    let mut ids: Vec<String> = of_board.iter().map(|share| share.with.clone()).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
 }
 
 fn keys(homarr: &Homarr, report: &mut Report) -> Vec<Key> {

@@ -1,11 +1,14 @@
 //! What comes along from Homarr, as records of Portico. They keep Homarr's ids.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use portico_model::{App, ColorScheme, Timestamp};
-use portico_storage::{Board, BoardItem, ProviderSubject, SearchEngine, SecretHash, Shares};
+use portico_storage::{ProviderSubject, SearchEngine, SecretHash};
+use serde_json::{Map, Value};
 
-use crate::report::{Kind, Report};
+use crate::board::Board;
+use crate::names::{MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME, shortened};
+use crate::report::{Kind, Report, What, counted};
 
 /// The records, and the references between them.
 ///
@@ -16,16 +19,20 @@ pub struct Dashboard {
     pub groups: Vec<Group>,
     /// Users.
     pub users: Vec<User>,
+    /// Memberships: user and group.
+    pub memberships: Vec<(String, String)>,
     /// Apps.
     pub apps: Vec<App>,
     /// Search engines.
     pub search_engines: Vec<SearchEngine>,
-    /// Boards with their items, and whom they are shared with.
-    pub boards: Vec<(Board, Shares)>,
+    /// Boards.
+    pub boards: Vec<Board>,
     /// API keys.
     pub keys: Vec<Key>,
     /// Invites.
     pub invites: Vec<Invite>,
+    /// The records whose names are not Homarr's, because those were missing, taken or broke a rule.
+    pub new_names: HashSet<(Kind, String)>,
 }
 
 /// A group.
@@ -48,8 +55,8 @@ pub struct User {
     pub password_hash: Option<String>,
     /// Who the user is at identity providers.
     pub subjects: Vec<ProviderSubject>,
-    /// The ids of the groups that the user is in.
-    pub groups: Vec<String>,
+    /// The preferences that Portico only keeps for clients of Homarr, where they are not the defaults.
+    pub preferences: Map<String, Value>,
 }
 
 /// An API key, whose secret is known by its hash only.
@@ -73,67 +80,132 @@ pub struct Invite {
 }
 
 impl Dashboard {
-    /// Removes references to records that are not in it, and keys of users who are not in it. An item of a board
-    /// whose app is gone goes with it.
+    /// Removes references to records that are not in it, and keys of users who are not in it, and notes each loss.
+    /// An item of a board whose app is gone goes with it.
     pub fn drop_dangling(&mut self, report: &mut Report) {
-        let groups: HashSet<String> = self.groups.iter().map(|group| group.id.clone()).collect();
-        let users: HashSet<String> = self.users.iter().map(|user| user.user.id.clone()).collect();
-        let apps: HashSet<String> = self.apps.iter().map(|app| app.id.clone()).collect();
-        let engines: HashSet<String> = self
-            .search_engines
+        let groups: HashMap<&str, &str> = self
+            .groups
             .iter()
-            .map(|engine| engine.id.clone())
+            .map(|group| (&group.id[..], &group.name[..]))
             .collect();
-        let boards: HashSet<String> = self
-            .boards
-            .iter()
-            .map(|(board, _)| board.board.id.clone())
-            .collect();
-        for user in &mut self.users {
-            user.groups.retain(|group| groups.contains(group));
-            keep_known(&mut user.user.home_board_id, &boards);
-            keep_known(&mut user.user.mobile_home_board_id, &boards);
-            keep_known(&mut user.user.default_search_engine_id, &engines);
-        }
-        for (board, shares) in &mut self.boards {
-            keep_known(&mut board.board.creator_id, &users);
-            shares.users.retain(|user| users.contains(user));
-            shares.groups.retain(|group| groups.contains(group));
-            board.items.retain_mut(|item| match item {
-                BoardItem::App { app_id } => apps.contains(app_id),
-                BoardItem::Bookmarks { app_ids } => {
-                    app_ids.retain(|app| apps.contains(app));
-                    true
+        let users: HashSet<&str> = self.users.iter().map(|user| &user.user.id[..]).collect();
+        drop_memberships(&mut self.memberships, &users, &groups, report);
+        let is_user = |id: &String| users.contains(&id[..]);
+        let apps: HashSet<&str> = self.apps.iter().map(|app| &app.id[..]).collect();
+        for board in &mut self.boards {
+            let mut lost = Vec::new();
+            if drop_unknown(&mut board.board.creator_id, is_user) {
+                lost.push("its creator, who does not come along".to_owned());
+            }
+            let mut drop_shares = |with: &mut Vec<String>, whom: &str, is_known: &dyn Fn(&String) -> bool| {
+                let before = with.len();
+                with.retain(is_known);
+                match before - with.len() {
+                    0 => {}
+                    count => lost.push(format!(
+                        "{} with {whom} who do not come along",
+                        counted(count, "share")
+                    )),
                 }
+            };
+            drop_shares(&mut board.shares.users, "users", &is_user);
+            drop_shares(&mut board.shares.groups, "groups", &|id| {
+                groups.contains_key(&id[..])
             });
+            let removed = board.change_apps(|mut ids| {
+                ids.retain(|id| apps.contains(&id[..]));
+                ids
+            });
+            if removed > 0 {
+                lost.push(counted(removed, "place") + " of apps that do not come along");
+            }
+            for text in lost {
+                report.note(Kind::Board, &board.board.name, What::Lost, text);
+            }
         }
         self.keys.retain(|key| {
-            let is_kept = users.contains(&key.user_id);
+            let is_kept = is_user(&key.user_id);
             if !is_kept {
                 report.leave_out(Kind::ApiKey, &key.id, "its user does not come along");
             }
             is_kept
         });
         for invite in &mut self.invites {
-            keep_known(&mut invite.creator_id, &users);
+            if drop_unknown(&mut invite.creator_id, is_user) {
+                let text = "its creator, who does not come along";
+                report.note(Kind::Invite, &invite.id, What::Lost, text);
+            }
+        }
+        let boards: HashSet<&str> = self.boards.iter().map(|board| &board.board.id[..]).collect();
+        let engines: HashSet<&str> = self.search_engines.iter().map(|engine| &engine.id[..]).collect();
+        for user in &mut self.users {
+            let user = &mut user.user;
+            for (reference, known, what) in [
+                (&mut user.home_board_id, &boards, "home board"),
+                (
+                    &mut user.mobile_home_board_id,
+                    &boards,
+                    "home board on small screens",
+                ),
+                (&mut user.default_search_engine_id, &engines, "search engine"),
+            ] {
+                if drop_unknown(reference, |id| known.contains(&id[..])) {
+                    let text = format!("its {what}, which does not come along");
+                    report.note(Kind::User, &user.name, What::Lost, text);
+                }
+            }
         }
     }
 
-    /// Every name whose key is needed to compare it.
+    /// Every name whose key is needed to compare it, and the beginnings of those that are too long for a number
+    /// behind them.
     pub fn names(&self) -> Vec<String> {
-        let groups = self.groups.iter().map(|group| &group.name);
-        let users = self.users.iter().map(|user| &user.user.name);
-        let apps = self.apps.iter().map(|app| &app.name);
-        let engines = self.search_engines.iter();
-        let engines = engines.flat_map(|engine| [&engine.name, &engine.short]);
-        let boards = self.boards.iter().map(|(board, _)| &board.board.name);
-        let all = groups.chain(users).chain(apps).chain(engines).chain(boards);
-        all.cloned().collect()
+        let plain = self.groups.iter().map(|group| &group.name);
+        let plain = plain.chain(self.boards.iter().map(|board| &board.board.name));
+        let plain = plain.chain(self.search_engines.iter().map(|engine| &engine.name));
+        let plain = plain.map(|name| (name, MOST_OF_A_NAME));
+        let users = self.users.iter().map(|user| (&user.user.name, USERNAME.1));
+        let shorts = self.search_engines.iter();
+        let shorts = shorts.map(|engine| (&engine.short, MOST_OF_A_SHORT));
+        let numbered = plain.chain(users).chain(shorts);
+        let mut all: Vec<String> = self.apps.iter().map(|app| app.name.clone()).collect();
+        for (name, most) in numbered {
+            all.push(name.clone());
+            let beginning = shortened(name, most);
+            if beginning != name.trim() {
+                all.push(beginning.to_owned());
+            }
+        }
+        all
     }
 }
 
-fn keep_known(reference: &mut Option<String>, known: &HashSet<String>) {
-    if reference.as_ref().is_some_and(|id| !known.contains(id)) {
-        *reference = None;
+/// Removes memberships of users or in groups that are not there. `groups` has their names by their ids.
+fn drop_memberships(
+    memberships: &mut Vec<(String, String)>,
+    users: &HashSet<&str>,
+    groups: &HashMap<&str, &str>,
+    report: &mut Report,
+) {
+    let mut lost: BTreeMap<String, usize> = BTreeMap::new();
+    memberships.retain(|(user, group)| {
+        let is_kept = users.contains(&user[..]) && groups.contains_key(&group[..]);
+        if !is_kept {
+            *lost.entry(group.clone()).or_default() += 1;
+        }
+        is_kept
+    });
+    for (group, count) in lost {
+        let (name, why) = match groups.get(&group[..]) {
+            Some(name) => (*name, "of users who do not come along"),
+            None => (&group[..], "in this group, which does not come along"),
+        };
+        let text = format!("{} {why}", counted(count, "membership"));
+        report.note(Kind::Group, name, What::Lost, text);
     }
+}
+
+/// Removes a reference to an unknown record, and says whether it was one.
+fn drop_unknown(reference: &mut Option<String>, is_known: impl Fn(&String) -> bool) -> bool {
+    reference.take_if(|id| !is_known(id)).is_some()
 }

@@ -5,19 +5,16 @@
 //! what stands there is repaired, or left out if it was repaired before. This ends: every round repairs a field
 //! or leaves out a record.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anyhow::{Context, bail};
 use portico_model::{Issue, PathSegment, Provider, time};
 use serde_json::{Map, Value, json};
 
 use crate::dashboard::Dashboard;
+use crate::names::{self, Keys, MOST_OF_A_NAME, USERNAME};
 use crate::report::{Kind, Report, What, shown};
 
-/// The most characters of the names of groups, apps, search engines and boards.
-const MOST_OF_A_NAME: usize = 64;
-/// Those of a username.
-const USERNAME: (usize, usize) = (3, 255);
 /// The most characters of a description.
 const MOST_OF_A_DESCRIPTION: usize = 512;
 
@@ -80,8 +77,7 @@ pub fn document(dashboard: &Dashboard) -> Value {
         })
     });
     let boards = dashboard.boards.iter();
-    let boards =
-        boards.map(|(board, _)| json!({"name": board.board.name, "isPublic": board.board.is_public}));
+    let boards = boards.map(|board| json!({"name": board.board.name, "isPublic": board.board.is_public}));
     json!({
         "groups": groups,
         "users": users,
@@ -105,60 +101,73 @@ fn unused_name(dashboard: &Dashboard) -> String {
     name
 }
 
-/// Gives records of one kind different names, as Portico wants them. `key` is how a name is compared.
-pub fn make_names_unique(dashboard: &mut Dashboard, keys: &HashMap<String, String>, report: &mut Report) {
-    let mut names = Names {
+/// Gives records of one kind different names, as Portico wants them. `keys` is how names are compared. A record that
+/// cannot have another name is left out.
+pub fn make_names_unique(dashboard: &mut Dashboard, keys: &Keys, report: &mut Report) {
+    let mut unique = Unique {
         keys,
         used: HashSet::new(),
+        new: &mut dashboard.new_names,
         report,
     };
-    for group in &mut dashboard.groups {
-        names.make_unique(Kind::Group, None, &mut group.name);
-    }
-    for user in &mut dashboard.users {
-        let provider = Some(user.user.provider);
-        names.make_unique(Kind::User, provider, &mut user.user.name);
-    }
-    for (board, _) in &mut dashboard.boards {
-        names.make_unique(Kind::Board, None, &mut board.board.name);
-    }
-    for engine in &mut dashboard.search_engines {
-        names.make_unique(Kind::SearchEngine, None, &mut engine.name);
-    }
+    let groups = &mut dashboard.groups;
+    groups.retain_mut(|group| unique.keep(Kind::Group, None, &group.id, &mut group.name));
+    let users = &mut dashboard.users;
+    users.retain_mut(|user| {
+        let user = &mut user.user;
+        unique.keep(Kind::User, Some(user.provider), &user.id, &mut user.name)
+    });
+    let boards = &mut dashboard.boards;
+    boards.retain_mut(|board| unique.keep(Kind::Board, None, &board.board.id, &mut board.board.name));
+    let engines = &mut dashboard.search_engines;
+    engines.retain_mut(|engine| unique.keep(Kind::SearchEngine, None, &engine.id, &mut engine.name));
     let mut shorts = HashSet::new();
-    dashboard.search_engines.retain(|engine| {
-        let is_first = shorts.insert(names.key(&engine.short));
+    engines.retain(|engine| {
+        let is_first = shorts.insert(names::key(keys, &engine.short));
         if !is_first {
             let why = format!("another one has its short {:?}", shown(&engine.short));
-            names.report.leave_out(Kind::SearchEngine, &engine.name, why);
+            unique.report.leave_out(Kind::SearchEngine, &engine.name, why);
         }
         is_first
     });
 }
 
-struct Names<'a> {
-    keys: &'a HashMap<String, String>,
+struct Unique<'a> {
+    keys: &'a Keys,
     used: HashSet<(Kind, Option<Provider>, String)>,
+    /// The records that have another name now.
+    new: &'a mut HashSet<(Kind, String)>,
     report: &'a mut Report,
 }
 
-impl Names<'_> {
-    fn key(&self, name: &str) -> String {
-        let name = name.trim();
-        self.keys.get(name).cloned().unwrap_or_else(|| name.to_owned())
-    }
-
-    fn make_unique(&mut self, kind: Kind, provider: Option<Provider>, name: &mut String) {
-        let key = self.key(name);
-        if self.used.insert((kind, provider, key.clone())) {
-            return;
+impl Unique<'_> {
+    /// Gives a record another name if its own is used. False if there is none.
+    fn keep(&mut self, kind: Kind, provider: Option<Provider>, id: &str, name: &mut String) -> bool {
+        if self.used.insert((kind, provider, names::key(self.keys, name))) {
+            return true;
         }
-        // A key is computed character by character: that of a longer name begins with it.
-        let free = (2..).find(|number| self.used.insert((kind, provider, format!("{key}-{number}"))));
-        let new = format!("{}-{}", name.trim(), free.unwrap_or_default());
+        let most = if kind == Kind::User {
+            USERNAME.1
+        } else {
+            MOST_OF_A_NAME
+        };
+        let used = &mut self.used;
+        let take = |key| used.insert((kind, provider, key));
+        let new = match provider {
+            // In a directory, another name is another person's.
+            Some(Provider::Ldap) => None,
+            _ => names::numbered(name, most, self.keys, take),
+        };
+        let Some(new) = new else {
+            let why = "another one has its name, and it cannot have another";
+            self.report.leave_out(kind, name, why);
+            return false;
+        };
         let text = format!("has the name of another one: it is {:?} now", shown(&new));
         self.report.note(kind, name, What::Repaired, text);
+        self.new.insert((kind, id.to_owned()));
         *name = new;
+        true
     }
 }
 
@@ -229,12 +238,18 @@ impl Repair {
                     (1, MOST_OF_A_NAME)
                 };
                 let new = fitting_name(&name, least, most);
-                if new.is_empty() || new == name {
+                // In a directory, another name is another person's.
+                let is_of_directory =
+                    kind == Kind::User && dashboard.users[index].user.provider == Provider::Ldap;
+                if new.is_empty() || new == name || is_of_directory {
                     return false;
                 }
                 let text = format!("its name {rule}: it is {:?} now", shown(&new));
                 say(What::Repaired, text);
                 *name_of(dashboard, kind, index) = new;
+                if let Some(id) = id_at(dashboard, place) {
+                    dashboard.new_names.insert((kind, id));
+                }
             }
             (Kind::User, "email") => {
                 let email = dashboard.users[index].user.email.take();
@@ -353,10 +368,7 @@ fn id_at(dashboard: &Dashboard, place: &Place) -> Option<String> {
             .search_engines
             .get(index)
             .map(|engine| engine.id.clone()),
-        Kind::Board => dashboard
-            .boards
-            .get(index)
-            .map(|(board, _)| board.board.id.clone()),
+        Kind::Board => dashboard.boards.get(index).map(|board| board.board.id.clone()),
         Kind::ApiKey | Kind::Invite | Kind::Other => None,
     }
 }
@@ -371,7 +383,7 @@ fn name_of(dashboard: &mut Dashboard, kind: Kind, index: usize) -> &mut String {
         Kind::Group => &mut dashboard.groups[index].name,
         Kind::User => &mut dashboard.users[index].user.name,
         Kind::SearchEngine => &mut dashboard.search_engines[index].name,
-        Kind::Board => &mut dashboard.boards[index].0.board.name,
+        Kind::Board => &mut dashboard.boards[index].board.name,
         _ => &mut dashboard.apps[index].name,
     }
 }
@@ -392,8 +404,8 @@ fn remove(dashboard: &mut Dashboard, kind: Kind, index: usize) -> (String, Strin
             (engine.id, engine.name)
         }
         Kind::Board => {
-            let (board, _) = dashboard.boards.remove(index);
-            (board.board.id, board.board.name)
+            let board = dashboard.boards.remove(index).board;
+            (board.id, board.name)
         }
         _ => {
             let app = dashboard.apps.remove(index);

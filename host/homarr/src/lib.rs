@@ -9,25 +9,32 @@
 //!   plan in one transaction.
 
 mod archive;
+mod board;
+mod boards;
 mod convert;
 mod dashboard;
 mod document;
+mod fates;
 mod homarr;
 mod limits;
 mod merge;
+mod names;
 mod places;
 mod report;
 mod rows;
 mod schema;
 mod source;
+mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use board::{Board, Item};
 pub use convert::{Surroundings, convert};
 pub use dashboard::{Dashboard, Group, Invite, Key, User};
 pub use document::{Repair, check_rounds, document, make_names_unique};
 pub use homarr::Homarr;
 pub use merge::{Plan, Present, merge};
+pub use names::Keys;
 pub use report::{Count, Kind, Note, Report, What};
 pub use schema::{SUPPORTED, Schema};
 pub use source::FileKind;

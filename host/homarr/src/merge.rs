@@ -3,17 +3,21 @@
 //! Rules:
 //! - A record whose id is in Portico stays as it is there. So a second import changes nothing.
 //! - Else a record whose name is taken there is joined with that one, which stays as it is. Users are first looked
-//!   for by the person at the issuer.
+//!   for by the person at the issuer, and never joined with a user who is or may be another person there.
+//! - If the one that has the name came with an earlier import under another id, the two are different: the new one
+//!   gets another name. So does one that was given its name by the import.
 //! - A membership, a share and a key come along only if the import creates a record at one end of it, or joins the
 //!   user: what was removed in Portico since an earlier import does not come back.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use portico_model::Provider;
-use portico_storage::{BoardItem, ProviderSubject};
+use portico_storage::ProviderSubject;
 
 use crate::dashboard::Dashboard;
-use crate::report::{Kind, Report, What};
+use crate::fates::{All, Fate, Fates, Taken};
+use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME};
+use crate::report::{Kind, Report, What, shown};
 
 /// The records of Portico, as far as new ones may collide with them.
 #[derive(Debug, Default)]
@@ -24,6 +28,8 @@ pub struct Present {
     pub users: Vec<(String, Provider, String)>,
     /// The users that these people are.
     pub subjects: BTreeMap<ProviderSubject, String>,
+    /// The users of an issuer who are a person there.
+    pub linked: HashSet<String>,
     /// Apps: id and name-key.
     pub apps: Vec<(String, String)>,
     /// Search engines: id, and the name-keys of name and short.
@@ -45,288 +51,130 @@ pub struct Plan {
     pub memberships: Vec<(String, String)>,
 }
 
-/// What becomes of a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Fate {
-    New,
-    /// It is there under its id.
-    Present,
-    /// It is taken for this one.
-    Joined(String),
-}
-
-/// What becomes of the records of a kind, by id.
-type Fates = HashMap<String, Fate>;
-
-/// Where a reference to a record leads in Portico.
-fn resolve(fates: &Fates, id: &str) -> Option<String> {
-    match fates.get(id)? {
-        Fate::New | Fate::Present => Some(id.to_owned()),
-        Fate::Joined(other) => Some(other.clone()),
-    }
-}
-
-/// Plans the import. `keys` holds the name-key of every name in the dashboard.
-pub fn merge(
-    dashboard: Dashboard,
-    present: &Present,
-    keys: &HashMap<String, String>,
-    report: &mut Report,
-) -> Plan {
-    let key = |name: &str| {
-        let name = name.trim();
-        keys.get(name).cloned().unwrap_or_else(|| name.to_owned())
-    };
-    let groups = {
-        let imported = dashboard.groups.iter().map(|group| (&group.id, key(&group.name)));
-        let there = present.groups.iter().map(|(id, key)| (id, key.clone()));
-        fates(imported, there)
-    };
-    let users = {
-        let imported = dashboard
-            .users
-            .iter()
-            .map(|user| (&user.user.id, (user.user.provider, key(&user.user.name))));
-        let there = present
-            .users
-            .iter()
-            .map(|(id, provider, key)| (id, (*provider, key.clone())));
-        let mut fates = fates(imported, there);
-        join_by_subject(&dashboard, present, &mut fates);
-        fates
-    };
-    let mut apps = {
-        let imported = dashboard.apps.iter().map(|app| (&app.id, key(&app.name)));
-        let there = present.apps.iter().map(|(id, key)| (id, key.clone()));
-        fates(imported, there)
-    };
-    join_each_app_once(&dashboard, present, &mut apps);
-    let engines = {
-        let imported = dashboard
-            .search_engines
-            .iter()
-            .map(|engine| (&engine.id, key(&engine.name)));
-        let there = present
-            .search_engines
-            .iter()
-            .map(|(id, key, _)| (id, key.clone()));
-        let mut fates = fates(imported, there);
-        let imported = dashboard
-            .search_engines
-            .iter()
-            .map(|engine| (&engine.id, key(&engine.short)));
-        let there = present
-            .search_engines
-            .iter()
-            .map(|(id, _, key)| (id, key.clone()));
-        for (id, fate) in self::fates(imported, there) {
-            let by_name = fates.entry(id).or_insert(Fate::New);
-            if *by_name == Fate::New {
-                *by_name = fate;
-            }
-        }
-        fates
-    };
-    let boards = {
-        let imported = dashboard
-            .boards
-            .iter()
-            .map(|(board, _)| (&board.board.id, key(&board.board.name)));
-        let there = present.boards.iter().map(|(id, key)| (id, key.clone()));
-        fates(imported, there)
-    };
-    let merge = Merge {
-        groups,
-        users,
-        apps,
-        engines,
-        boards,
-    };
+/// Plans the import. `keys` holds the keys of [`Dashboard::names`]. Afterwards some records have new names.
+pub fn merge(mut dashboard: Dashboard, present: &Present, keys: &Keys, report: &mut Report) -> Plan {
+    let mut merge = Merge(All::of(&dashboard, present, keys));
+    merge.rename(&mut dashboard, present, Renaming { keys, report });
     merge.count(&dashboard, report);
+    merge.0.remove_left_out(&mut dashboard);
+    dashboard.drop_dangling(report);
     merge.plan(dashboard, present, report)
 }
 
-/// What becomes of records with these ids and keys, where these are there already.
-fn fates<'a, K: std::hash::Hash + Eq>(
-    imported: impl Iterator<Item = (&'a String, K)> + Clone,
-    there: impl Iterator<Item = (&'a String, K)>,
-) -> Fates {
-    let ids: HashSet<&String> = imported.clone().map(|(id, _)| id).collect();
-    let mut present = HashSet::new();
-    // Not those that are imported themselves: they came with an earlier import.
-    let mut by_key: HashMap<K, &String> = HashMap::new();
-    for (id, key) in there {
-        present.insert(id);
-        if !ids.contains(id) {
-            by_key.entry(key).or_insert(id);
-        }
-    }
-    imported
-        .map(|(id, key)| {
-            let fate = match by_key.get(&key) {
-                _ if present.contains(id) => Fate::Present,
-                Some(other) => Fate::Joined((*other).clone()),
-                None => Fate::New,
-            };
-            (id.clone(), fate)
-        })
-        .collect()
-}
-
-/// A new user whose person at the issuer is a user of Portico is that user.
-fn join_by_subject(dashboard: &Dashboard, present: &Present, fates: &mut Fates) {
-    for user in &dashboard.users {
-        let known = user
-            .subjects
-            .iter()
-            .find_map(|subject| present.subjects.get(subject));
-        if let (Some(known), Some(fate)) = (known, fates.get_mut(&user.user.id))
-            && *fate != Fate::Present
-        {
-            *fate = Fate::Joined(known.clone());
-        }
-    }
-}
-
-/// Names of apps are not unique: an app of Portico is taken for one of Homarr's only.
-fn join_each_app_once(dashboard: &Dashboard, present: &Present, fates: &mut Fates) {
-    let ids: HashSet<&String> = dashboard.apps.iter().map(|app| &app.id).collect();
-    let key_of: HashMap<&String, &String> = present.apps.iter().map(|(id, key)| (id, key)).collect();
-    let mut same: HashMap<&String, u32> = HashMap::new();
-    for (id, key) in &present.apps {
-        if !ids.contains(id) {
-            *same.entry(key).or_default() += 1;
-        }
-    }
-    let mut joined = HashSet::new();
-    for app in &dashboard.apps {
-        let Some(fate) = fates.get_mut(&app.id) else {
-            continue;
-        };
-        if let Fate::Joined(other) = fate {
-            let is_only_one = key_of.get(&*other).and_then(|key| same.get(key)) == Some(&1);
-            if !is_only_one || !joined.insert(other.clone()) {
-                *fate = Fate::New;
-            }
-        }
-    }
-}
-
-struct Merge {
-    groups: Fates,
-    users: Fates,
-    apps: Fates,
-    engines: Fates,
-    boards: Fates,
-}
+struct Merge(All);
 
 impl Merge {
+    /// Gives new records whose names are taken other ones.
+    fn rename(&mut self, dashboard: &mut Dashboard, present: &Present, mut renaming: Renaming<'_>) {
+        let all = &mut self.0;
+        let groups = dashboard.groups.iter_mut();
+        let groups = groups.map(|group| Named::new(&group.id, None, &mut group.name));
+        let here = present.groups.iter().map(|(_, key)| (None, key.clone()));
+        renaming.rename(Kind::Group, &mut all.groups, groups.collect(), here.collect());
+        let users = dashboard.users.iter_mut().map(|user| &mut user.user);
+        let users = users.map(|user| Named::new(&user.id, Some(user.provider), &mut user.name));
+        let here = present.users.iter();
+        let here = here.map(|(_, provider, key)| (Some(*provider), key.clone()));
+        renaming.rename(Kind::User, &mut all.users, users.collect(), here.collect());
+        let boards = dashboard.boards.iter_mut().map(|board| &mut board.board);
+        let boards = boards.map(|board| Named::new(&board.id, None, &mut board.name));
+        let here = present.boards.iter().map(|(_, key)| (None, key.clone()));
+        renaming.rename(Kind::Board, &mut all.boards, boards.collect(), here.collect());
+        let engines = dashboard.search_engines.iter_mut();
+        let engines = engines.map(|engine| Named::new(&engine.id, None, &mut engine.name));
+        let here = present.search_engines.iter();
+        let here = here.map(|(_, key, _)| (None, key.clone()));
+        renaming.rename(
+            Kind::SearchEngine,
+            &mut all.engines,
+            engines.collect(),
+            here.collect(),
+        );
+        let shorts = dashboard.search_engines.iter_mut();
+        let shorts = shorts.map(|engine| Named {
+            most: MOST_OF_A_SHORT,
+            ..Named::new(&engine.id, None, &mut engine.short)
+        });
+        let here = present.search_engines.iter();
+        let here = here.map(|(_, _, key)| (None, key.clone()));
+        all.engines.taken = std::mem::take(&mut all.shorts);
+        renaming.rename(
+            Kind::SearchEngine,
+            &mut all.engines,
+            shorts.collect(),
+            here.collect(),
+        );
+    }
+
     /// Counts, and notes what collided.
     fn count(&self, dashboard: &Dashboard, report: &mut Report) {
+        let all = &self.0;
         let groups = dashboard.groups.iter().map(|group| (&group.id, &group.name));
         let text = "a group of this name is here: it keeps its permissions, and new users join it";
-        count(report, Kind::Group, &self.groups, groups, text);
+        count(report, Kind::Group, &all.groups, groups, text);
         let users = dashboard
             .users
             .iter()
             .map(|user| (&user.user.id, &user.user.name));
         let text = "a user of this name, or for the same person, is here: it keeps its password, email and \
                     preferences, and gets what belongs to Homarr's user: memberships in new groups, boards, API keys";
-        count(report, Kind::User, &self.users, users, text);
+        count(report, Kind::User, &all.users, users, text);
         let apps = dashboard.apps.iter().map(|app| (&app.id, &app.name));
         let text = "an app of this name is here: it stays as it is, and stands on Homarr's boards";
-        count(report, Kind::App, &self.apps, apps, text);
+        count(report, Kind::App, &all.apps, apps, text);
         let engines = dashboard
             .search_engines
             .iter()
             .map(|engine| (&engine.id, &engine.name));
         let text = "a search engine of this name or short is here: it stays as it is";
-        count(report, Kind::SearchEngine, &self.engines, engines, text);
+        count(report, Kind::SearchEngine, &all.engines, engines, text);
         let boards = dashboard
             .boards
             .iter()
-            .map(|(board, _)| (&board.board.id, &board.board.name));
+            .map(|board| (&board.board.id, &board.board.name));
         let text =
             "a board of this name is here: it stays as it is, and Homarr's items on it do not come along";
-        count(report, Kind::Board, &self.boards, boards, text);
+        count(report, Kind::Board, &all.boards, boards, text);
     }
 
     fn plan(&self, dashboard: Dashboard, present: &Present, report: &mut Report) -> Plan {
-        let is_new = |fates: &Fates, id: &String| fates.get(id) == Some(&Fate::New);
-        let resolve_all = |fates: &Fates, ids: Vec<String>| -> Vec<String> {
-            let mut resolved: Vec<_> = ids.iter().filter_map(|id| resolve(fates, id)).collect();
-            let mut seen = HashSet::new();
-            resolved.retain(|id| seen.insert(id.clone()));
-            resolved
-        };
+        let all = &self.0;
         let mut plan = Plan::default();
-        for user in &dashboard.users {
-            let user_is_new = is_new(&self.users, &user.user.id);
-            for group in &user.groups {
-                let ends = resolve(&self.users, &user.user.id).zip(resolve(&self.groups, group));
-                if user_is_new || is_new(&self.groups, group) {
-                    plan.memberships.extend(ends);
-                }
+        for (user, group) in &dashboard.memberships {
+            if all.users.is_new(user) || all.groups.is_new(group) {
+                let ends = all.users.resolve(user).zip(all.groups.resolve(group));
+                plan.memberships.extend(ends);
             }
         }
         plan.memberships.sort_unstable();
         plan.memberships.dedup();
-        let Dashboard {
-            groups,
-            users,
-            apps,
-            search_engines,
-            boards,
-            keys,
-            invites,
-        } = dashboard;
-        let groups = groups.into_iter().filter(|group| is_new(&self.groups, &group.id));
-        plan.new.groups = groups.collect();
-        let users = users
-            .into_iter()
-            .filter(|user| is_new(&self.users, &user.user.id));
-        let users = users.map(|mut user| {
-            for board in [&mut user.user.home_board_id, &mut user.user.mobile_home_board_id] {
-                *board = board.as_ref().and_then(|id| resolve(&self.boards, id));
-            }
-            let engine = &mut user.user.default_search_engine_id;
-            *engine = engine.as_ref().and_then(|id| resolve(&self.engines, id));
-            user
-        });
-        plan.new.users = users.collect();
-        plan.new.apps = apps
-            .into_iter()
-            .filter(|app| is_new(&self.apps, &app.id))
-            .collect();
-        let engines = search_engines.into_iter();
-        plan.new.search_engines = engines
-            .filter(|engine| is_new(&self.engines, &engine.id))
-            .collect();
-        for (mut board, mut shares) in boards {
-            if !is_new(&self.boards, &board.board.id) {
-                continue;
-            }
-            let creator = board.board.creator_id.take();
-            board.board.creator_id = creator.and_then(|id| resolve(&self.users, &id));
-            for item in &mut board.items {
-                match item {
-                    BoardItem::App { app_id } => {
-                        if let Some(id) = resolve(&self.apps, app_id) {
-                            *app_id = id;
-                        }
-                    }
-                    BoardItem::Bookmarks { app_ids } => {
-                        *app_ids = resolve_all(&self.apps, std::mem::take(app_ids));
-                    }
-                }
-            }
-            shares.users = resolve_all(&self.users, shares.users);
-            shares.groups = resolve_all(&self.groups, shares.groups);
-            plan.new.boards.push((board, shares));
+        let new = &mut plan.new;
+        *new = dashboard;
+        let (keys, invites) = (std::mem::take(&mut new.keys), std::mem::take(&mut new.invites));
+        new.memberships.clear();
+        new.groups.retain(|group| all.groups.is_new(&group.id));
+        new.apps.retain(|app| all.apps.is_new(&app.id));
+        let engines = &mut new.search_engines;
+        engines.retain(|engine| all.engines.is_new(&engine.id));
+        let resolve = |fates: &Fates, reference: &mut Option<String>| {
+            *reference = reference.take().and_then(|id| fates.resolve(&id));
+        };
+        new.users.retain(|user| all.users.is_new(&user.user.id));
+        for user in new.users.iter_mut().map(|user| &mut user.user) {
+            resolve(&all.boards, &mut user.home_board_id);
+            resolve(&all.boards, &mut user.mobile_home_board_id);
+            resolve(&all.engines, &mut user.default_search_engine_id);
+        }
+        new.boards.retain(|board| all.boards.is_new(&board.board.id));
+        for board in &mut new.boards {
+            resolve(&all.users, &mut board.board.creator_id);
+            board.change_apps(|ids| all.apps.resolve_all(&ids));
+            board.shares.users = all.users.resolve_all(&board.shares.users);
+            board.shares.groups = all.groups.resolve_all(&board.shares.groups);
         }
         for mut key in keys {
             if self.takes_secret(present, report, Kind::ApiKey, &key.id, Some(&key.user_id)) {
-                key.user_id = resolve(&self.users, &key.user_id).unwrap_or_default();
+                key.user_id = all.users.resolve(&key.user_id).unwrap_or_default();
                 plan.new.keys.push(key);
             }
         }
@@ -338,7 +186,7 @@ impl Merge {
                 &invite.id,
                 invite.creator_id.as_ref(),
             ) {
-                invite.creator_id = invite.creator_id.and_then(|id| resolve(&self.users, &id));
+                resolve(&all.users, &mut invite.creator_id);
                 plan.new.invites.push(invite);
             }
         }
@@ -347,9 +195,10 @@ impl Merge {
 
     /// Whether something of this dashboard was imported before.
     fn is_repeated(&self) -> bool {
-        [&self.users, &self.groups, &self.apps, &self.engines, &self.boards]
+        let all = &self.0;
+        [&all.users, &all.groups, &all.apps, &all.engines, &all.boards]
             .iter()
-            .any(|fates| fates.values().any(|fate| *fate == Fate::Present))
+            .any(|fates| fates.has_present())
     }
 
     /// Whether a key or an invite of this user is new.
@@ -365,7 +214,7 @@ impl Merge {
             report.count(kind).present += 1;
             return false;
         }
-        let fate = user.and_then(|user| self.users.get(user));
+        let fate = user.and_then(|user| self.0.users.of(user));
         if fate == Some(&Fate::Present) {
             let why = "its user came along with an earlier import: it was deleted or used up since";
             report.leave_out(kind, id, why);
@@ -389,6 +238,68 @@ impl Merge {
     }
 }
 
+/// A record whose name may change.
+struct Named<'a> {
+    id: &'a str,
+    provider: Option<Provider>,
+    name: &'a mut String,
+    /// The most characters of the name.
+    most: usize,
+}
+
+impl<'a> Named<'a> {
+    fn new(id: &'a str, provider: Option<Provider>, name: &'a mut String) -> Self {
+        let most = if provider.is_some() {
+            USERNAME.1
+        } else {
+            MOST_OF_A_NAME
+        };
+        Self {
+            id,
+            provider,
+            name,
+            most,
+        }
+    }
+}
+
+struct Renaming<'a> {
+    keys: &'a Keys,
+    report: &'a mut Report,
+}
+
+impl Renaming<'_> {
+    /// Gives the new records of a kind whose names are taken other ones. `here` are the keys of the names in Portico.
+    fn rename(
+        &mut self,
+        kind: Kind,
+        fates: &mut Fates,
+        records: Vec<Named<'_>>,
+        here: HashSet<(Option<Provider>, String)>,
+    ) {
+        let taken: Taken = std::mem::take(&mut fates.taken);
+        let mut used = here;
+        for record in &records {
+            if fates.is_new(record.id) && !taken.contains_key(record.id) {
+                used.insert((record.provider, names::key(self.keys, record.name)));
+            }
+        }
+        for record in records {
+            let Some(why) = taken.get(record.id) else {
+                continue;
+            };
+            let take = |key| used.insert((record.provider, key));
+            let Some(new) = names::numbered(record.name, record.most, self.keys, take) else {
+                fates.set(record.id, Fate::LeftOut(*why));
+                continue;
+            };
+            let text = format!("{why}: it is {:?} now", shown(&new));
+            self.report.note(kind, record.name, What::Collided, text);
+            *record.name = new;
+        }
+    }
+}
+
 fn count<'a>(
     report: &mut Report,
     kind: Kind,
@@ -397,13 +308,14 @@ fn count<'a>(
     collided: &str,
 ) {
     for (id, name) in records {
-        match fates.get(id) {
+        match fates.of(id) {
             Some(Fate::New) | None => report.count(kind).created += 1,
             Some(Fate::Present) => report.count(kind).present += 1,
             Some(Fate::Joined(_)) => {
                 report.count(kind).joined += 1;
                 report.note(kind, name, What::Collided, collided);
             }
+            Some(Fate::LeftOut(why)) => report.leave_out(kind, name, *why),
         }
     }
 }

@@ -72,6 +72,12 @@ pub struct Count {
     pub joined: u64,
     /// Not imported.
     pub left_out: u64,
+    /// How many notes say that a record was changed.
+    pub repaired: u64,
+    /// How many notes say that a part of a record does not come along.
+    pub lost: u64,
+    /// How many notes say that a record has the name of one that is here already.
+    pub collided: u64,
 }
 
 /// What an import does.
@@ -118,6 +124,13 @@ impl Report {
 
     /// Adds a note.
     pub fn note(&mut self, kind: Kind, name: &str, what: What, text: impl Into<String>) {
+        let count = self.count(kind);
+        match what {
+            What::Repaired => count.repaired += 1,
+            What::Lost => count.lost += 1,
+            What::Collided => count.collided += 1,
+            What::LeftOut => {}
+        }
         self.notes.push(Note {
             kind,
             name: shown(name),
@@ -148,9 +161,18 @@ impl Report {
                 (count.present, "here already"),
                 (count.joined, "joined with one of the same name"),
                 (count.left_out, "left out"),
+                (count.repaired, "with a change"),
+                (count.collided, "with a name that was taken"),
             ] {
                 if number > 0 {
                     let _ = write!(text, ", {number} {words}");
+                }
+            }
+            match count.lost {
+                0 => {}
+                1 => text.push_str(", 1 loss"),
+                number => {
+                    let _ = write!(text, ", {number} losses");
                 }
             }
             text.push('\n');

@@ -29,10 +29,7 @@ pub fn read<T>(
     columns: &[&'static str],
     mut record: impl FnMut(&Row<'_, '_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<Vec<T>> {
-    let present = foreign::check_table(connection, table)?;
-    let present = present.with_context(|| {
-        format!("the table {table} is missing, or is none that Homarr makes (virtual, a view, or computed)")
-    })?;
+    let present = columns_of(connection, table)?;
     for column in columns {
         ensure!(
             present.iter().any(|name| name == column),
@@ -58,6 +55,14 @@ pub fn read<T>(
         })?);
     }
     Ok(records)
+}
+
+/// The columns of a table that must be there.
+pub fn columns_of(connection: &Connection, table: &str) -> anyhow::Result<Vec<String>> {
+    let present = foreign::check_table(connection, table)?;
+    present.with_context(|| {
+        format!("the table {table} is missing, or is none that Homarr makes (virtual, a view, or computed)")
+    })
 }
 
 /// How many rows a table has; none if there is no such table.

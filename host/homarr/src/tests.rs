@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use portico_model::{Issue, PathSegment, Provider};
-use portico_storage::{BoardItem, ProviderSubject};
+use portico_storage::{BoardItem, ExtrasOf, ProviderSubject};
 use rusqlite::Connection;
 
 use crate::{
@@ -61,13 +61,13 @@ fn every_supported_schema_names_a_commit() {
 #[test]
 fn items_stand_in_the_order_in_which_the_widest_layout_is_read() {
     let (dashboard, _) = dashboard();
-    let (home, _) = &dashboard.boards[0];
+    let home = &dashboard.boards[0];
     let app = |id: &str| BoardItem::App { app_id: id.into() };
     let bookmarks = BoardItem::Bookmarks {
         app_ids: vec!["appnas".into(), "appjellyfin".into()],
     };
     assert_eq!(
-        home.items,
+        home.shown(),
         [app("appjellyfin"), app("appnas"), bookmarks, app("apprel")]
     );
 }
@@ -95,10 +95,19 @@ fn no_reference_leads_to_a_record_that_does_not_come_along() {
     dashboard.groups.clear();
     dashboard.drop_dangling(&mut report);
     assert!(dashboard.keys.iter().all(|key| key.user_id != "userada"));
-    assert_eq!(dashboard.boards[0].0.board.creator_id, None);
-    assert_eq!(dashboard.boards[0].0.items.len(), 3);
+    assert_eq!(dashboard.boards[0].board.creator_id, None);
+    assert_eq!(dashboard.boards[0].shown().len(), 3);
     assert_eq!(dashboard.invites[0].creator_id, None);
-    assert!(dashboard.users.iter().all(|user| user.groups.is_empty()));
+    assert!(dashboard.memberships.is_empty());
+    let lost = |kind, text: &str| {
+        let mut notes = report.notes.iter();
+        notes.any(|note| note.kind == kind && note.text.starts_with(text))
+    };
+    assert!(lost(Kind::Group, "3 memberships in this group"));
+    assert!(lost(Kind::Board, "its creator"));
+    assert!(lost(Kind::Board, "2 places of apps"));
+    assert!(lost(Kind::Board, "1 share with groups"));
+    assert!(lost(Kind::Invite, "its creator"));
 }
 
 #[test]
@@ -181,6 +190,33 @@ fn a_record_is_found_by_id_then_by_person_then_by_name() {
     );
     // Something came along before: a key that is not there was deleted since, for all that can be known.
     assert!(plan.new.keys.is_empty());
+}
+
+#[test]
+fn what_a_board_keeps_for_clients_is_bounded_and_has_the_apps_that_portico_shows() {
+    let (mut dashboard, mut report) = dashboard();
+    let home = &mut dashboard.boards[0];
+    home.change_apps(|ids| ids.into_iter().map(|id| format!("{id}-here")).collect());
+    let kept = home.extras(&mut report).unwrap();
+    assert!(kept.contains("\"appId\":\"appjellyfin-here\""), "{kept}");
+    assert!(kept.contains("[\"appnas-here\",\"appjellyfin-here\"]"), "{kept}");
+    let notes = report.notes.len();
+
+    let too_long = "x".repeat(ExtrasOf::MOST_OF_BOARD);
+    home.items[0].kept["options"]["text"] = too_long.clone().into();
+    let kept = home.extras(&mut report).unwrap();
+    assert!(
+        !kept.contains("\"clock\"") && kept.contains("appjellyfin-here"),
+        "{kept}"
+    );
+    assert!(
+        report.notes[notes].text.starts_with("2 widgets"),
+        "{:?}",
+        report.notes[notes]
+    );
+    home.sections[0]["name"] = too_long.into();
+    assert_eq!(home.extras(&mut report), None);
+    assert!(report.notes[notes + 1].text.starts_with("its grid"));
 }
 
 #[test]

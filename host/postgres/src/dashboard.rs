@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 
 use super::transaction::{BlindWrite, PostgresTransaction};
-use super::{audit, boards, credentials, extras, groups, invites, search_engines};
-use portico_model::Timestamp;
+use super::{audit, boards, credentials, extras, groups, invites, search_engines, users};
+use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
     DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, Result, SearchEngine, SecretHash,
@@ -185,6 +185,11 @@ impl DashboardTransaction for PostgresTransaction {
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let deleted = boards::delete(self.write().await?, id).await;
         self.ended(deleted).await
+    }
+
+    async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
+        let found = users::get_subject(self.read_once().await?, user_id, provider).await;
+        self.ended(found).await
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {

@@ -11,7 +11,7 @@ use super::values::{
     check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
     optional_timestamp, provider, provider_text, unexpected,
 };
-use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
 use portico_storage::names::Place;
 use portico_storage::{
@@ -247,6 +247,16 @@ pub(super) async fn insert_identity(db: &Connection, user_id: &str, subject: &Pr
         &user_id,
     ];
     run(db, sql, &values).await.map(drop)
+}
+
+pub(super) async fn get_subject(
+    db: &Connection,
+    user_id: &str,
+    provider: Provider,
+) -> Result<Option<String>> {
+    let sql = "SELECT subject FROM identity WHERE user_id = $1 AND provider = $2";
+    let values: [Value<'_>; 2] = [&user_id, &provider_text(provider)];
+    first(db, sql, &values, |row| Ok(row.try_get(0)?)).await
 }
 
 pub(super) async fn set_profile(db: &Connection, id: &str, profile: &Profile) -> Result<bool> {

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::transaction::SqliteTransaction;
-use super::{audit, boards, credentials, extras, groups, invites, search_engines};
-use portico_model::Timestamp;
+use super::{audit, boards, credentials, extras, groups, invites, search_engines, users};
+use portico_model::{Provider, Timestamp};
 use portico_storage::{
     ApiKey, AuditEntry, AuditFilter, AuditPrune, AuditRow, Board, BoardSummary, Credential, CredentialKey,
     DashboardTransaction, ExtrasOf, Group, Invite, NamedShares, NewInvite, Result, SearchEngine, SecretHash,
@@ -187,6 +187,10 @@ impl DashboardTransaction for SqliteTransaction {
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         let id = id.to_owned();
         self.write_alone(move |db| boards::delete(db, &id)).await
+    }
+
+    async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
+        self.read(|db| users::get_subject(db, user_id, provider)).await
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {

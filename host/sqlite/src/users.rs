@@ -6,7 +6,7 @@ use super::names::Names;
 use super::query::{all, exists, first, run, sized};
 use super::ranges::{Start, Table, start, total};
 use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
-use portico_model::{ColorScheme, HomeBoards, SearchPreferences, User};
+use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
 use portico_storage::names::{MAX_PLACES, Search};
 use portico_storage::{
@@ -205,6 +205,11 @@ pub(super) fn insert_identity(db: &Connection, user_id: &str, subject: &Provider
     let sql = "INSERT INTO identity (provider, subject, user_id) VALUES (?1, ?2, ?3)";
     let values = params![EnumText(subject.provider), subject.subject, user_id];
     run(db, sql, values).map(drop)
+}
+
+pub(super) fn get_subject(db: &Connection, user_id: &str, provider: Provider) -> Result<Option<String>> {
+    let sql = "SELECT subject FROM identity WHERE user_id = ?1 AND provider = ?2";
+    first(db, sql, params![user_id, EnumText(provider)], |row| row.get(0))
 }
 
 pub(super) fn set_profile(db: &Connection, id: &str, profile: &Profile) -> Result<bool> {

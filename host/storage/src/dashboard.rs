@@ -13,7 +13,7 @@ use crate::dashboard_records::{
 use crate::records::{Access, Result};
 use crate::shared::SharedRecords;
 use crate::storage::{Storage, Transaction};
-use portico_model::Timestamp;
+use portico_model::{Provider, Timestamp};
 
 /// Opens transactions on everything that Portico keeps.
 #[async_trait]
@@ -122,6 +122,9 @@ pub trait DashboardTransaction: Transaction {
     async fn share_board(&mut self, id: &str, users: &[String], groups: &[String]) -> Result<bool>;
     /// Removes a board; false if there is no such board.
     async fn delete_board(&mut self, id: &str) -> Result<bool>;
+
+    /// Who a user is at this identity provider; none if no person there has been linked to the user.
+    async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>>;
 
     /// What clients keep about a user or a board; none if they keep nothing, or if there is no such record.
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>>;

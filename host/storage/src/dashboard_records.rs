@@ -222,3 +222,10 @@ pub enum ExtrasOf {
     /// The board of this id.
     Board(Id),
 }
+
+impl ExtrasOf {
+    /// The longest text about a user, in characters.
+    pub const MOST_OF_USER: usize = 8 << 10;
+    /// The longest text about a board, in characters: a thousand items with their places.
+    pub const MOST_OF_BOARD: usize = 256 << 10;
+}

@@ -136,3 +136,127 @@ fn a_board_is_visible_to_those_who_may_view_it() {
     tell(&plain, "board.setHomeBoard", &json!({"id": id})).assert_status(200);
     assert_eq!(read(&ask(&plain, "board.getHomeBoard", &Value::Null))["id"], id);
 }
+
+#[test]
+fn items_that_portico_adds_never_have_the_id_of_one_that_a_client_has_kept() {
+    let (_server, admin, key) = with_administrator();
+    let apps: Vec<String> = ["one", "two", "three"].map(|name| admin.app(name)).into();
+    let app = |number: usize| json!({"kind": "app", "appId": apps[number]});
+    let id = admin.board_of("mixed", true, &json!([app(0)]));
+    let whole = || read(&ask(&key, "board.getBoardByName", &json!({"name": "mixed"})));
+    let before = whole();
+    // The client keeps the id that the item was given.
+    let saved = json!({"id": id, "sections": before["sections"], "items": before["items"]});
+    tell(&key, "board.saveBoard", &saved).assert_status(200);
+    let own = json!({"id": id, "name": "mixed", "isPublic": true, "items": [app(0), app(1), app(2)]});
+    admin.mutate("board.update", &own).assert_done();
+    let after = whole();
+    let ids: Vec<&str> = after["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|item| item["id"].as_str().expect("an id"))
+        .collect();
+    let different: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!((ids.len(), different.len()), (3, 3), "{ids:?}");
+    assert_eq!(after["items"][0], before["items"][0]);
+    assert_eq!(whole(), after, "reading changes nothing");
+}
+
+#[test]
+fn a_copy_of_a_board_that_cannot_be_kept_is_not_made() {
+    let (_server, admin, key) = with_administrator();
+    let app = json!({"kind": "app", "appId": admin.app("one")});
+    let apps = Value::Array(vec![app; 1000]);
+    let id = admin.board_of("large", true, &apps);
+    // Without places of their own the items take little room; a copy has a place for each in each layout.
+    let layouts: Vec<Value> = (0..20)
+        .map(|number| json!({"id": format!("layout-{number}"), "name": "L", "columnCount": 10, "breakpoint": number}))
+        .collect();
+    let kept = json!({ "layouts": layouts }).to_string();
+    admin
+        .mutate("extras.saveOfBoard", &json!({"id": id, "extras": kept}))
+        .assert_done();
+    let copy = json!({"id": id, "name": "copy"});
+    tell(&key, "board.duplicateBoard", &copy).assert_status(400);
+    let boards = read(&ask(&key, "board.getAllBoards", &Value::Null));
+    assert_eq!(boards.as_array().map(Vec::len), Some(1), "{boards}");
+}
+
+#[test]
+fn what_is_kept_is_not_replaced_by_a_client_that_has_not_read_it() {
+    let (_server, admin, _key) = with_administrator();
+    let app = admin.app("one");
+    let board = admin.board_of("kept", true, &json!([{"kind": "app", "appId": app}]));
+    for (of, id) in [("User", &admin.user_id), ("Board", &board)] {
+        let (read, save) = (format!("extras.of{of}"), format!("extras.saveOf{of}"));
+        let read = || admin.query(&read, &json!({"id": id})).data();
+        let save = |extras: &str, version: &Value| {
+            admin.mutate(&save, &json!({"id": id, "extras": extras, "version": version}))
+        };
+        let first = read();
+        save("one", &first["version"]).assert_done();
+        let second = read();
+        assert_eq!(second["extras"], "one");
+        assert_ne!(second["version"], first["version"]);
+        save("two", &first["version"]).assert_refused(409, "CONFLICT");
+        assert_eq!(read(), second);
+        save("two", &second["version"]).assert_done();
+        // Without a version it is replaced in any case.
+        admin
+            .mutate(&format!("extras.saveOf{of}"), &json!({"id": id, "extras": null}))
+            .assert_done();
+        assert_eq!(read(), first);
+    }
+    // The version of a board is also that of its items.
+    let read = || admin.query("extras.ofBoard", &json!({"id": board})).data();
+    let version = read()["version"].clone();
+    let none = json!({"id": board, "name": "kept", "isPublic": true, "items": []});
+    admin.mutate("board.update", &none).assert_done();
+    let saved = json!({"id": board, "extras": "new", "version": version, "name": "renamed"});
+    admin
+        .mutate("extras.saveOfBoard", &saved)
+        .assert_refused(409, "CONFLICT");
+    let saved = json!({
+        "id": board, "extras": "new", "version": read()["version"], "isPublic": false,
+        "items": [{"kind": "app", "appId": app}],
+    });
+    admin.mutate("extras.saveOfBoard", &saved).assert_done();
+    let whole = admin.query("board.byId", &json!({"id": board})).data();
+    assert_eq!(
+        (&whole["name"], &whole["isPublic"]),
+        (&json!("kept"), &json!(false))
+    );
+    assert_eq!(whole["items"], json!([{"kind": "app", "appId": app}]));
+    assert_eq!(read()["extras"], "new");
+}
+
+#[test]
+fn changes_of_one_board_and_one_user_at_once_are_all_kept() {
+    let (_server, admin, key) = with_administrator();
+    let id = admin.board("busy", true);
+    let preferences = ["ddgBangs", "enableRightClickOnWidgets"];
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let (key, id) = (&key, &id);
+            scope.spawn(move || {
+                let input = json!({"boardId": id, "kind": "clock", "options": {"number": number}});
+                key.post("/api/boards/items", &input).assert_status(200);
+            });
+        }
+        for name in preferences {
+            let key = &key;
+            scope.spawn(move || {
+                key.patch("/api/users/preferences", &json!({ name: false }))
+                    .assert_status(200);
+            });
+        }
+    });
+    let whole = read(&ask(&key, "board.getBoardByName", &json!({"name": "busy"})));
+    assert_eq!(whole["items"].as_array().map(Vec::len), Some(8), "{whole}");
+    let own = read(&ask(&key, "user.getById", &json!({"userId": admin.user_id})));
+    assert_eq!(
+        preferences.map(|name| own[name].clone()),
+        [false, false].map(Value::from)
+    );
+}

@@ -129,3 +129,38 @@ fn users_to_choose_from_have_emails_for_administrators_only() {
     });
     tell(&admin, "user.register", &register).assert_status(400);
 }
+
+#[test]
+fn an_answer_that_would_be_too_large_is_refused_and_a_group_of_such_users_is_answered_in_part() {
+    const USERS: usize = 25;
+    let (_server, admin, key) = with_administrator();
+    let image = format!("data:image/png;base64,{}", "iVBORw0KGgoA".repeat(29_000));
+    for number in 0..USERS {
+        let user = json!({
+            "name": format!("member-{number}"), "provider": "ldap", "email": "m@example.org", "image": image,
+            "groups": ["family"],
+        });
+        let document = json!({"groups": [{"name": "family", "permissions": []}], "users": [user]});
+        admin.mutate("state.apply", &document).assert_status(200);
+    }
+    let refused = ask(&key, "user.selectable", &Value::Null);
+    refused.assert_status(413);
+    let message = refused.json()["error"]["json"]["message"].clone();
+    assert!(
+        message.as_str().expect("a message").contains("8 MiB"),
+        "{message}"
+    );
+
+    let groups = admin.query("group.getAll", &Value::Null).data();
+    let mut groups = groups.as_array().expect("groups").iter();
+    let family = groups.find(|group| group["name"] == "family").expect("the group");
+    let group = read(&ask(&key, "group.getById", &json!({"id": family["id"]})));
+    let members = group["members"].as_array().expect("members");
+    assert_eq!(members.len(), USERS);
+    assert!(members.iter().all(|member| member["email"] == "m@example.org"));
+    let images = members
+        .iter()
+        .filter(|member| member["image"].is_string())
+        .count();
+    assert!((1..USERS).contains(&images), "{images}");
+}

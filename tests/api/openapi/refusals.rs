@@ -101,6 +101,16 @@ fn every_documented_refusal_can_be_produced() {
         ("session.delete", 404, by_id.clone()),
         ("invite.deleteInvite", 404, by_id.clone()),
         ("extras.saveOfUser", 404, json!({"id": MISSING, "extras": null})),
+        (
+            "extras.saveOfUser",
+            409,
+            json!({"id": root, "extras": null, "version": "of another state"}),
+        ),
+        (
+            "extras.saveOfBoard",
+            409,
+            json!({"id": board, "extras": null, "name": "another board"}),
+        ),
         ("extras.ofUser", 404, by_id.clone()),
         ("extras.ofBoard", 404, by_id.clone()),
         ("extras.saveOfBoard", 404, json!({"id": MISSING, "extras": null})),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, RwLock};
 
 use async_trait::async_trait;
-use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
+use portico_model::{App, ColorScheme, HomeBoards, Provider, SearchPreferences, Timestamp, User};
 use portico_storage::*;
 
 /// Which calls fail, counted from 1 since the test last set a plan.
@@ -210,6 +210,7 @@ ask_first! {
     get_named_shares(id: &str) -> Option<NamedShares>;
     share_board(id: &str, users: &[String], groups: &[String]) -> bool;
     delete_board(id: &str) -> bool;
+    get_subject(user_id: &str, provider: Provider) -> Option<String>;
     get_extras(of: &ExtrasOf) -> Option<String>;
     set_extras(of: &ExtrasOf, extras: Option<&str>) -> bool;
     insert_search_engine(engine: &SearchEngine, name_key: &str, short_key: &str) -> bool;

@@ -78,6 +78,8 @@ fn everything_that_does_not_come_along_as_it_was_has_a_line() {
         lines.join("\n")
     );
 
+    assert_eq!(report["counts"]["board"]["lost"], 11, "{}", report["counts"]);
+    assert_eq!(report["counts"]["app"]["repaired"], 3);
     let left_out = |kind: &str| report["counts"][kind]["leftOut"].clone();
     let kinds = [
         "group",
@@ -146,6 +148,54 @@ fn people_sign_in_with_their_old_passwords_and_keep_their_preferences() {
         )
         .expect("an identity");
     assert_eq!(subject, format!("{ISSUER} subject-of-carol"));
+}
+
+/// What a client of Homarr reads of a query's answer.
+fn asked(client: &dyn Client, procedure: &str, input: &Value) -> Value {
+    let input = escape(&json!({ "json": input }).to_string());
+    let answer = client.get(&format!("/api/trpc/{procedure}?input={input}"));
+    answer.assert_status(200).json()["result"]["data"]["json"].clone()
+}
+
+#[test]
+fn clients_of_homarr_find_boards_and_preferences_as_they_were() {
+    let place = Place::new();
+    let server = server_with_everything(&place, Builder::default().argument("--compat-homarr"));
+    let script = server.key(&key("0a1b2c3d", 3)).in_api_key_header();
+    let home = || asked(&script, "board.getBoardByName", &json!({"name": "home"}));
+    let mut found = home();
+    assert_eq!(found["creator"].take()["name"], "ada");
+    let mut expected: Value = serde_json::from_str(&fixture("home.json")).expect("a board");
+    expected["creator"] = Value::Null;
+    assert_eq!(found, expected);
+    // It is in the form in which clients save.
+    let saved = json!({"id": "boardhome", "sections": found["sections"], "items": found["items"]});
+    script
+        .post("/api/trpc/board.saveBoard", &json!({ "json": saved }))
+        .assert_status(200);
+    assert_eq!(home()["items"], expected["items"]);
+    assert_eq!(home()["layouts"], expected["layouts"]);
+    let lab = asked(&script, "board.getBoardByName", &json!({"name": "Lab"}));
+    assert_eq!(lab["items"].as_array().map(Vec::len), Some(1), "{lab}");
+    assert_eq!(lab["items"][0]["layouts"][0]["sectionId"], "sectionlab");
+
+    for (id, expected) in [
+        ("userada", [false, false, false, true]),
+        ("userbob", [true, true, false, false]),
+    ] {
+        let user = asked(&script, "user.getById", &json!({ "userId": id }));
+        let kept = [
+            "ddgBangs",
+            "enableRightClickOnWidgets",
+            "completedManageTour",
+            "completedBoardTour",
+        ];
+        assert_eq!(
+            kept.map(|key| user[key].clone()),
+            expected.map(Value::from),
+            "{id}"
+        );
+    }
 }
 
 #[test]

@@ -129,6 +129,190 @@ fn what_was_deleted_in_portico_since_an_import_does_not_come_back_as_a_right() {
     assert_eq!(again["counts"]["apiKey"]["leftOut"], 3);
 }
 
+/// The notes about names that are taken: kind and name.
+fn collided(report: &Value) -> Vec<(&str, &str)> {
+    let notes = report["notes"].as_array().expect("notes").iter();
+    let notes = notes.filter(|note| note["what"] == "collided");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned().leak() as &str;
+    notes
+        .map(|note| (text(&note["kind"]), text(&note["name"])))
+        .collect()
+}
+
+#[test]
+fn records_that_were_renamed_since_an_import_keep_their_names_and_new_ones_get_others() {
+    let place = Place::new();
+    let mut server = Builder::default().start();
+    server.stop();
+    let (file, data) = (place.everything(), server.data());
+    report(&file, &data, &[]);
+    server.start_again();
+    let ada = server.sign_in("ada", OLD_PASSWORD);
+    let engine = |id: &str, name: &str, short: &str| {
+        let input = json!({
+            "id": id, "name": name, "short": short, "urlTemplate": "https://example.org/?q=%s",
+            "iconUrl": "/icon.svg", "description": null,
+        });
+        ada.mutate("searchEngine.update", &input).assert_done();
+    };
+    let board = |id: &str, name: &str| {
+        let input = json!({"id": id, "name": name, "isPublic": false, "items": []});
+        ada.mutate("board.update", &input).assert_done();
+    };
+    ada.mutate("group.rename", &json!({"groupId": "groupfamily", "name": "Kin"}))
+        .assert_done();
+    ada.mutate("user.editProfile", &json!({"id": "userbob", "name": "robert"}))
+        .assert_done();
+    engine("enginewiki", "Pedia", "p");
+    // Two boards swap their names.
+    board("boardlab", "between");
+    board("boardhome", "Lab");
+    board("boardlab", "Home");
+    server.stop();
+    let renamed = export(&data);
+    let again = report(&file, &data, &[]);
+    assert_eq!(created(&again), [0; 7]);
+    assert_eq!(export(&data), renamed, "the swapped names stay");
+
+    // In Homarr there are records by now with the new names, and with the old ones.
+    let db = rusqlite::Connection::open(&file).expect("Homarr's database");
+    db.execute_batch(
+        "INSERT INTO \"group\" (id, name, position) VALUES ('groupkin', 'kin', 3);
+        UPDATE \"group\" SET name = 'Clan' WHERE id = 'groupfamily';
+        INSERT INTO \"group\" (id, name, position) VALUES ('groupnew', 'Family', 4);
+        INSERT INTO \"user\" (id, name, provider) VALUES ('userrobert', 'Robert', 'credentials');
+        UPDATE \"user\" SET name = 'bobby' WHERE id = 'userbob';
+        INSERT INTO \"user\" (id, name, provider) VALUES ('usernewbob', 'bob', 'credentials');
+        UPDATE \"search_engine\" SET short = 'wp' WHERE id = 'enginewiki';
+        INSERT INTO \"search_engine\" (id, icon_url, name, short, url_template) VALUES
+            ('enginepedia', '/p.svg', 'PEDIA', 'x', 'https://example.org/?q=%s'),
+            ('engineshort', '/p.svg', 'Shorty', 'P', 'https://example.org/?q=%s'),
+            ('enginefreed', '/p.svg', 'Freed', 'w', 'https://example.org/?q=%s');
+        UPDATE \"board\" SET name = 'Elsewhere' WHERE id = 'boardlab';
+        INSERT INTO \"board\" (id, name) VALUES ('boardnew', 'lab');
+        INSERT INTO \"app\" (id, name, icon_url) VALUES ('appnew', 'NAS', '/nas.svg');",
+    )
+    .expect("more records");
+    drop(db);
+    let dry = report(&file, &data, &["--dry-run"]);
+    let second = report(&file, &data, &[]);
+    assert_eq!(dry["notes"], second["notes"]);
+    assert_eq!(created(&second), [2, 2, 1, 3, 1, 0, 0]);
+    assert_eq!(
+        collided(&second),
+        [
+            ("group", "kin"),
+            ("user", "robert"),
+            ("board", "lab"),
+            ("searchEngine", "PEDIA"),
+            ("searchEngine", "P"),
+        ]
+    );
+    let after = export(&data);
+    for (list, names) in [
+        ("groups", &["Kin", "kin-2", "Family"][..]),
+        ("users", &["robert", "robert-2", "bob"]),
+        ("boards", &["Home", "Lab", "lab-2"]),
+        ("searchEngines", &["Pedia", "PEDIA-2", "Shorty", "Freed"]),
+    ] {
+        for name in names {
+            named(&after[list], name);
+        }
+    }
+    assert_eq!(named(&after["searchEngines"], "Shorty")["short"], "P-2");
+    assert_eq!(named(&after["searchEngines"], "Freed")["short"], "w");
+    let third = report(&file, &data, &[]);
+    assert_eq!(created(&third), [0; 7]);
+    assert_eq!(export(&data), after);
+}
+
+#[test]
+fn a_name_that_the_import_made_is_not_taken_for_somebody_else_s() {
+    let place = Place::new();
+    let mut server = Builder::default().start();
+    let root = portico_tests::administrator(&server);
+    let document = json!({"users": [
+        {"name": "ada-2", "provider": "credentials"}, {"name": "bo-user", "provider": "credentials"},
+    ]});
+    root.mutate("state.apply", &document).assert_status(200);
+    server.stop();
+    let (file, data) = (place.everything(), server.data());
+    let first = report(&file, &data, &[]);
+    assert_eq!(created(&first)[1], 7, "{first}");
+    let after = export(&data);
+    for name in ["ada", "ada-2", "ada-2-2", "bo-user", "bo-user-2"] {
+        named(&after["users"], name);
+    }
+    assert_eq!(created(&report(&file, &data, &[])), [0; 7]);
+    assert_eq!(export(&data), after);
+}
+
+#[test]
+fn a_user_is_never_taken_for_another_person_at_an_issuer() {
+    let issuer = "https://id.example";
+    let place = Place::new();
+    let mut server = Builder::default().start();
+    let root = portico_tests::administrator(&server);
+    let document =
+        json!({"users": [{"name": "carol", "provider": "oidc"}, {"name": "dave", "provider": "ldap"}]});
+    root.mutate("state.apply", &document).assert_status(200);
+    let users = root.query("user.getAll", &Value::Null).data();
+    let here = named(&users, "carol")["id"].as_str().expect("an id").to_owned();
+    server.stop();
+    let data = server.data();
+    let identities = || -> Vec<(String, String)> {
+        let db = rusqlite::Connection::open(data.join("portico.db")).expect("the database");
+        let sql = "SELECT user_id, subject FROM identity ORDER BY subject";
+        let mut statement = db.prepare(sql).expect("a statement");
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("rows");
+        rows.collect::<Result<_, _>>().expect("identities")
+    };
+    let db = rusqlite::Connection::open(data.join("portico.db")).expect("the database");
+    let sql = "INSERT INTO identity (provider, subject, user_id) VALUES ('oidc', ?1, ?2)";
+    db.execute(sql, (format!("{issuer} another-person"), &here))
+        .expect("an identity");
+    drop(db);
+
+    // Without an issuer it is not known who Homarr's carol is.
+    let file = place.everything();
+    let first = report(&file, &data, &[]);
+    let notes = first["notes"].as_array().expect("notes");
+    let is_about =
+        |note: &&Value| note["kind"] == "user" && note["name"] == "carol" && note["what"] == "leftOut";
+    let note = notes.iter().find(is_about).expect("a note about carol");
+    assert!(
+        note["text"].as_str().expect("a text").contains("--oidc-issuer"),
+        "{note}"
+    );
+    assert_eq!(
+        first["counts"]["user"]["joined"], 1,
+        "a user without a person is found by name"
+    );
+    let left = export(&data);
+    assert_eq!(named(&left["groups"], "Family")["name"], "Family");
+    assert_eq!(created(&report(&file, &data, &[])), [0; 7]);
+    assert_eq!(export(&data), left);
+
+    // With it, carol is another person, and gets a name of her own.
+    let second = report(&file, &data, &["--oidc-issuer", issuer]);
+    assert_eq!(created(&second)[1], 1, "{second}");
+    assert!(collided(&second).contains(&("user", "carol")));
+    let after = export(&data);
+    assert_eq!(named(&after["users"], "carol")["groups"], json!([]));
+    assert_eq!(named(&after["users"], "carol-2")["groups"], json!(["Family"]));
+    assert_eq!(
+        identities(),
+        [
+            (here, format!("{issuer} another-person")),
+            ("usercarol".to_owned(), format!("{issuer} subject-of-carol")),
+        ]
+    );
+    assert_eq!(created(&report(&file, &data, &["--oidc-issuer", issuer])), [0; 7]);
+    assert_eq!(export(&data), after);
+}
+
 #[test]
 fn a_data_directory_that_a_server_uses_is_not_imported_into() {
     let place = Place::new();

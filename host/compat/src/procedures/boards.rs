@@ -1,14 +1,17 @@
 //! Boards, by the names of Homarr.
 //!
 //! Portico's board says which apps it has, and in what order. Sections, layouts, places, looks and other items
-//! are kept beside it ([`View`](super::view::View)).
+//! are kept beside it ([`View`](super::view::View)). Both are saved in one change.
 
+use portico_extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS};
 use portico_model::error::Code;
 use serde_json::{Value, json};
 
 use super::{
-    Procedure, boolean, extras, mutation, query, text,
-    view::{SETTINGS, View},
+    Procedure, boolean,
+    extras::{self, Attempts},
+    mutation, query, text,
+    view::View,
 };
 use crate::{
     caller::Caller,
@@ -94,9 +97,9 @@ async fn all(caller: &Caller) -> Outcome {
     for board in &mut boards {
         let mut logo = Value::Null;
         if looks_up && let Some(id) = board["id"].as_str() {
-            let kept = extras::of_board(caller, id).await?;
+            let kept = extras::of_board(caller, id).await?.extras;
             logo = kept
-                .get("settings")
+                .get(SETTINGS)
                 .map_or(Value::Null, |settings| settings["logoImageUrl"].clone());
         }
         let is = |key: &str| own.as_ref().is_some_and(|own| own[key] == board["id"]);
@@ -157,7 +160,7 @@ async fn create(caller: &Caller, input: Value) -> Outcome {
     let created = caller.mutate("board.create", board).await?.value();
     let id = text(&created, "id")?;
     let view = View::empty(id, columns);
-    extras::save_of_board(caller, id, view.extras).await?;
+    extras::save_of_board(caller, id, &view.extras).await?;
     Ok(json!({ "id": id, "boardId": id }).into())
 }
 
@@ -169,89 +172,107 @@ async fn duplicate(caller: &Caller, input: Value) -> Outcome {
         "isPublic": view.board["isPublic"],
         "items": view.board["items"],
     });
+    let mut copy = view.extras.clone();
+    copy.insert(LAYOUTS.into(), view.layouts().into());
+    copy.insert(SECTIONS.into(), view.sections().into());
+    copy.insert(ITEMS.into(), view.items().into());
+    extras::check_size(&copy)?;
     let created = caller.mutate("board.create", board).await?.value();
     let id = text(&created, "id")?;
-    let mut copy = view.extras.clone();
-    copy.insert("layouts".into(), view.layouts().into());
-    copy.insert("sections".into(), view.sections().into());
-    copy.insert("items".into(), view.items().into());
-    extras::save_of_board(caller, id, copy).await?;
+    extras::save_of_board(caller, id, &copy).await?;
     Ok(json!({ "id": id, "boardId": id }).into())
 }
 
 /// `{id, name}`
 async fn rename(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
-    let mut board = board(caller, text(&input, "id")?).await?;
-    board["name"] = input["name"].clone();
-    caller.mutate("board.update", board).await
+    change(caller, text(&input, "id")?, |view| {
+        view.board["name"] = input["name"].clone();
+        Ok(())
+    })
+    .await?;
+    Ok(Output::nothing())
 }
 
 /// `{id, visibility: "public" | "private"}`
 async fn change_visibility(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
     let is_public = match text(&input, "visibility")? {
         "public" => true,
         "private" => false,
         _ => return Err(Failure::bad_input("visibility", "must be public or private")),
     };
-    let mut board = board(caller, text(&input, "id")?).await?;
-    board["isPublic"] = is_public.into();
-    caller.mutate("board.update", board).await
+    change(caller, text(&input, "id")?, |view| {
+        view.board["isPublic"] = is_public.into();
+        Ok(())
+    })
+    .await?;
+    Ok(Output::nothing())
 }
 
 async fn board(caller: &Caller, id: &str) -> Result<Value, Failure> {
     Ok(caller.query("board.byId", json!({ "id": id })).await?.value())
 }
 
-/// `{id, sections, items}`
-async fn save(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
-    let mut view = View::load(caller, text(&input, "id")?).await?;
-    view.replace(&input)?;
-    store(caller, view).await?;
-    Ok(Output::nothing())
+/// Changes a board with what is kept beside it, and saves both at once: from what is stored, also if that changes
+/// meanwhile. Answers what the change answered.
+async fn change<T: Send>(
+    caller: &Caller,
+    id: &str,
+    mut make: impl FnMut(&mut View) -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    let _turn = caller.compat.changes.lock().await;
+    let mut attempts = Attempts::default();
+    loop {
+        let mut view = View::load(caller, id).await?;
+        attempts.begin(&view.version)?;
+        let made = make(&mut view)?;
+        extras::check_size(&view.extras)?;
+        let saved = json!({
+            "id": id,
+            "extras": portico_extras::text(&view.extras),
+            "version": view.version,
+            "name": view.board["name"],
+            "isPublic": view.board["isPublic"],
+            "items": view.board["items"],
+        });
+        match caller.mutate("extras.saveOfBoard", saved).await {
+            Ok(_) => return Ok(made),
+            Err(failure) => attempts.failed(failure)?,
+        }
+    }
 }
 
-/// Stores a board with what is kept beside it.
-async fn store(caller: &Caller, view: View) -> Result<(), Failure> {
-    extras::check_size(&view.extras)?;
-    let id = text(&view.board, "id")?.to_owned();
-    caller.mutate("board.update", view.board).await?;
-    extras::save_of_board(caller, &id, view.extras).await
+/// `{id, sections, items}`
+async fn save(caller: &Caller, input: Value) -> Outcome {
+    change(caller, text(&input, "id")?, |view| view.replace(&input)).await?;
+    Ok(Output::nothing())
 }
 
 /// `{id, layouts: [{id, name, columnCount, breakpoint}]}`
 async fn save_layouts(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
-    let mut view = View::load(caller, text(&input, "id")?).await?;
-    view.replace_layouts(&input)?;
-    store(caller, view).await?;
+    change(caller, text(&input, "id")?, |view| view.replace_layouts(&input)).await?;
     Ok(Output::nothing())
 }
 
 /// `{id, …}` with the settings that change.
 async fn save_settings(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
-    let mut view = View::load(caller, text(&input, "id")?).await?;
-    let mut settings = view.settings();
-    for (key, _) in &*SETTINGS {
-        if let Some(value) = input.get(key) {
-            settings.insert((*key).to_owned(), value.clone());
+    change(caller, text(&input, "id")?, |view| {
+        let mut settings = view.settings();
+        for (key, _) in &*LOOKS {
+            if let Some(value) = input.get(key) {
+                settings.insert((*key).to_owned(), value.clone());
+            }
         }
-    }
-    view.extras.insert("settings".into(), settings.into());
-    extras::check_size(&view.extras)?;
-    extras::save_of_board(caller, text(&input, "id")?, view.extras).await?;
+        view.extras.insert(SETTINGS.into(), settings.into());
+        Ok(())
+    })
+    .await?;
     Ok(Output::nothing())
 }
 
 /// `{boardId, kind, options?, integrationIds?}` -> `{itemId}`, at the next free place.
 async fn add_item(caller: &Caller, input: Value) -> Outcome {
-    let _turn = caller.compat.boards.lock().await;
-    let mut view = View::load(caller, text(&input, "boardId")?).await?;
-    let id = view.add(text(&input, "kind")?, &input)?;
-    store(caller, view).await?;
+    let kind = text(&input, "kind")?;
+    let id = change(caller, text(&input, "boardId")?, |view| view.add(kind, &input)).await?;
     Ok(json!({ "itemId": id }).into())
 }
 

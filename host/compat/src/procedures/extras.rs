@@ -1,15 +1,27 @@
-//! What this crate keeps about users and boards, beside Portico's own fields: a JSON object for each.
+//! What this crate keeps about users and boards, beside Portico's own fields: a JSON object for each
+//! ([`portico_extras`]).
+//!
+//! Invariant: a change replaces nothing that it has not read. If something else is stored by the time it is saved, as
+//! another client or another host has changed it, Portico refuses, and the change is made again from what is
+//! stored then.
 
 use portico_model::error::Code;
+use portico_storage::ExtrasOf;
 use serde_json::{Map, Value, json};
 
 use crate::{caller::Caller, outcome::Failure};
 
-/// The longest text that Portico keeps about a board, in characters.
-const MOST: usize = 256 << 10;
+/// How often a change is made again. Changes at one host wait for each other, so each time another host was faster.
+const MOST_ATTEMPTS: usize = 16;
+
+/// What is kept about a record, and which state of it that is.
+pub(super) struct Kept {
+    pub extras: Map<String, Value>,
+    pub version: Value,
+}
 
 /// What is kept about a user.
-pub(super) async fn of_user(caller: &Caller, id: &str) -> Result<Map<String, Value>, Failure> {
+pub(super) async fn of_user(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofUser", id).await
 }
 
@@ -19,59 +31,113 @@ pub(super) async fn change_of_user(
     id: &str,
     changes: Map<String, Value>,
 ) -> Result<(), Failure> {
-    let mut extras = of_user(caller, id).await?;
-    extras.extend(changes);
-    write(caller, "extras.saveOfUser", id, extras).await
+    let _turn = caller.compat.changes.lock().await;
+    let mut attempts = Attempts::default();
+    loop {
+        let mut kept = of_user(caller, id).await?;
+        attempts.begin(&kept.version)?;
+        kept.extras.extend(changes.clone());
+        let extras = portico_extras::text(&kept.extras);
+        let input = json!({ "id": id, "extras": extras, "version": kept.version });
+        match caller.mutate("extras.saveOfUser", input).await {
+            Ok(_) => return Ok(()),
+            Err(failure) => attempts.failed(failure)?,
+        }
+    }
 }
 
 /// What is kept about a board.
-pub(super) async fn of_board(caller: &Caller, id: &str) -> Result<Map<String, Value>, Failure> {
+pub(super) async fn of_board(caller: &Caller, id: &str) -> Result<Kept, Failure> {
     read(caller, "extras.ofBoard", id).await
 }
 
-/// Replaces what is kept about a board.
+/// Replaces what is kept about a new board.
 pub(super) async fn save_of_board(
     caller: &Caller,
     id: &str,
-    extras: Map<String, Value>,
+    extras: &Map<String, Value>,
 ) -> Result<(), Failure> {
-    write(caller, "extras.saveOfBoard", id, extras).await
+    let input = json!({ "id": id, "extras": portico_extras::text(extras) });
+    caller.mutate("extras.saveOfBoard", input).await.map(drop)
 }
 
 /// Refuses what is too much to be kept about a board.
 pub(super) fn check_size(extras: &Map<String, Value>) -> Result<(), Failure> {
-    let length = json!(extras).to_string().chars().count();
-    if length > MOST {
-        let message = format!("The board takes {length} characters as JSON, and at most {MOST} are kept");
+    let most = ExtrasOf::MOST_OF_BOARD;
+    let length = portico_extras::text(extras).chars().count();
+    if length > most {
+        let message = format!("The board takes {length} characters as JSON, and at most {most} are kept");
         return Err(Failure::new(Code::BadRequest, message));
     }
     Ok(())
 }
 
-async fn read(caller: &Caller, procedure: &str, id: &str) -> Result<Map<String, Value>, Failure> {
-    let kept = caller.query(procedure, json!({ "id": id })).await?.value();
-    let text = kept["extras"].as_str().unwrap_or("{}");
-    // Another client may have kept something else there.
-    Ok(serde_json::from_str(text).unwrap_or_default())
+async fn read(caller: &Caller, procedure: &str, id: &str) -> Result<Kept, Failure> {
+    let mut kept = caller.query(procedure, json!({ "id": id })).await?.value();
+    Ok(Kept {
+        extras: portico_extras::read(kept["extras"].as_str().unwrap_or_default()),
+        version: kept["version"].take(),
+    })
 }
 
-async fn write(
-    caller: &Caller,
-    procedure: &str,
-    id: &str,
-    extras: Map<String, Value>,
-) -> Result<(), Failure> {
-    // JSON may hold these as they are, and Portico takes no text with them.
-    let is_plain = |letter: char| !('\u{7f}'..='\u{9f}').contains(&letter);
-    let mut text = String::new();
-    for letter in Value::Object(extras).to_string().chars() {
-        if is_plain(letter) {
-            text.push(letter);
-        } else {
-            text.push_str(&format!("\\u{:04x}", u32::from(letter)));
+/// The attempts at one change.
+#[derive(Default)]
+pub(super) struct Attempts {
+    begun: usize,
+    /// The refusal of the last one, and the version that it was made from.
+    refused: Option<Failure>,
+    version: Value,
+}
+
+impl Attempts {
+    /// Begins an attempt from this version. Ends with the last refusal if that was about something else than the
+    /// version, or after too many attempts.
+    pub fn begin(&mut self, version: &Value) -> Result<(), Failure> {
+        let is_same = self.version == *version;
+        if let Some(refused) = self.refused.take()
+            && (is_same || self.begun == MOST_ATTEMPTS)
+        {
+            return Err(refused);
         }
+        self.begun += 1;
+        self.version = version.clone();
+        Ok(())
     }
-    let extras = text;
-    let input = json!({ "id": id, "extras": extras });
-    caller.mutate(procedure, input).await.map(drop)
+
+    /// Says whether there is another attempt after this refusal.
+    pub fn failed(&mut self, refused: Failure) -> Result<(), Failure> {
+        if refused.status() != Code::Conflict.http_status() {
+            return Err(refused);
+        }
+        self.refused = Some(refused);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conflict() -> Failure {
+        Failure::new(Code::Conflict, "changed")
+    }
+
+    #[test]
+    fn an_attempt_follows_if_another_version_is_there_by_now() {
+        let mut attempts = Attempts::default();
+        for number in 0..MOST_ATTEMPTS {
+            attempts.begin(&json!(number)).unwrap();
+            attempts.failed(conflict()).unwrap();
+        }
+        assert!(attempts.begin(&json!("another")).is_err(), "it ends");
+    }
+
+    #[test]
+    fn a_refusal_for_another_reason_ends_the_attempts() {
+        let mut attempts = Attempts::default();
+        attempts.begin(&json!("one")).unwrap();
+        attempts.failed(conflict()).unwrap();
+        assert!(attempts.begin(&json!("one")).is_err());
+        assert!(attempts.failed(Failure::not_found("Board")).is_err());
+    }
 }

@@ -1,16 +1,19 @@
 //! Small procedures whose inputs or answers Homarr has in another form.
 
+use portico_model::error::Code;
 use serde_json::{Value, json};
 
 use super::{Procedure, mutation, query, text};
 use crate::{
-    caller::Caller,
+    caller::{Caller, LARGEST_ANSWER},
     href,
     outcome::{Failure, Outcome, Output},
 };
 
 /// The most icons that Portico answers at once.
 const MOST_ICONS: u64 = 100;
+/// The members of a group whose email and image are looked up, each with a call.
+const MOST_MEMBERS: usize = 100;
 
 pub(super) static PROCEDURES: &[Procedure] = &[
     query("app.getPaginated", |caller, input| {
@@ -67,18 +70,31 @@ async fn write_app(caller: &Caller, mut input: Value, procedure: &str) -> Outcom
     caller.mutate(procedure, input).await
 }
 
-/// `{id}` -> the group, with the emails and images of its members.
+/// `{id}` -> the group, with the emails and images of its members, as far as they are few.
 async fn group(caller: &Caller, input: Value) -> Outcome {
     let id = text(&input, "id")?;
     let groups = caller.query_all("group.getAll").await?.value();
     let mut groups = groups.as_array().into_iter().flatten();
     let group = groups.find(|group| group["id"] == id);
     let mut group = group.ok_or_else(|| Failure::not_found("Group"))?.clone();
-    let users = caller.query_all("user.getAll").await?.value();
-    let users = users.as_array().map(Vec::as_slice).unwrap_or_default();
-    for member in group["members"].as_array_mut().into_iter().flatten() {
-        if let Some(user) = users.iter().find(|user| user["id"] == member["id"]) {
-            member["email"] = user["email"].clone();
+    let mut room = LARGEST_ANSWER;
+    for (number, member) in group["members"].as_array_mut().into_iter().flatten().enumerate() {
+        member["email"] = Value::Null;
+        member["image"] = Value::Null;
+        if number >= MOST_MEMBERS {
+            continue;
+        }
+        let asked = json!({ "userId": member["id"] });
+        let user = match caller.query("user.getById", asked).await {
+            Ok(user) => user.value(),
+            // Deleted meanwhile.
+            Err(failure) if failure.status() == Code::NotFound.http_status() => continue,
+            Err(failure) => return Err(failure),
+        };
+        member["email"] = user["email"].clone();
+        let size = user["image"].as_str().map_or(0, str::len);
+        if let Some(left) = room.checked_sub(size) {
+            room = left;
             member["image"] = user["image"].clone();
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use portico_extras::PREFERENCES;
 use portico_model::error::Code;
 use serde_json::{Map, Value, json};
 
@@ -10,16 +11,6 @@ use crate::{
     caller::Caller,
     outcome::{Failure, Outcome, Output},
 };
-
-/// The preferences that Portico only keeps, with their defaults.
-const KEPT: [(&str, Value); 6] = [
-    ("ddgBangs", Value::Bool(true)),
-    ("enableRightClickOnWidgets", Value::Bool(true)),
-    ("completedManageTour", Value::Bool(false)),
-    ("completedBoardTour", Value::Bool(false)),
-    ("byteUnitSystem", Value::Null),
-    ("headerPreferences", Value::Null),
-];
 
 pub(super) static PROCEDURES: &[Procedure] = &[
     query("user.getById", |caller, input| Box::pin(by_id(caller, input))).instead(),
@@ -52,7 +43,7 @@ pub(super) static PROCEDURES: &[Procedure] = &[
 
 /// The value of a key that is only kept.
 fn kept(extras: &Map<String, Value>, key: &str) -> Value {
-    let default = KEPT.iter().find(|(name, _)| *name == key);
+    let default = PREFERENCES.iter().find(|(name, _)| *name == key);
     let default = default.map(|(_, default)| default.clone()).unwrap_or_default();
     extras.get(key).cloned().unwrap_or(default)
 }
@@ -60,9 +51,9 @@ fn kept(extras: &Map<String, Value>, key: &str) -> Value {
 /// `{userId}` -> Portico's fields and those that are only kept.
 async fn by_id(caller: &Caller, input: Value) -> Outcome {
     let mut user = caller.query("user.getById", input.clone()).await?;
-    let extras = extras::of_user(caller, text(&input, "userId")?).await?;
+    let extras = extras::of_user(caller, text(&input, "userId")?).await?.extras;
     if let Some(json) = &mut user.json {
-        for (key, _) in &KEPT[..4] {
+        for (key, _) in &PREFERENCES[..4] {
             json[key] = kept(&extras, key);
         }
     }
@@ -131,7 +122,7 @@ async fn preferences(caller: &Caller, input: Value) -> Outcome {
         .query("user.getById", json!({ "userId": id }))
         .await?
         .value();
-    let extras = extras::of_user(caller, &id).await?;
+    let extras = extras::of_user(caller, &id).await?.extras;
     let mut preferences = json!({ "userId": id });
     for key in [
         "firstDayOfWeek",
@@ -212,7 +203,7 @@ async fn change_preferences(caller: &Caller, input: Value) -> Outcome {
     }
     let kept: Map<_, _> = changes
         .iter()
-        .filter(|(key, _)| KEPT.iter().any(|(name, _)| name == key))
+        .filter(|(key, _)| PREFERENCES.iter().any(|(name, _)| name == key))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     if !kept.is_empty() {
@@ -242,7 +233,7 @@ async fn change_kept(caller: &Caller, input: Value, key: &'static str) -> Outcom
 }
 
 async fn tour_status(caller: &Caller) -> Outcome {
-    let extras = extras::of_user(caller, caller.user_id().await?).await?;
+    let extras = extras::of_user(caller, caller.user_id().await?).await?.extras;
     let tours = ["completedManageTour", "completedBoardTour"];
     let status: Map<_, _> = tours
         .map(|key| (key.to_owned(), kept(&extras, key)))

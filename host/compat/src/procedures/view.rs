@@ -5,8 +5,9 @@
 //!   left out, and one that Portico has beyond those gets a place.
 //! - What a client has saved reads back as it was.
 
-use std::{collections::VecDeque, sync::LazyLock};
+use std::collections::{HashSet, VecDeque};
 
+use portico_extras::{Area, ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout, place};
 use portico_model::error::Code;
 use serde_json::{Map, Value, json};
 
@@ -16,41 +17,27 @@ use crate::{caller::Caller, outcome::Failure};
 /// The most items and sections of a board.
 const MOST: usize = 1000;
 
-/// The looks of a board, and what they are until a client changes them.
-pub(super) static SETTINGS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
-    vec![
-        ("pageTitle", Value::Null),
-        ("metaTitle", Value::Null),
-        ("logoImageUrl", Value::Null),
-        ("faviconImageUrl", Value::Null),
-        ("backgroundImageUrl", Value::Null),
-        ("backgroundImageAttachment", json!("fixed")),
-        ("backgroundImageRepeat", json!("no-repeat")),
-        ("backgroundImageSize", json!("cover")),
-        ("primaryColor", json!("#fa5252")),
-        ("secondaryColor", json!("#fd7e14")),
-        ("opacity", json!(100)),
-        ("customCss", json!("")),
-        ("iconColor", Value::Null),
-        ("itemRadius", json!("lg")),
-        ("disableStatus", json!(false)),
-    ]
-});
-
 /// A board.
 pub(super) struct View {
     /// Portico's: `{id, name, isPublic, creatorId, items}`.
     pub board: Value,
     /// What is kept beside it: `{sections?, layouts?, items?, settings?}`.
     pub extras: Map<String, Value>,
+    /// Which state of both this is, or an older one.
+    pub version: Value,
 }
 
 impl View {
     /// A board that the caller may view.
     pub async fn load(caller: &Caller, id: &str) -> Result<Self, Failure> {
+        // The version comes first: if the board changes between the two, it cannot be saved with that version.
+        let kept = extras::of_board(caller, id).await?;
         let board = caller.query("board.byId", json!({ "id": id })).await?.value();
-        let extras = extras::of_board(caller, id).await?;
-        Ok(Self { board, extras })
+        Ok(Self {
+            board,
+            extras: kept.extras,
+            version: kept.version,
+        })
     }
 
     /// A new board with one layout of this many columns.
@@ -58,11 +45,12 @@ impl View {
         let mut view = Self {
             board: json!({ "id": id, "items": [] }),
             extras: Map::new(),
+            version: Value::Null,
         };
         let mut layouts = view.layouts();
         layouts[0]["columnCount"] = columns.into();
-        view.extras.insert("layouts".into(), layouts.into());
-        view.extras.insert("sections".into(), view.sections().into());
+        view.extras.insert(LAYOUTS.into(), layouts.into());
+        view.extras.insert(SECTIONS.into(), view.sections().into());
         view
     }
 
@@ -79,20 +67,20 @@ impl View {
 
     /// At least one.
     pub fn layouts(&self) -> Vec<Value> {
-        let mut kept = self.kept("layouts");
+        let mut kept = self.kept(LAYOUTS);
         if kept.is_empty() {
             let id = format!("{}-base", self.id());
-            kept.push(json!({ "id": id, "name": "Base", "columnCount": 10, "breakpoint": 0 }));
+            kept.push(layout(&id, "Base", 10, 0));
         }
         kept
     }
 
     /// At least one, and one without a name.
     pub fn sections(&self) -> Vec<Value> {
-        let mut kept = self.kept("sections");
+        let mut kept = self.kept(SECTIONS);
         if !kept.iter().any(|section| section["kind"] == "empty") {
             let id = format!("{}-main", self.id());
-            kept.push(json!({ "id": id, "kind": "empty", "xOffset": 0, "yOffset": kept.len() }));
+            kept.push(empty_section(&id, 0, kept.len() as u64));
         }
         kept
     }
@@ -104,7 +92,7 @@ impl View {
             own.into_iter().partition(|item| item["kind"] == "app");
         let (mut apps, mut bookmarks) = (VecDeque::from(apps), VecDeque::from(bookmarks));
         let mut items = Vec::new();
-        for mut item in self.kept("items") {
+        for mut item in self.kept(ITEMS) {
             let is_there = match item["kind"].as_str() {
                 Some("app") => match item["options"]["appId"].as_str().filter(|id| !id.is_empty()) {
                     None => true,
@@ -127,24 +115,29 @@ impl View {
                 items.push(item);
             }
         }
-        let mut place = Places::of(self, &items);
+        let mut places = Places::of(self, &items);
+        let used: HashSet<String> = items
+            .iter()
+            .filter_map(|item| item["id"].as_str().map(str::to_owned))
+            .collect();
+        let free = (0..).map(|number| format!("{}-{number}", self.id()));
+        let free = free.filter(|id| !used.contains(id));
         let more = apps.iter().map(|app| ("app", json!({ "appId": app["appId"] })));
         let lists = bookmarks
             .iter()
             .map(|list| ("bookmarks", json!({ "items": list["appIds"] })));
-        for (number, (kind, options)) in more.chain(lists).enumerate() {
-            let id = format!("{}-{number}", self.id());
-            items.push(item(&id, kind, options, place.next()));
+        for ((kind, options), id) in more.chain(lists).zip(free) {
+            items.push(item(&id, kind, options, places.next()));
         }
         items
     }
 
     /// All looks.
     pub fn settings(&self) -> Map<String, Value> {
-        let kept = self.extras.get("settings");
+        let kept = self.extras.get(SETTINGS);
         let value =
             |key: &str, default: &Value| kept.and_then(|kept| kept.get(key)).unwrap_or(default).clone();
-        let all = SETTINGS.iter();
+        let all = LOOKS.iter();
         all.map(|(key, default)| ((*key).to_owned(), value(key, default)))
             .collect()
     }
@@ -197,8 +190,8 @@ impl View {
             }
             items.push(kept);
         }
-        self.extras.insert("layouts".into(), self.layouts().into());
-        self.extras.insert("sections".into(), sections.into());
+        self.extras.insert(LAYOUTS.into(), self.layouts().into());
+        self.extras.insert(SECTIONS.into(), sections.into());
         self.set_items(items);
         Ok(())
     }
@@ -218,7 +211,7 @@ impl View {
                 places.retain(|place| layouts.iter().any(|layout| layout["id"] == place["layoutId"]));
             }
         }
-        self.extras.insert("layouts".into(), layouts.into());
+        self.extras.insert(LAYOUTS.into(), layouts.into());
         self.set_items(items);
         Ok(())
     }
@@ -261,7 +254,7 @@ impl View {
             })
             .collect();
         self.board["items"] = own.into();
-        self.extras.insert("items".into(), items.into());
+        self.extras.insert(ITEMS.into(), items.into());
     }
 }
 
@@ -271,17 +264,6 @@ fn objects(input: &Value, key: &str) -> Result<Vec<Value>, Failure> {
     let list = list.filter(|list| list.len() <= MOST && list.iter().all(Value::is_object));
     let rule = format!("must be a list of at most {MOST} objects");
     list.cloned().ok_or_else(|| Failure::bad_input(key, &rule))
-}
-
-fn item(id: &str, kind: &str, options: Value, layouts: Value) -> Value {
-    json!({
-        "id": id,
-        "kind": kind,
-        "options": options,
-        "layouts": layouts,
-        "integrationIds": [],
-        "advancedOptions": { "title": null, "customCssClasses": [], "borderColor": "" },
-    })
 }
 
 /// Places for new items: in the first section without a name, below what is there.
@@ -324,14 +306,13 @@ impl Places {
         let given = self.given;
         self.given += 1;
         let places = self.layouts.iter().map(|(layout, columns, row)| {
-            json!({
-                "layoutId": layout,
-                "sectionId": self.section,
-                "xOffset": given % columns,
-                "yOffset": row.saturating_add(given / columns),
-                "width": 1,
-                "height": 1,
-            })
+            let area = Area {
+                x: given % columns,
+                y: row.saturating_add(given / columns),
+                width: 1,
+                height: 1,
+            };
+            place(layout, &self.section, area)
         });
         places.collect()
     }

@@ -99,8 +99,10 @@ const SUMMARIES: Shape = List(&Named("BoardSummary", &Record(&SUMMARY)));
 const NAME: Field = required("name", LABEL).about("1 to 64 characters on one line, trimmed; unique.");
 const IS_PUBLIC: Field =
     required("isPublic", Boolean).about("Whether everyone may view it, signed in or not.");
-const NEW_ITEMS: Field = required("items", Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32)))
-    .about("Its items, in this order; bookmarks of at most as many apps.");
+/// The items of a board, as many as one may have.
+pub(super) const SOME_ITEMS: Shape = Bounded(&ITEMS, Bound::Count(0, MOST_ITEMS as u32));
+const NEW_ITEMS: Field =
+    required("items", SOME_ITEMS).about("Its items, in this order; bookmarks of at most as many apps.");
 
 const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.");
 
@@ -180,7 +182,7 @@ pub(super) fn check_items<T>(fields: &mut Fields, items: &[T], apps: impl Fn(&T)
 }
 
 /// The number of apps in an item.
-fn apps_of(item: &BoardItem) -> usize {
+pub(super) fn apps_of(item: &BoardItem) -> usize {
     match item {
         BoardItem::App { .. } => 1,
         BoardItem::Bookmarks { app_ids } => app_ids.len(),
@@ -210,12 +212,7 @@ async fn get_visible(call: Call) -> Result<Output, Error> {
 async fn by_id(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
-    let board = transaction
-        .get_board(&input.id)
-        .await?
-        .ok_or_else(|| Error::not_found("Board"))?;
-    check_view(&call, &mut *transaction, &board).await?;
-    json(&board)
+    json(&visible(&call, &mut *transaction, &input.id).await?)
 }
 
 /// Refuses a caller who may not view this board, as if there were none.
@@ -232,15 +229,16 @@ async fn check_view(
     found(visible, "Board")
 }
 
-/// Refuses a caller who may not view the board of this id, as if there were none.
-pub(super) async fn check_visible(
+/// The board of this id, if the caller may view it. Else it is answered as if there were none.
+pub(super) async fn visible(
     call: &Call,
     transaction: &mut dyn DashboardTransaction,
     id: &str,
-) -> Result<(), Error> {
+) -> Result<Board, Error> {
     let board = transaction.get_board(id).await?;
     let board = board.ok_or_else(|| Error::not_found("Board"))?;
-    check_view(call, transaction, &board).await
+    check_view(call, transaction, &board).await?;
+    Ok(board)
 }
 
 async fn create(mut call: Call) -> Result<Output, Error> {

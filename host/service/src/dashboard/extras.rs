@@ -1,46 +1,68 @@
 //! `extras.*`: what clients keep about a user or a board where Portico has no field for it.
 //!
 //! It is one text for each record, which Portico keeps and does not read. It goes with its record.
+//!
+//! Invariant: whoever saves with the version that they have read replaces nothing that they have not read. Version and
+//! change are in one transaction, so this holds between hosts as well.
 
 use portico_model::error::{Code, Error};
-use portico_storage::{ADMIN, Access, ExtrasOf};
+use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};
 use serde::{Deserialize, Serialize};
 
-use super::{transaction::found, validate::Fields};
+use super::{
+    boards,
+    transaction::{found, free, referred},
+    validate::{Fields, LABEL},
+};
 use crate::{
     procedures::{
         call::{ById, Call, Output, json},
         row::{Row, mutation, query},
     },
     shape::{
-        Bound, ID, NULLABLE_TEXT,
-        Shape::{self, Bounded, Named, Nothing, Nullable, Record, Text},
-        required,
+        Bound, Field, ID, NULLABLE_TEXT,
+        Shape::{self, Boolean, Bounded, Named, Nothing, Nullable, Record, Text},
+        optional, required,
     },
 };
 
-/// The longest text about a user, in characters.
-const MOST_OF_USER: usize = 8 << 10;
-/// The longest text about a board, in characters: a thousand items with their places.
-const MOST_OF_BOARD: usize = 256 << 10;
-
-const OF_USER: Shape = Nullable(&Bounded(&Text, Bound::Length(0, MOST_OF_USER as u32)));
-const OF_BOARD: Shape = Nullable(&Bounded(&Text, Bound::Length(0, MOST_OF_BOARD as u32)));
+const OF_USER: Shape = Nullable(&Bounded(&Text, Bound::Length(0, ExtrasOf::MOST_OF_USER as u32)));
+const OF_BOARD: Shape = Nullable(&Bounded(&Text, Bound::Length(0, ExtrasOf::MOST_OF_BOARD as u32)));
 
 const EXTRAS: Shape = Named(
     "Extras",
-    &Record(&[required("extras", NULLABLE_TEXT).about("What is kept about the record; null if nothing is.")]),
+    &Record(&[
+        required("extras", NULLABLE_TEXT).about("What is kept about the record; null if nothing is."),
+        required("version", Text)
+            .about("Which state was read. For a board it changes also with its name, visibility and items."),
+    ]),
 );
 
+const VERSION: Field = optional("version", Text)
+    .about("The version that was read: `CONFLICT` if another one is stored by now. Absent: it is replaced in any case.");
+
 #[derive(Deserialize)]
-struct Save {
+struct SaveOfUser {
     id: String,
     extras: Option<String>,
+    version: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SaveOfBoard {
+    id: String,
+    extras: Option<String>,
+    version: Option<String>,
+    name: Option<String>,
+    is_public: Option<bool>,
+    items: Option<Vec<BoardItem>>,
 }
 
 #[derive(Serialize)]
 struct Extras {
     extras: Option<String>,
+    version: String,
 }
 
 pub(super) static ROWS: &[Row] = &[
@@ -56,6 +78,7 @@ pub(super) static ROWS: &[Row] = &[
         Record(&[
             required("id", Text).about("Which user: their id."),
             required("extras", OF_USER).about("What is kept, at most 8,192 characters; null: nothing."),
+            VERSION,
         ]),
         Nothing,
         |call| Box::pin(save_of_user(call)),
@@ -65,7 +88,7 @@ pub(super) static ROWS: &[Row] = &[
         "Replaces what clients keep about a user. `FORBIDDEN`: another user's, for a caller without the permission \
          `admin`.",
     )
-    .refuses(&[Code::NotFound]),
+    .refuses(&[Code::NotFound, Code::Conflict]),
     query("extras.ofBoard", ID, EXTRAS, |call| Box::pin(of_board(call)))
         .public()
         .about(
@@ -78,12 +101,19 @@ pub(super) static ROWS: &[Row] = &[
         Record(&[
             required("id", Text).about("Which board: its id."),
             required("extras", OF_BOARD).about("What is kept, at most 262,144 characters; null: nothing."),
+            VERSION,
+            optional("name", LABEL).about("The board's new name; absent: it stays."),
+            optional("isPublic", Boolean).about("Whether everyone may view it from now on; absent: as before."),
+            optional("items", boards::SOME_ITEMS).about("The items instead of its own; absent: they stay."),
         ]),
         Nothing,
         |call| Box::pin(save_of_board(call)),
     )
-    .about("Replaces what clients keep about a board.")
-    .refuses(&[Code::NotFound]),
+    .about(
+        "Replaces what clients keep about a board, and what is given of the board, in one change. `NOT_FOUND`: no such \
+         board or app.",
+    )
+    .refuses(&[Code::NotFound, Code::Conflict]),
 ];
 
 /// Refuses the extras of another user to a caller who is no administrator.
@@ -108,47 +138,96 @@ async fn of_user(mut call: Call) -> Result<Output, Error> {
     let extras = transaction.get_extras(&of).await?;
     let is_there = extras.is_some() || transaction.get_session_user(&input.id).await?.is_some();
     found(is_there, "User")?;
-    json(&Extras { extras })
+    let version = version(None, extras.as_deref());
+    json(&Extras { extras, version })
 }
 
 async fn save_of_user(mut call: Call) -> Result<Output, Error> {
-    let input: Save = call.input()?;
+    let input: SaveOfUser = call.input()?;
     check_own(&call, &input.id)?;
-    save(call, ExtrasOf::User(input.id), input.extras, MOST_OF_USER, "User").await
+    let mut fields = Fields::default();
+    let extras = fields.text("extras", input.extras.as_deref(), ExtrasOf::MOST_OF_USER);
+    fields.check()?;
+
+    let of = ExtrasOf::User(input.id);
+    let mut transaction = call.begin(Access::Write).await?;
+    let present = transaction.get_extras(&of).await?;
+    found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
+    check_version(input.version, || version(None, present.as_deref()))?;
+    transaction.commit().await?;
+    json(&())
 }
 
 async fn of_board(mut call: Call) -> Result<Output, Error> {
     let input: ById = call.input()?;
     let mut transaction = call.begin(Access::Read).await?;
-    super::boards::check_visible(&call, &mut *transaction, &input.id).await?;
+    let board = boards::visible(&call, &mut *transaction, &input.id).await?;
     let extras = transaction.get_extras(&ExtrasOf::Board(input.id)).await?;
-    json(&Extras { extras })
+    let version = version(Some(&board), extras.as_deref());
+    json(&Extras { extras, version })
 }
 
 async fn save_of_board(mut call: Call) -> Result<Output, Error> {
-    let input: Save = call.input()?;
-    save(
-        call,
-        ExtrasOf::Board(input.id),
-        input.extras,
-        MOST_OF_BOARD,
-        "Board",
-    )
-    .await
-}
-
-async fn save(
-    call: Call,
-    of: ExtrasOf,
-    extras: Option<String>,
-    most: usize,
-    what: &str,
-) -> Result<Output, Error> {
+    let input: SaveOfBoard = call.input()?;
     let mut fields = Fields::default();
-    let extras = fields.text("extras", extras.as_deref(), most);
+    let extras = fields.text("extras", input.extras.as_deref(), ExtrasOf::MOST_OF_BOARD);
+    let name = input.name.map(|name| boards::check_name(&mut fields, &name));
+    boards::check_items(
+        &mut fields,
+        input.items.as_deref().unwrap_or_default(),
+        boards::apps_of,
+    );
     fields.check()?;
+
+    // No write transaction is open while the component is asked for the name's key.
+    let (name, is_own) = match name {
+        Some(name) => (name, false),
+        None => (name_of(&call, &input.id).await?, true),
+    };
+    let key = call.resources.sandbox.name_key(call.context(), &name).await?;
     let mut transaction = call.begin(Access::Write).await?;
-    found(transaction.set_extras(&of, extras.as_deref()).await?, what)?;
+    let present = transaction.get_board(&input.id).await?;
+    let mut board = present.ok_or_else(|| Error::not_found("Board"))?;
+    let of = ExtrasOf::Board(input.id);
+    let kept = transaction.get_extras(&of).await?;
+    check_version(input.version, || version(Some(&board), kept.as_deref()))?;
+    if is_own && name != board.board.name {
+        return Err(changed());
+    }
+    if !is_own || input.is_public.is_some() || input.items.is_some() {
+        board.board.name = name;
+        board.board.is_public = input.is_public.unwrap_or(board.board.is_public);
+        board.items = input.items.unwrap_or(board.items);
+        let updated = transaction.update_board(&board, &key).await;
+        let is_free = updated.map_err(|error| referred(error, "App"))?;
+        free(is_free, "The board's name")?;
+    }
+    found(transaction.set_extras(&of, extras.as_deref()).await?, "Board")?;
     transaction.commit().await?;
     json(&())
+}
+
+async fn name_of(call: &Call, board_id: &str) -> Result<String, Error> {
+    let mut transaction = call.begin(Access::Read).await?;
+    let board = transaction.get_board(board_id).await?;
+    Ok(board.ok_or_else(|| Error::not_found("Board"))?.board.name)
+}
+
+/// Which state of a record this is: a hash of what is kept about it and, for a board, of the board.
+fn version(board: Option<&Board>, extras: Option<&str>) -> String {
+    let state = serde_json::to_string(&(board, extras)).unwrap_or_default();
+    let hash = hash_secret(&state);
+    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Refuses a change that rests on another state than the one that is stored.
+fn check_version(read: Option<String>, stored: impl FnOnce() -> String) -> Result<(), Error> {
+    if read.is_none_or(|read| read == stored()) {
+        return Ok(());
+    }
+    Err(changed())
+}
+
+fn changed() -> Error {
+    Error::new(Code::Conflict, "It has changed since this version of it was read")
 }

@@ -209,6 +209,15 @@ pub async fn an_account_is_found_by_id_name_and_subject(store: &Store) {
         let expected = found.then(|| account.clone());
         assert_eq!(reader.get_account(&key).await.unwrap(), expected, "{key:?}");
     }
+    for (user, provider, subject) in [
+        ("u", Provider::Ldap, Some("cn=Ann")),
+        ("u", Provider::Oidc, None),
+        ("v", Provider::Ldap, None),
+        ("missing", Provider::Ldap, None),
+    ] {
+        let found = reader.get_subject(user, provider).await.unwrap();
+        assert_eq!(found.as_deref(), subject, "{user} {provider:?}");
+    }
 }
 
 pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {

@@ -13,7 +13,7 @@ use crate::dashboard_records::{
     NamedShares, NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Error, Result};
-use portico_model::Timestamp;
+use portico_model::{Provider, Timestamp};
 
 #[async_trait]
 impl DashboardTransaction for MemoryTransaction {
@@ -349,6 +349,12 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_board(&mut self, id: &str) -> Result<bool> {
         self.change(|state| Ok(state.remove_board(id)))
+    }
+
+    async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
+        let mut identities = self.state.identities.iter();
+        let found = identities.find(|(of, user)| of.provider == provider && *user == user_id);
+        Ok(found.map(|(of, _)| of.subject.clone()))
     }
 
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>> {

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context as _;
-use portico_homarr::{Dashboard, Repair, Report, check_rounds, document, make_names_unique};
+use portico_homarr::{Dashboard, Keys, Repair, Report, check_rounds, document, make_names_unique};
 use portico_model::{
     Provider,
     error::{Code, Error},
@@ -18,9 +18,6 @@ use super::super::local::REQUEST_ID;
 const MOST_NAMES: usize = 10_000;
 /// Records that are read at once: so many fit into an answer of storage, whatever they hold.
 const AT_ONCE: u32 = 200;
-
-/// How names are compared: the key of each name, trimmed.
-pub type Keys = HashMap<String, String>;
 
 /// Makes the dashboard one that Portico accepts, with every text as Portico stores it. `trial` is a service on an
 /// empty dashboard. Answers the keys of all names.

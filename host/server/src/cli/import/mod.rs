@@ -25,7 +25,7 @@ Stop Homarr first if you give the database itself.
 
 What comes along: users with their passwords, preferences and images, groups with permissions and
 members, API keys, invites that have not expired, apps, search engines, and boards with their apps,
-bookmarks and shares. Ids stay. People sign in with the passwords that they have, and scripts go on
+bookmarks and shares. Grids, widgets and looks of boards are kept for clients of Homarr. Ids stay. People sign in with the passwords that they have, and scripts go on
 with their API keys. docs/homarr.md says for every other thing of Homarr what becomes of it.
 
 Everything is imported, or nothing. What is in Portico already stays as it is: a record with the same

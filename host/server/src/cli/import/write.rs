@@ -1,17 +1,16 @@
 //! Writes an import, in one transaction.
 
-use portico_homarr::{Dashboard, Kind, Plan, Present, Report, What, merge};
-use portico_model::{HomeBoards, Timestamp, error::Error};
+use std::collections::HashSet;
+
+use portico_homarr::{Dashboard, Keys, Kind, Plan, Present, Report, What, merge};
+use portico_model::{HomeBoards, Provider, Timestamp, error::Error};
 use portico_service::{identity::Identity, service::Service};
 use portico_storage::{
-    Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, DashboardTransaction, NewInvite,
-    NewUser, Slice, StoredApp, UserFilter, hash_secret,
+    Access, AccountKey, ApiKey, AppFilter, AuditEntry, Authentication, Board, DashboardTransaction, ExtrasOf,
+    NewInvite, NewUser, Slice, StoredApp, UserFilter, hash_secret,
 };
 
-use super::{
-    super::local::REQUEST_ID,
-    check::{Keys, learn},
-};
+use super::{super::local::REQUEST_ID, check::learn};
 
 /// Records that are read or written at once. An app has at most some ten kilobytes, except for its icon.
 const AT_ONCE: usize = 500;
@@ -31,6 +30,7 @@ pub async fn write(
     let mut transaction = service.storage.begin_dashboard(Access::Write, &context).await?;
     let present = read_present(service, &mut *transaction, &dashboard, &mut keys).await?;
     let plan = merge(dashboard, &present, &keys, report);
+    learn(service, &mut keys, plan.new.names()).await?;
     let writing = Writing {
         service,
         keys: &keys,
@@ -101,6 +101,17 @@ async fn read_present(
             present.subjects.insert(subject.clone(), account.id);
         }
     }
+    let names = dashboard.users.iter().map(|user| &user.user);
+    let names = names.filter(|user| user.provider == Provider::Oidc);
+    let names: HashSet<String> = names.map(|user| key(&user.name)).collect();
+    for (id, provider, name) in &present.users {
+        if *provider == Provider::Oidc
+            && names.contains(name)
+            && transaction.get_subject(id, Provider::Oidc).await?.is_some()
+        {
+            present.linked.insert(id.clone());
+        }
+    }
     let api_keys = transaction.list_keys(None).await?;
     present.secrets.extend(api_keys.into_iter().map(|key| key.id));
     let invites = transaction.list_invites().await?;
@@ -113,7 +124,7 @@ async fn read_present(
 async fn all_users(
     transaction: &mut dyn DashboardTransaction,
     disabled: Option<bool>,
-) -> Result<Vec<(String, portico_model::Provider, String)>, Error> {
+) -> Result<Vec<(String, Provider, String)>, Error> {
     let filter = UserFilter {
         disabled,
         ..UserFilter::default()
@@ -197,14 +208,8 @@ impl Writing<'_> {
         for apps in apps.chunks(AT_ONCE) {
             transaction.insert_apps(apps).await?;
         }
-        for (board, shares) in &plan.new.boards {
-            let is_free = transaction
-                .insert_board(board, self.key(&board.board.name))
-                .await?;
-            require(is_free, &board.board.name)?;
-            transaction
-                .share_board(&board.board.id, &shares.users, &shares.groups)
-                .await?;
+        for board in &plan.new.boards {
+            self.insert_board(transaction, board, report).await?;
         }
         for user in &plan.new.users {
             set_home_boards(transaction, &user.user, report).await?;
@@ -251,6 +256,34 @@ impl Writing<'_> {
         transaction.insert_user(&new).await?;
         for subject in &user.subjects {
             transaction.insert_identity(&user.user.id, subject).await?;
+        }
+        if !user.preferences.is_empty() {
+            let of = ExtrasOf::User(user.user.id.clone());
+            let extras = portico_extras::text(&user.preferences);
+            transaction.set_extras(&of, Some(&extras)).await?;
+        }
+        Ok(())
+    }
+
+    async fn insert_board(
+        &self,
+        transaction: &mut dyn DashboardTransaction,
+        board: &portico_homarr::Board,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let new = Board {
+            board: board.board.clone(),
+            items: board.shown(),
+        };
+        let is_free = transaction.insert_board(&new, self.key(&new.board.name)).await?;
+        require(is_free, &new.board.name)?;
+        let shares = &board.shares;
+        transaction
+            .share_board(&new.board.id, &shares.users, &shares.groups)
+            .await?;
+        if let Some(extras) = board.extras(report) {
+            let of = ExtrasOf::Board(new.board.id);
+            transaction.set_extras(&of, Some(&extras)).await?;
         }
         Ok(())
     }

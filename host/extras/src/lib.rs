@@ -1,0 +1,140 @@
+//! The form of what Portico keeps for clients of Homarr, beside users and boards, where it has no field of its own.
+//!
+//! For each user and each board that is one JSON object, which storage keeps as a text. `portico-compat` reads and
+//! changes it for clients, and `portico-homarr` makes it from a database of Homarr. Both take keys, defaults and
+//! forms from here.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+/// The key of a board's layouts: `[{id, name, columnCount, breakpoint}]`.
+pub const LAYOUTS: &str = "layouts";
+/// The key of a board's sections: `[{id, kind, …}]`.
+pub const SECTIONS: &str = "sections";
+/// The key of a board's items ([`item`]). The apps and bookmarks among them stand in the order of Portico's own items.
+pub const ITEMS: &str = "items";
+/// The key of a board's looks ([`LOOKS`]).
+pub const SETTINGS: &str = "settings";
+
+/// The preferences of a user that Portico only keeps, and what they are until a client changes them.
+pub const PREFERENCES: [(&str, Value); 6] = [
+    ("ddgBangs", Value::Bool(true)),
+    ("enableRightClickOnWidgets", Value::Bool(true)),
+    ("completedManageTour", Value::Bool(false)),
+    ("completedBoardTour", Value::Bool(false)),
+    ("byteUnitSystem", Value::Null),
+    ("headerPreferences", Value::Null),
+];
+
+/// The looks of a board, and what they are until a client changes them.
+pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
+    vec![
+        ("pageTitle", Value::Null),
+        ("metaTitle", Value::Null),
+        ("logoImageUrl", Value::Null),
+        ("faviconImageUrl", Value::Null),
+        ("backgroundImageUrl", Value::Null),
+        ("backgroundImageAttachment", json!("fixed")),
+        ("backgroundImageRepeat", json!("no-repeat")),
+        ("backgroundImageSize", json!("cover")),
+        ("primaryColor", json!("#fa5252")),
+        ("secondaryColor", json!("#fd7e14")),
+        ("opacity", json!(100)),
+        ("customCss", json!("")),
+        ("iconColor", Value::Null),
+        ("itemRadius", json!("lg")),
+        ("disableStatus", json!(false)),
+    ]
+});
+
+/// Where something stands in a layout, in cells.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Area {
+    pub x: u64,
+    pub y: u64,
+    pub width: u64,
+    pub height: u64,
+}
+
+/// A layout of a board.
+pub fn layout(id: &str, name: &str, columns: u64, breakpoint: i64) -> Value {
+    json!({ "id": id, "name": name, "columnCount": columns, "breakpoint": breakpoint })
+}
+
+/// The place of an item in a layout: the section that it is in, and where.
+pub fn place(layout: &Value, section: &Value, area: Area) -> Value {
+    json!({
+        "layoutId": layout,
+        "sectionId": section,
+        "xOffset": area.x,
+        "yOffset": area.y,
+        "width": area.width,
+        "height": area.height,
+    })
+}
+
+/// The place of a section that lies in another one.
+pub fn inner_place(layout: &Value, parent: &Value, area: Area) -> Value {
+    json!({
+        "layoutId": layout,
+        "parentSectionId": parent,
+        "xOffset": area.x,
+        "yOffset": area.y,
+        "width": area.width,
+        "height": area.height,
+    })
+}
+
+/// A section without a name, below or above the others.
+pub fn empty_section(id: &str, x: u64, y: u64) -> Value {
+    json!({ "id": id, "kind": "empty", "xOffset": x, "yOffset": y })
+}
+
+/// An item of a board, with its place in each layout.
+pub fn item(id: &str, kind: &str, options: Value, layouts: Value) -> Value {
+    json!({
+        "id": id,
+        "kind": kind,
+        "options": options,
+        "layouts": layouts,
+        "integrationIds": [],
+        "advancedOptions": { "title": null, "customCssClasses": [], "borderColor": "" },
+    })
+}
+
+/// The text that is stored. Portico takes no text with control characters, and JSON may hold some as they are.
+pub fn text(extras: &Map<String, Value>) -> String {
+    let json = serde_json::to_string(extras).unwrap_or_default();
+    let mut text = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if letter.is_control() {
+            let _ = write!(text, "\\u{:04x}", u32::from(letter));
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
+/// What a stored text says: nothing if it is none of this form, as other programs may keep something there.
+pub fn read(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_text_has_no_control_characters_and_reads_back_as_it_was() {
+        let mut extras = Map::new();
+        extras.insert("a".into(), json!("one\u{7f}two\u{9f}\u{0}\n\u{ad}ä"));
+        let stored = text(&extras);
+        assert!(!stored.chars().any(char::is_control), "{stored}");
+        assert_eq!(read(&stored), extras);
+        assert_eq!(read("no json"), Map::new());
+    }
+}

@@ -1,0 +1,327 @@
+//! Homarr's boards as Portico's: a list of apps and bookmarks, with grid, widgets and looks kept beside it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use portico_extras::{Area, LOOKS};
+use portico_storage::{BoardItem, BoardSummary, Shares};
+use serde_json::{Map, Value, json};
+
+use crate::board::{self, Board};
+use crate::convert::check_id;
+use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace};
+use crate::places::items_in_order;
+use crate::report::{Kind, Report, What, counted, shown};
+
+/// The most items of a board, and apps in a list of bookmarks.
+const MOST_ITEMS: usize = 1000;
+
+pub fn boards(homarr: &Homarr, report: &mut Report) -> Vec<Board> {
+    report.count(Kind::Board).found = homarr.boards.len() as u64;
+    let apps: HashSet<&str> = homarr.apps.iter().map(|app| &app.id[..]).collect();
+    let grids = Grids::new(homarr);
+    let users = grouped(&homarr.board_users, |share| &share.board);
+    let groups = grouped(&homarr.board_groups, |share| &share.board);
+    let mut items = items_in_order(homarr);
+    let mut boards = Vec::new();
+    for board in &homarr.boards {
+        if !check_id(report, Kind::Board, &board.id, &board.name) {
+            continue;
+        }
+        let of_board = items.remove(&board.id[..]).unwrap_or_default();
+        grids.note(board, report);
+        let links: usize = of_board.iter().map(|item| grids.links_of(item)).sum();
+        if links > 0 {
+            let text = counted(links, "link") + " of its items to integrations, which Portico does not have";
+            report.note(Kind::Board, &board.name, What::Lost, text);
+        }
+        boards.push(Board {
+            board: BoardSummary {
+                id: board.id.clone(),
+                name: board.name.trim().to_owned(),
+                is_public: board.is_public,
+                creator_id: board.creator.clone(),
+            },
+            items: items_of(&board.name, &of_board, &apps, &grids, report),
+            shares: Shares {
+                users: shared_with(&users, board, "users", report),
+                groups: shared_with(&groups, board, "groups", report),
+            },
+            layouts: grids.layouts_of(board),
+            sections: grids.sections_of(board),
+            looks: looks_of(board),
+        });
+    }
+    boards
+}
+
+/// What Homarr has wrapped as superjson; an object in any case.
+fn unwrapped(superjson: &str) -> Map<String, Value> {
+    let mut value: Value = serde_json::from_str(superjson).unwrap_or_default();
+    match value.get_mut("json").map(Value::take) {
+        Some(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// The looks of a board that are not Homarr's defaults.
+fn looks_of(board: &homarr::Board) -> Map<String, Value> {
+    let is_default = |key: &String, value: &Value| {
+        let mut defaults = LOOKS.iter();
+        value.is_null() || defaults.any(|(name, default)| key == name && value == default)
+    };
+    let own = board.looks.iter().filter(|(key, value)| !is_default(key, value));
+    own.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// The items of a board, in order.
+fn items_of(
+    board: &str,
+    items: &[&Item],
+    apps: &HashSet<&str>,
+    grids: &Grids<'_>,
+    report: &mut Report,
+) -> Vec<board::Item> {
+    let mut kept = Vec::new();
+    let mut widgets: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut dangling, mut unreadable, mut beyond, mut shown_items) = (0, 0, 0, 0);
+    for item in items {
+        let options = unwrapped(&item.options);
+        let found = match &item.kind[..] {
+            "app" => options.get("appId").and_then(Value::as_str).map(|id| vec![id]),
+            "bookmarks" => {
+                let ids = options.get("items").and_then(Value::as_array);
+                ids.map(|ids| ids.iter().filter_map(Value::as_str).collect())
+            }
+            other => {
+                *widgets.entry(other).or_default() += 1;
+                kept.push(board::Item {
+                    kept: grids.kept(item, options),
+                    shown: None,
+                });
+                continue;
+            }
+        };
+        let Some(mut ids) = found else {
+            unreadable += 1;
+            continue;
+        };
+        let all = ids.len();
+        ids.retain(|id| apps.contains(id));
+        dangling += all - ids.len();
+        beyond += ids.len().saturating_sub(MOST_ITEMS);
+        ids.truncate(MOST_ITEMS);
+        if shown_items == MOST_ITEMS {
+            beyond += 1;
+            continue;
+        }
+        let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
+        let mut ids = ids.into_iter();
+        let shown = if item.kind == "bookmarks" {
+            BoardItem::Bookmarks {
+                app_ids: ids.collect(),
+            }
+        } else if let Some(app_id) = ids.next() {
+            BoardItem::App { app_id }
+        } else {
+            continue;
+        };
+        shown_items += 1;
+        kept.push(board::Item {
+            kept: grids.kept(item, options),
+            shown: Some(shown),
+        });
+    }
+    let mut too_many = kept.len().saturating_sub(MOST_ITEMS);
+    beyond += too_many;
+    // From the end, and widgets before what Portico shows.
+    for place in (0..kept.len()).rev() {
+        if too_many > 0 && kept[place].shown.is_none() {
+            kept.remove(place);
+            too_many -= 1;
+        }
+    }
+    for (kind, count) in widgets {
+        let text = format!(
+            "{count} of the widget {:?}, which Portico does not have: only clients of Homarr find it",
+            shown(kind)
+        );
+        report.note(Kind::Board, board, What::Lost, text);
+    }
+    for (count, why) in [
+        (dangling, "of apps that do not exist"),
+        (unreadable, "whose options cannot be read"),
+        (
+            beyond,
+            "because a board and a list of bookmarks have at most 1,000",
+        ),
+    ] {
+        if count > 0 {
+            let text = format!("{} {why}", counted(count, "place"));
+            report.note(Kind::Board, board, What::Lost, text);
+        }
+    }
+    kept
+}
+
+/// What stands where.
+struct Grids<'a> {
+    layouts: HashMap<&'a str, Vec<&'a homarr::Layout>>,
+    sections: HashMap<&'a str, Vec<&'a Section>>,
+    items: HashMap<&'a str, Vec<&'a ItemPlace>>,
+    inner: HashMap<&'a str, Vec<&'a SectionPlace>>,
+    /// How many integrations an item is linked to.
+    links: HashMap<&'a str, usize>,
+}
+
+impl<'a> Grids<'a> {
+    fn new(homarr: &'a Homarr) -> Self {
+        let mut links: HashMap<&str, usize> = HashMap::new();
+        for item in &homarr.linked_items {
+            *links.entry(item).or_default() += 1;
+        }
+        Self {
+            layouts: grouped(&homarr.layouts, |layout| &layout.board),
+            sections: grouped(&homarr.sections, |section| &section.board),
+            items: grouped(&homarr.item_places, |place| &place.item),
+            inner: grouped(&homarr.section_places, |place| &place.section),
+            links,
+        }
+    }
+
+    fn links_of(&self, item: &Item) -> usize {
+        self.links.get(&item.id[..]).copied().unwrap_or_default()
+    }
+
+    fn layouts_of(&self, board: &homarr::Board) -> Vec<Value> {
+        let layouts = self.layouts.get(&board.id[..]).into_iter().flatten();
+        layouts
+            .map(|layout| {
+                let columns = u64::try_from(layout.columns).unwrap_or(1);
+                portico_extras::layout(&layout.id, &layout.name, columns, layout.breakpoint)
+            })
+            .collect()
+    }
+
+    fn sections_of(&self, board: &homarr::Board) -> Vec<Value> {
+        let sections = self.sections.get(&board.id[..]).into_iter().flatten();
+        sections.map(|section| self.section(section)).collect()
+    }
+
+    fn section(&self, section: &Section) -> Value {
+        let mut kept = portico_extras::empty_section(&section.id, cells(section.x), cells(section.y));
+        if section.kind == "empty" {
+            return kept;
+        }
+        kept["kind"] = json!(section.kind);
+        kept["collapsed"] = json!(false);
+        if let Some(name) = &section.name {
+            kept["name"] = json!(name);
+        }
+        let options = unwrapped(section.options.as_deref().unwrap_or_default());
+        if section.kind == "dynamic" || !options.is_empty() {
+            kept["options"] = options.into();
+        }
+        let places = self.inner.get(&section.id[..]).into_iter().flatten();
+        let places: Vec<Value> = places
+            .filter_map(|place| {
+                let parent = json!(place.parent.as_ref()?);
+                let area = area(place.x, place.y, place.width, place.height);
+                Some(portico_extras::inner_place(&json!(place.layout), &parent, area))
+            })
+            .collect();
+        if section.kind == "dynamic" || !places.is_empty() {
+            kept["layouts"] = places.into();
+        }
+        kept
+    }
+
+    /// An item as it is kept.
+    fn kept(&self, item: &Item, options: Map<String, Value>) -> Value {
+        let places = self.items.get(&item.id[..]).into_iter().flatten();
+        let places = places.map(|place| {
+            let area = area(place.x, place.y, place.width, place.height);
+            portico_extras::place(&json!(place.layout), &json!(place.section), area)
+        });
+        let mut kept = portico_extras::item(&item.id, &item.kind, options.into(), places.collect());
+        for (key, value) in unwrapped(&item.advanced_options) {
+            kept["advancedOptions"][key] = value;
+        }
+        kept
+    }
+
+    /// Says what Portico itself does not show of a board.
+    fn note(&self, board: &homarr::Board, report: &mut Report) {
+        let layouts = self.layouts.get(&board.id[..]).map_or(0, Vec::len);
+        let mut lost = vec![format!(
+            "its grid ({}): its apps and bookmarks are a list, in the order of the widest layout",
+            counted(layouts, "layout")
+        )];
+        let sections = self.sections.get(&board.id[..]).into_iter().flatten();
+        let names: Vec<_> = sections
+            .filter(|section| section.kind != "empty")
+            .map(|section| format!("{:?}", shown(section.name.as_deref().unwrap_or("without a name"))))
+            .collect();
+        if !names.is_empty() {
+            lost.push(format!("its sections {}", shown(&names.join(", "))));
+        }
+        let is_set = |key: &str| {
+            board
+                .looks
+                .get(key)
+                .is_some_and(|look| look.as_str().is_some_and(|text| !text.trim().is_empty()))
+        };
+        let own = [
+            ("customCss", ", its CSS"),
+            ("backgroundImageUrl", ", its background"),
+            ("logoImageUrl", ", its logo"),
+        ];
+        let own = own.iter().filter(|(key, _)| is_set(key));
+        let own: String = own.map(|(_, words)| *words).collect();
+        lost.push(format!("its titles and colours{own}"));
+        let text = format!("{}; only clients of Homarr find these", lost.join("; "));
+        report.note(Kind::Board, &board.name, What::Lost, text);
+    }
+}
+
+fn grouped<'a, T>(rows: &'a [T], by: impl Fn(&'a T) -> &'a String) -> HashMap<&'a str, Vec<&'a T>> {
+    let mut groups: HashMap<&str, Vec<&T>> = HashMap::new();
+    for row in rows {
+        groups.entry(by(row)).or_default().push(row);
+    }
+    groups
+}
+
+fn cells(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+fn area(x: i64, y: i64, width: i64, height: i64) -> Area {
+    Area {
+        x: cells(x),
+        y: cells(y),
+        width: cells(width),
+        height: cells(height),
+    }
+}
+
+/// The ids of those who may view a board, each once.
+fn shared_with(
+    shares: &HashMap<&str, Vec<&homarr::Share>>,
+    board: &homarr::Board,
+    whom: &str,
+    report: &mut Report,
+) -> Vec<String> {
+    let of_board = shares.get(&board.id[..]).map_or(&[][..], |shares| shares);
+    let more = of_board.iter().filter(|share| share.permission != "view").count();
+    if more > 0 {
+        let text = format!(
+            "{} of {whom} to change it: whom a board is shared with may view it",
+            counted(more, "right")
+        );
+        report.note(Kind::Board, &board.name, What::Lost, text);
+    }
+    let mut ids: Vec<String> = of_board.iter().map(|share| share.with.clone()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
