@@ -103,7 +103,7 @@ fn no_reference_leads_to_a_record_that_does_not_come_along() {
         let mut notes = report.notes.iter();
         notes.any(|note| note.kind == kind && note.text.starts_with(text))
     };
-    assert!(lost(Kind::Group, "3 memberships in this group"));
+    assert!(lost(Kind::Group, "2 memberships in this group"));
     assert!(lost(Kind::Board, "its creator"));
     assert!(lost(Kind::Board, "2 places of apps"));
     assert!(lost(Kind::Board, "1 share with groups"));

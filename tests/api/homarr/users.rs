@@ -151,7 +151,7 @@ fn an_answer_that_would_be_too_large_is_refused_and_a_group_of_such_users_is_ans
         "{message}"
     );
 
-    let groups = admin.query("group.getAll", &Value::Null).data();
+    let groups = read(&ask(&key, "group.getAll", &Value::Null));
     let mut groups = groups.as_array().expect("groups").iter();
     let family = groups.find(|group| group["name"] == "family").expect("the group");
     let group = read(&ask(&key, "group.getById", &json!({"id": family["id"]})));
