@@ -290,7 +290,7 @@ impl Renaming<'_> {
             };
             let take = |key| used.insert((record.provider, key));
             let Some(new) = names::numbered(record.name, record.most, self.keys, take) else {
-                fates.set(record.id, Fate::LeftOut(*why));
+                fates.set(record.id, Fate::LeftOut(why));
                 continue;
             };
             let text = format!("{why}: it is {:?} now", shown(&new));
