@@ -2,7 +2,7 @@
 //!
 //! It is our own because a connection goes back while its ROLLBACK is still under way (what the next
 //! caller sends is answered after it), and because the place of a connection whose statement is being
-//! cancelled stays taken until it is clean.
+//! cancelled stays taken until that has ended.
 //!
 //! Invariants:
 //! - At most [`MAX_CONNECTIONS`] are open, and one for checks.

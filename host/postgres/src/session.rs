@@ -1,8 +1,9 @@
 //! The connection of a transaction, and what is under way on it.
 //!
 //! Invariants:
-//! - A statement's future may be dropped at any time. The statement is then cancelled, and the connection
-//!   goes back into the pool only after a ROLLBACK was answered; or else it is closed.
+//! - A statement's future may be dropped at any time. The statement is then cancelled, and the connection is closed
+//!   once it has ended: the server says nothing of when it cancels, and a late signal would end the next statement.
+//! - A connection goes back into the pool only if no transaction is open on it, or a ROLLBACK was sent.
 //! - A COMMIT is never cancelled.
 //! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
 
@@ -16,7 +17,7 @@ use super::health::is_of_no_use;
 use super::pool::Pooled;
 use super::query::{Failure, Result};
 
-/// How long a connection may take to become clean.
+/// How long what is under way may take to end.
 const CLEANING: Duration = Duration::from_secs(5);
 
 /// A connection, taken from the pool for one transaction.
@@ -141,11 +142,10 @@ impl Drop for Session {
     }
 }
 
-/// Ends what is under way, and puts the connection back once it is clean.
+/// Waits until what is under way has ended; a statement is cancelled. Until then the connection keeps its place.
 async fn clean(connection: Pooled, work: Work) {
-    let cleaned = async {
+    let ended = async {
         if work == Work::Statement {
-            // Returns once the server has sent the signal, which so reaches no later statement.
             let cancelled = connection.client().cancel_token();
             cancelled
                 .cancel_query(connection.pool().target.tls.clone())
@@ -154,8 +154,8 @@ async fn clean(connection: Pooled, work: Work) {
         // Without a transaction it does nothing.
         connection.answer(connection.send("ROLLBACK")).await
     };
-    let is_clean = matches!(timeout(CLEANING, cleaned).await, Ok(Ok(())));
-    if !is_clean {
+    let has_ended = matches!(timeout(CLEANING, ended).await, Ok(Ok(())));
+    if work == Work::Statement || !has_ended {
         connection.discard();
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use portico_postgres::PostgresStorage;
 use portico_storage::{Access, DashboardStorage, Error, Result};
 use tokio::time::{sleep, timeout};
@@ -152,6 +153,21 @@ async fn while_the_server_is_away_calls_fail_at_once_and_then_they_are_served_ag
         assert!(longest < SOON, "a call took {longest:?}");
     }
     insert(&storage, "b").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_call_that_is_dropped_ends_no_statement_of_another() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    insert(&storage, "a").await.unwrap();
+    for round in 0..300 {
+        // Dropped before its statement is sent, while it runs, or when it has just ended.
+        let brief = Duration::from_micros(round % 10 * 200);
+        drop(join_all((0..32).map(|_| timeout(brief, count_apps(&storage)))).await);
+        let counts = join_all((0..32).map(|_| count_apps(&storage))).await;
+        assert_eq!(counts, vec![Ok(1); 32], "round {round}");
+    }
 }
 
 async fn wait_until_ready(storage: &PostgresStorage) {
