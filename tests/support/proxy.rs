@@ -179,6 +179,8 @@ impl Shared {
                 b'Q' if message[5..].starts_with(b"COMMIT\0") => match planned.take() {
                     Some(Cut::BeforeCommit) => return self.count(),
                     Some(Cut::AfterCommit) => {
+                        // The answer is not passed on, however soon it comes.
+                        *link.to_answer.lock().expect("the lock") = Some(Cut::AfterCommit);
                         server.write_all(&message)?;
                         return self.count();
                     }
@@ -216,6 +218,7 @@ impl Shared {
                     client.write_all(&message[..message.len() / 2])?;
                     return self.count();
                 }
+                Some(Cut::AfterCommit) => return Ok(()),
                 Some(Cut::BeforeAnswerOfCommit) if of_commit => return self.count(),
                 Some(Cut::HoldAnswerOfCommit) if of_commit => {
                     *planned = None;
