@@ -7,8 +7,8 @@ use portico_storage::{BoardItem, BoardSummary, Shares};
 use serde_json::{Map, Value, json};
 
 use crate::board::{self, Board};
-use crate::convert::check_id;
 use crate::homarr::{self, Homarr, Item, ItemPlace, Section, SectionPlace};
+use crate::ids::check_id;
 use crate::places::items_in_order;
 use crate::report::{Kind, Report, What, counted, shown};
 

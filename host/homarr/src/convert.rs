@@ -12,12 +12,11 @@ use portico_storage::{ProviderSubject, SearchEngine, hash_secret};
 use crate::boards::boards;
 use crate::dashboard::{self, Dashboard, Group, Invite, Key};
 use crate::homarr::{self, Homarr};
+use crate::ids::check_id;
 use crate::report::{Kind, Report, What, counted, shown};
 
 /// The group that everyone is in.
 const EVERYONE: &str = "everyone";
-/// The id that Portico uses for the person at the machine.
-const OPERATOR: &str = "operator";
 
 /// What the database does not say.
 #[derive(Clone, Debug)]
@@ -49,20 +48,6 @@ pub fn convert(homarr: &Homarr, surroundings: &Surroundings, report: &mut Report
     note_everything_else(homarr, report);
     dashboard.drop_dangling(report);
     dashboard
-}
-
-/// Whether Portico takes an id as it is; notes the record that has another one.
-pub(crate) fn check_id(report: &mut Report, kind: Kind, id: &str, name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let fits = (1..=128).contains(&id.len()) && id.bytes().all(is_plain) && id != OPERATOR;
-    if !fits {
-        report.leave_out(
-            kind,
-            name,
-            format!("its id {:?} is none that Portico stores", shown(id)),
-        );
-    }
-    fits
 }
 
 fn groups(homarr: &Homarr, report: &mut Report) -> Vec<Group> {

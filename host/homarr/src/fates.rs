@@ -6,8 +6,8 @@ use std::hash::Hash;
 use portico_model::Provider;
 
 use crate::dashboard::{Dashboard, User};
-use crate::merge::Present;
 use crate::names::{self, Keys};
+use crate::present::Present;
 use crate::report::Kind;
 
 /// What becomes of a record.

@@ -9,38 +9,15 @@
 //! - A membership, a share and a key come along only if the import creates a record at one end of it, or joins the
 //!   user: what was removed in Portico since an earlier import does not come back.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use portico_model::Provider;
-use portico_storage::ProviderSubject;
 
 use crate::dashboard::Dashboard;
 use crate::fates::{All, Fate, Fates, Taken};
 use crate::names::{self, Keys, MOST_OF_A_NAME, MOST_OF_A_SHORT, USERNAME};
+use crate::present::Present;
 use crate::report::{Kind, Report, What, shown};
-
-/// The records of Portico, as far as new ones may collide with them.
-#[derive(Debug, Default)]
-pub struct Present {
-    /// Groups: id and name-key.
-    pub groups: Vec<(String, String)>,
-    /// Users: id, provider and name-key.
-    pub users: Vec<(String, Provider, String)>,
-    /// The users that these people are.
-    pub subjects: BTreeMap<ProviderSubject, String>,
-    /// The users of an issuer who are a person there.
-    pub linked: HashSet<String>,
-    /// Apps: id and name-key.
-    pub apps: Vec<(String, String)>,
-    /// Search engines: id, and the name-keys of name and short.
-    pub search_engines: Vec<(String, String, String)>,
-    /// Boards: id and name-key.
-    pub boards: Vec<(String, String)>,
-    /// The ids of keys and invites.
-    pub secrets: HashSet<String>,
-    /// The ids of disabled users, who can have no keys.
-    pub disabled: HashSet<String>,
-}
 
 /// What an import writes: records that are new, and refer to records as they are in Portico afterwards.
 #[derive(Debug, Default)]

@@ -22,6 +22,7 @@ pub mod copying;
 mod credentials;
 mod dashboard;
 mod extras;
+mod failure;
 mod groups;
 mod health;
 mod invites;

@@ -16,7 +16,7 @@ use portico_storage::priority::lower_priority;
 use tokio::runtime::{Builder, Handle};
 use tokio::task::{AbortHandle, yield_now};
 
-use super::query::{Failure, Result};
+use super::failure::{Failure, Result};
 
 /// How many rows are read on the thread that asks: more than a page has.
 const FEW: usize = 256;

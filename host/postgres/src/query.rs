@@ -1,32 +1,12 @@
 //! How a statement is run. Each is prepared once on a connection.
 
-use portico_storage::Error;
 use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::connection::Connection;
+pub(super) use super::failure::{Failure, Result};
 use super::lists;
-
-/// Why a statement has no answer.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Postgres(tokio_postgres::Error),
-    /// The records of an answer have more text than the contract allows.
-    TooLarge,
-    /// An insert found no record that it refers to.
-    MissingReference,
-    Storage(Error),
-}
-
-impl From<tokio_postgres::Error> for Failure {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Postgres(error)
-    }
-}
-
-/// What a statement answers.
-pub(super) type Result<T> = std::result::Result<T, Failure>;
 
 /// A parameter.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
