@@ -1,6 +1,8 @@
 //! An import into a Portico that has data: what is there stays as it is.
 
-use portico_tests::{Builder, Client, Fixtures};
+use std::path::Path;
+
+use portico_tests::{Builder, Client, Fixtures, Portico, Session};
 use serde_json::{Value, json};
 
 use super::{OLD_PASSWORD, Place, created, export, report};
@@ -103,15 +105,22 @@ fn a_portico_with_data_keeps_it_and_says_what_collided() {
     assert_eq!(own[0]["userId"], before_id);
 }
 
+/// A service into which this file was imported, and its administrator.
+fn after_an_import(file: &Path) -> (Portico, Session) {
+    let mut server = Builder::default().start();
+    server.stop();
+    report(file, &server.data(), &[]);
+    server.start_again();
+    let ada = server.sign_in("ada", OLD_PASSWORD);
+    (server, ada)
+}
+
 #[test]
 fn what_was_deleted_in_portico_since_an_import_does_not_come_back_as_a_right() {
     let place = Place::new();
-    let mut server = Builder::default().start();
-    server.stop();
-    let (file, data) = (place.everything(), server.data());
-    report(&file, &data, &[]);
-    server.start_again();
-    let ada = server.sign_in("ada", OLD_PASSWORD);
+    let file = place.everything();
+    let (mut server, ada) = after_an_import(&file);
+    let data = server.data();
     ada.mutate(
         "apiKeys.delete",
         &json!({"apiKeyId": "clz0000000000000000000key"}),
@@ -142,12 +151,9 @@ fn collided(report: &Value) -> Vec<(&str, &str)> {
 #[test]
 fn records_that_were_renamed_since_an_import_keep_their_names_and_new_ones_get_others() {
     let place = Place::new();
-    let mut server = Builder::default().start();
-    server.stop();
-    let (file, data) = (place.everything(), server.data());
-    report(&file, &data, &[]);
-    server.start_again();
-    let ada = server.sign_in("ada", OLD_PASSWORD);
+    let file = place.everything();
+    let (mut server, ada) = after_an_import(&file);
+    let data = server.data();
     let engine = |id: &str, name: &str, short: &str| {
         let input = json!({
             "id": id, "name": name, "short": short, "urlTemplate": "https://example.org/?q=%s",
@@ -227,7 +233,7 @@ fn records_that_were_renamed_since_an_import_keep_their_names_and_new_ones_get_o
 }
 
 #[test]
-fn a_name_that_the_import_made_is_not_taken_for_somebody_else_s() {
+fn a_record_that_the_import_renamed_is_not_joined_with_one_of_that_name() {
     let place = Place::new();
     let mut server = Builder::default().start();
     let root = portico_tests::administrator(&server);
