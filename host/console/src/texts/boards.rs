@@ -51,7 +51,7 @@ texts! {
         too_large: "This board has {} apps and groups, more than a page can edit. Change it with the API (board.update) or with a document of the desired state.", "Dieses Board hat {} Apps und Gruppen, mehr als eine Seite bearbeiten kann. Ändern Sie es mit der API (board.update) oder mit einem Dokument des Soll-Zustands.";
         full: "This board has as many apps and groups as a page can edit.", "Dieses Board hat so viele Apps und Gruppen, wie eine Seite bearbeiten kann.";
         delete_title: "Delete the board “{}”?", "Board „{}“ löschen?";
-        delete_lead: "Nobody sees it any more, and people whose home board it is have none. Its apps stay. This cannot be undone.", "Niemand sieht es mehr, und wessen Startboard es ist, hat dann keines. Die Apps bleiben. Das lässt sich nicht rückgängig machen.";
+        delete_lead: "The board disappears, and people who have it as their home board will have none. Its apps stay. This cannot be undone.", "Das Board verschwindet, und wer es als Startboard hat, hat dann keines. Die Apps bleiben. Das lässt sich nicht rückgängig machen.";
         delete_items: "1 app and group is on it.|{} apps and groups are on it.", "1 App oder Gruppe steht darauf.|{} Apps und Gruppen stehen darauf.";
         share_title: "Share “{}”", "„{}“ teilen";
         share_lead: "Who may see this board, besides its creator and those who may see all boards.", "Wer dieses Board sehen darf, außer seinem Ersteller und allen, die alle Boards sehen dürfen.";

@@ -2,8 +2,8 @@
 //!
 //! It is one text for each record, which Portico keeps and does not read. It goes with its record.
 //!
-//! Invariant: whoever saves with the version that they have read replaces nothing that they have not read. Version and
-//! change are in one transaction, so this holds between hosts as well.
+//! Invariant: a client that saves with the version that it has read overwrites no change made since. The version is checked
+//! in the transaction that writes, so this holds between hosts as well.
 
 use portico_model::error::{Code, Error};
 use portico_storage::{ADMIN, Access, Board, BoardItem, ExtrasOf, hash_secret};

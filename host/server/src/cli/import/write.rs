@@ -37,7 +37,7 @@ pub async fn write(
         now: service.clock.now(),
     };
     writing.write(&mut *transaction, &plan, report).await?;
-    // Nobody has this id, so every administrator counts as another one.
+    // No user has the empty id, so every administrator counts as another one.
     if !transaction.has_another_admin("").await? {
         let text = "no user is an administrator: give a group the permission `admin` with `portico call \
                     group.savePermissions`";
@@ -223,7 +223,7 @@ impl Writing<'_> {
                 expires_at: None,
                 last_used_at: None,
             };
-            // Nobody knows a secret with this hash. The first use replaces it.
+            // The hash of a secret that is thrown away. The first use of the key replaces it.
             let unknown = hash_secret(&self.service.secrets.one_time());
             transaction.import_key(&record, &unknown, &key.hash).await?;
         }
