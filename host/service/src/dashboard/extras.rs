@@ -152,6 +152,7 @@ async fn save_of_user(mut call: Call) -> Result<Output, Error> {
     let of = ExtrasOf::User(input.id);
     let mut transaction = call.begin(Access::Write).await?;
     let present = transaction.get_extras(&of).await?;
+    // It says whether there is such a user, and changes nothing without the commit.
     found(transaction.set_extras(&of, extras.as_deref()).await?, "User")?;
     check_version(input.version, || version(None, present.as_deref()))?;
     transaction.commit().await?;
