@@ -227,8 +227,7 @@ impl DashboardTransaction for SqliteTransaction {
     }
 
     async fn get_search_engine(&mut self, id: &str) -> Result<Option<SearchEngine>> {
-        let id = id.to_owned();
-        self.scan(move |db| search_engines::get(db, &id)).await
+        self.read(|db| search_engines::get(db, id)).await
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
