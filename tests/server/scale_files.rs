@@ -95,12 +95,14 @@ fn all_name_the_same_ports_and_folders() {
             haproxy.contains(&format!("presetenv PORTICO_{number} {name}:{port}\n")),
             "{haproxy}"
         );
-        let context = repository().join(FOLDER).join(at(host, "/build/context"));
-        assert!(context.join("Makefile").exists());
-        assert!(context.join(at(host, "/build/dockerfile")).exists());
         assert!(at(host, "/environment/PORTICO_DATABASE").starts_with("postgres://portico:"));
         assert_eq!(at(host, "/depends_on/postgresql/condition"), "service_healthy");
+        assert_eq!(at(host, "/image"), "portico");
     }
+    let build = &compose["services"]["portico-1"]["build"];
+    let context = repository().join(FOLDER).join(at(build, "/context"));
+    assert!(context.join("Makefile").exists());
+    assert!(context.join(at(build, "/dockerfile")).exists());
     let front = &compose["services"]["haproxy"];
     let (file, _) = at(front, "/volumes/0").split_once(':').expect("a file");
     assert!(repository().join(FOLDER).join(file).exists());
