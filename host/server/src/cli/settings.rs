@@ -14,15 +14,19 @@ use clap::{Args, ValueEnum};
 use portico_http::HttpLimits;
 use portico_server::icons::IconSettings;
 use serde::Deserialize;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 use super::{
     apps::AppSettings, audit::AuditSettings, compat::CompatSettings, copy_places::CopySettings,
     front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
 };
 
-/// Keeps the bytes that `portico call --url` sends out of the log, whatever the filter says.
-const NEVER_LOGGED: &str = "ureq_proto::util=off";
+/// What would put the bytes that `portico call --url` sends into the log. Never logged, whatever the filter says.
+const NEVER_LOGGED: &str = "ureq_proto::util";
 
 /// The settings file. Its keys are the names of the flags.
 #[derive(Deserialize, Default)]
@@ -201,7 +205,8 @@ pub struct HostArgs {
     /// The sources of icons: INDEX|BASE,INDEX|BASE; empty: none
     #[arg(long, env = "PORTICO_ICON_SOURCES", value_name = "LIST")]
     icon_sources: Option<String>,
-    /// What to log to the standard error: error, warn, info, debug, or a tracing filter
+    /// What to log to the standard error: error, warn, info, debug, trace, or levels of parts, such as
+    /// warn,portico_http=debug
     /// [default: info; warn for commands other than serve]
     #[arg(long, env = "PORTICO_LOG", value_name = "FILTER")]
     log: Option<String>,
@@ -246,18 +251,22 @@ impl Settings {
     /// Starts the log on the standard error. `quietly`: only warnings by default.
     pub fn start_log(&self, quietly: bool) -> anyhow::Result<()> {
         let fallback = if quietly { "warn" } else { "info" };
-        let filter = EnvFilter::try_new(self.log.as_deref().unwrap_or(fallback))
-            .context("`log` is no filter: use error, warn, info, debug or a tracing filter")?
-            .add_directive(NEVER_LOGGED.parse()?);
-        let log = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+        let filter: Targets = self
+            .log
+            .as_deref()
+            .unwrap_or(fallback)
+            .parse()
+            .context("`log` is no filter: use error, warn, info, debug, trace, or warn,portico_http=debug and the like")?;
+        let filter = filter.with_target(NEVER_LOGGED, LevelFilter::OFF);
+        let layer = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
             // If the standard error is closed, reporting that there would panic, in the request that logs.
             .log_internal_errors(false);
+        let log = tracing_subscriber::registry().with(filter);
         match self.log_format.unwrap_or_default() {
-            LogFormat::Pretty => log.with_target(false).init(),
-            LogFormat::Json => log.json().flatten_event(true).init(),
+            LogFormat::Pretty => log.with(layer.with_target(false)).init(),
+            LogFormat::Json => log.with(layer.json().flatten_event(true)).init(),
         }
         Ok(())
     }

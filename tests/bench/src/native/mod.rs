@@ -23,7 +23,7 @@ use portico_storage::{
     secrets::{Secrets, SystemRandom},
 };
 use tokio::{net::TcpListener, sync::Semaphore};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use self::one_by_one::OneByOne;
 
@@ -46,7 +46,7 @@ struct Native {
 /// Serves on a data directory, or on this database of PostgreSQL, until the process is ended.
 pub fn run(data: &Path, database: Option<&str>) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new("warn"))
+        .with_max_level(LevelFilter::WARN)
         .with_writer(std::io::stderr)
         .init();
     tokio::runtime::Builder::new_multi_thread()
