@@ -1,7 +1,9 @@
-//! Finds the component that the host carries inside, and builds it if it is not there yet.
+//! Finds the component that the host carries inside, builds it if it is not there yet, and compresses it: it is a
+//! thirtieth of the binary otherwise.
 
 use std::{env, fs, path::Path, process::Command};
 
+use miniz_oxide::deflate::compress_to_vec;
 use sha2::{Digest as _, Sha256};
 
 fn main() {
@@ -12,8 +14,17 @@ fn main() {
     if !file.exists() && !build(&root) {
         println!("cargo::error=dist/portico.wasm cannot be built: run `make component` to see why");
     }
-    println!("cargo:rustc-env=PORTICO_COMPONENT_FILE={}", file.display());
-    let hash = Sha256::digest(fs::read(file).unwrap_or_default());
+    let component = fs::read(file).unwrap_or_default();
+    // The best level takes seconds.
+    let level = if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        10
+    } else {
+        1
+    };
+    let to = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let to = Path::new(&to).join("component");
+    fs::write(to, compress_to_vec(&component, level)).expect("cargo's folder");
+    let hash = Sha256::digest(component);
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=PORTICO_COMPONENT_HASH={hash}");
     let world = root.join("wit/world.wit");

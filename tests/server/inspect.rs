@@ -83,7 +83,7 @@ impl File {
 /// The component that ships with a name changed throughout, to one of the same length.
 #[track_caller]
 fn renamed(old: &str, new: &str) -> File {
-    file(&portico_tests::renamed(COMPONENT, old, new))
+    file(&portico_tests::renamed(&COMPONENT, old, new))
 }
 
 /// A component from its text form.
@@ -106,7 +106,7 @@ fn the_component_inside_is_shown_with_all_that_it_wants_and_offers() {
     ] {
         assert!(text.contains(word), "{word} is not in:\n{text}");
     }
-    let shipped = file(COMPONENT);
+    let shipped = file(&COMPONENT);
     let answer: Value = serde_json::from_str(&shipped.inspect(&["--json"]).succeeded()).expect("JSON");
     assert_eq!(answer["kind"], "component");
     assert_eq!(answer["size"], COMPONENT.len());

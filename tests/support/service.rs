@@ -8,7 +8,7 @@ use std::time::Duration;
 use portico_http::{self as http, HttpSettings};
 use portico_model::time::{Clock, SystemClock};
 use portico_sandbox::icons::{Icons, NoIcons};
-use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox};
+use portico_sandbox::{COMPONENT, Imports, Limits, Sandbox, Wasm};
 use portico_service::audit::AuditSettings;
 use portico_service::hot_swap::HotSwap;
 use portico_service::service::{Service, ServiceParts};
@@ -83,7 +83,7 @@ impl TestSandbox {
     }
 
     /// The sandbox, with this component. Fails if the component does not fit.
-    pub fn build_with(self, component: &[u8]) -> anyhow::Result<Sandbox> {
+    pub fn build_with<'a>(self, component: impl Into<Wasm<'a>>) -> anyhow::Result<Sandbox> {
         Sandbox::new(component, self.cache, self.limits, self.imports)
     }
 }

@@ -16,7 +16,7 @@
 //! | [`Error`], [`Code`] | a refusal |
 //! | [`SignedIn`], [`ExternalIdentity`], [`Linking`] | what sign-in takes and returns |
 //! | [`Limits`], [`Throttle`], [`Clock`], [`Random`], [`Icons`], [`NoIcons`] | what the builder takes |
-//! | [`COMPONENT`], [`sha256()`] | the component that this library includes, and the hash of any |
+//! | [`COMPONENT`] (of the type [`Included`]), [`sha256()`] | the component that this library includes, and the hash of any |
 //! | [`model`] | the records of the contract (`wit/types.wit`) |
 //! | [`storage`] | the traits that you implement, their records, and the drivers |
 //! | `Plugin::router`, `Authenticate`, `HttpSettings`, `HttpLimits` | with the feature `router` |
@@ -117,7 +117,7 @@ pub use portico_model::{
     time::Clock,
 };
 pub use portico_sandbox::{
-    COMPONENT, ExternalIdentity, Limits, Linking, SignedIn,
+    COMPONENT, ExternalIdentity, Included, Limits, Linking, SignedIn,
     icons::{Icons, NoIcons},
     inspect::sha256,
 };

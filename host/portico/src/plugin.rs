@@ -4,7 +4,7 @@
 //! same sandbox. What Portico keeps where it is the dashboard itself (keys, sessions, invites, groups,
 //! boards, search engines, `state.apply`) is not part of it.
 
-use std::{borrow::Cow, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::{
@@ -12,7 +12,7 @@ use portico_model::{
     time::{Clock, MonotonicClock, SystemClock},
 };
 use portico_sandbox::{
-    self as sandbox, Imports, Limits, Sandbox,
+    self as sandbox, Imports, Limits, Sandbox, Wasm,
     icons::{DEFAULT_ICON, Icons, NoIcons},
 };
 use portico_service::{
@@ -171,12 +171,14 @@ impl PluginBuilder {
     /// imports, what this host offers, and what to do), or if the cache cannot be used.
     pub async fn build(self) -> anyhow::Result<Plugin> {
         let component = match self.component {
-            Component::Included => Cow::Borrowed(sandbox::COMPONENT),
-            Component::Bytes(bytes) => bytes.into(),
-            Component::File(file) => sandbox::read_file(&file, &self.limits)
-                .with_context(|| format!("cannot read the component {}", file.display()))?
-                .into(),
+            Component::Included => None,
+            Component::Bytes(bytes) => Some(bytes),
+            Component::File(file) => {
+                let bytes = sandbox::read_file(&file, &self.limits);
+                Some(bytes.with_context(|| format!("cannot read the component {}", file.display()))?)
+            }
         };
+        let component = component.as_deref().map_or(Wasm::Included, Wasm::Bytes);
         let icons = self.icons.unwrap_or_else(|| Arc::new(NoIcons::new(DEFAULT_ICON)));
         let imports = Imports {
             storage: self.storage.clone(),
@@ -185,7 +187,7 @@ impl PluginBuilder {
             random: self.random.clone(),
         };
         let cache = self.cache.map(std::path::absolute).transpose()?;
-        let sandbox = Sandbox::new(&component, cache, self.limits, imports)?;
+        let sandbox = Sandbox::new(component, cache, self.limits, imports)?;
         let throttle = self
             .throttle
             .unwrap_or_else(|| Throttle::new(Arc::new(MonotonicClock::default())));

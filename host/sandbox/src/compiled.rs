@@ -22,7 +22,7 @@ use tracing::{debug, info, warn};
 use wasmtime::{Engine, component::Component};
 
 use crate::{
-    component::{COMPONENT_HASH, is_inside},
+    component::{COMPONENT_HASH, Wasm},
     inspect::sha256,
 };
 
@@ -32,7 +32,7 @@ const MOST_KEPT: usize = 8;
 const EXTENSION: &str = "compiled";
 
 /// Compiles a component, or takes it from this folder, which is created if necessary.
-pub(crate) fn load(engine: &Engine, component: &[u8], folder: Option<&Path>) -> anyhow::Result<Component> {
+pub(crate) fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) -> anyhow::Result<Component> {
     let Some(folder) = folder else {
         return compile(engine, component);
     };
@@ -66,14 +66,14 @@ pub(crate) fn load_again(engine: &Engine, component: &Component) -> anyhow::Resu
     Ok(unsafe { Component::deserialize(engine, bytes)? })
 }
 
-fn compile(engine: &Engine, component: &[u8]) -> anyhow::Result<Component> {
+fn compile(engine: &Engine, component: Wasm<'_>) -> anyhow::Result<Component> {
     info!("compiling the component, which takes up to a few seconds");
-    Component::new(engine, component)
+    Component::new(engine, &*component)
         .map_err(anyhow::Error::from)
         .context("it cannot be compiled: is the file complete, and does `wasm-tools validate` accept it?")
 }
 
-fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Result<Component> {
+fn from_folder(engine: &Engine, component: Wasm<'_>, folder: &Path) -> anyhow::Result<Component> {
     let file = folder.join(name_of(component));
     match from_file(engine, &file) {
         Ok(component) => return Ok(component),
@@ -89,11 +89,10 @@ fn from_folder(engine: &Engine, component: &[u8], folder: &Path) -> anyhow::Resu
     Ok(component)
 }
 
-fn name_of(component: &[u8]) -> String {
-    let hash = if is_inside(component) {
-        COMPONENT_HASH.into()
-    } else {
-        sha256(component)
+fn name_of(component: Wasm<'_>) -> String {
+    let hash = match component {
+        Wasm::Included => COMPONENT_HASH.into(),
+        Wasm::Bytes(bytes) => sha256(bytes),
     };
     format!("{hash}.{EXTENSION}")
 }
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
     use crate::component::COMPONENT;
 
-    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+    const EMPTY: Wasm<'_> = Wasm::Bytes(b"\0asm\x0d\0\x01\0");
 
     fn kept(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap();
@@ -246,8 +245,7 @@ mod tests {
 
     #[test]
     fn the_component_inside_has_the_same_name_as_a_copy_of_it() {
-        let copy = COMPONENT.to_vec();
-        assert_eq!(name_of(COMPONENT), name_of(&copy));
+        assert_eq!(name_of(COMPONENT.into()), name_of(Wasm::Bytes(&COMPONENT)));
     }
 
     #[test]
@@ -256,8 +254,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for number in 0..MOST_KEPT as u8 + 3 {
             // A custom section without a name, and this in it.
-            let component = [EMPTY, &[0, 2, 0, number]].concat();
-            load(&engine, &component, Some(folder.path())).unwrap();
+            let component = [&*EMPTY, &[0, 2, 0, number]].concat();
+            load(&engine, Wasm::Bytes(&component), Some(folder.path())).unwrap();
         }
         assert_eq!(kept(folder.path()).len(), MOST_KEPT);
     }

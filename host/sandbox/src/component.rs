@@ -3,13 +3,66 @@
 use std::{
     fs::File,
     io::{self, Read as _},
+    ops::Deref,
     path::Path,
+    sync::LazyLock,
 };
+
+use miniz_oxide::inflate::decompress_to_vec;
 
 use crate::limits::Limits;
 
-/// The component that this host was built with, as a file of WebAssembly.
-pub static COMPONENT: &[u8] = include_bytes!(env!("PORTICO_COMPONENT_FILE"));
+/// The component that this host was built with. It dereferences to its file of WebAssembly, which is decompressed
+/// when it is first needed: to compile the component, and not where it is compiled already.
+pub const COMPONENT: Included = Included;
+
+/// The type of [`COMPONENT`].
+#[derive(Clone, Copy, Debug)]
+pub struct Included;
+
+impl Deref for Included {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            decompress_to_vec(include_bytes!(concat!(env!("OUT_DIR"), "/component")))
+                .expect("build.rs has compressed it")
+        });
+        &FILE
+    }
+}
+
+/// A file of WebAssembly.
+#[derive(Clone, Copy, Debug)]
+pub enum Wasm<'a> {
+    /// That of [`COMPONENT`].
+    Included,
+    /// These bytes.
+    Bytes(&'a [u8]),
+}
+
+impl From<Included> for Wasm<'_> {
+    fn from(Included: Included) -> Self {
+        Self::Included
+    }
+}
+
+impl<'a> From<&'a [u8]> for Wasm<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl Deref for Wasm<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Included => &COMPONENT,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
 
 /// The SHA-256 of [`COMPONENT`] in hexadecimal digits, computed while the host is built.
 pub(crate) const COMPONENT_HASH: &str = env!("PORTICO_COMPONENT_HASH");
@@ -31,11 +84,6 @@ impl ComponentVersion {
             sha256: COMPONENT_HASH.into(),
         }
     }
-}
-
-/// Whether these bytes are [`COMPONENT`] itself, not a copy of it.
-pub(crate) fn is_inside(component: &[u8]) -> bool {
-    std::ptr::eq(component, COMPONENT)
 }
 
 /// Reads the file of a component; of a file that is too long, one byte more than the limit.

@@ -117,7 +117,7 @@ mod tests {
             ..Limits::default()
         };
         let engine = engine::new(&limits).unwrap();
-        let component = compiled::load(&engine, COMPONENT, None).unwrap();
+        let component = compiled::load(&engine, COMPONENT.into(), None).unwrap();
         let ordinary = Prepared::new(engine, component).unwrap();
         Hashing::new(Arc::new(ordinary), &limits)
     }

@@ -37,7 +37,7 @@ pub use crate::{
         sign_in::{Identity as ExternalIdentity, Linking, SignedIn},
         state::{Secret, TimestampChange, WantedApp, WantedUser},
     },
-    component::{COMPONENT, ComponentVersion, read_file},
+    component::{COMPONENT, ComponentVersion, Included, Wasm, read_file},
     instance::{CallPermit, Instance},
     limits::Limits,
     sandbox::{Compiled, Sandbox},

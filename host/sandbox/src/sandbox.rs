@@ -10,7 +10,7 @@ use tokio::{sync::Semaphore, time::timeout};
 use crate::{
     bindings::exports::portico::dashboard::procedures::Procedure as Described,
     compiled,
-    component::{ComponentVersion, is_inside},
+    component::{ComponentVersion, Wasm},
     engine,
     hashing::Hashing,
     icons::Icons,
@@ -36,23 +36,27 @@ impl Compiled {
     ///
     /// Fails if the bytes are no component, or if it imports or exports something else than the
     /// contract says. The error says so in words, before anything of it is compiled.
-    pub fn new(component: &[u8], cache: Option<PathBuf>, limits: Limits) -> anyhow::Result<Self> {
+    pub fn new<'a>(
+        component: impl Into<Wasm<'a>>,
+        cache: Option<PathBuf>,
+        limits: Limits,
+    ) -> anyhow::Result<Self> {
+        let component = component.into();
         let limits = limits.settled();
-        if component.len() > limits.file {
-            inspect::check_kind(component)?;
-            bail!(
-                "the file has more than {} bytes, too many for a component: is it the right one?",
-                limits.file
-            );
-        }
-        // The component inside fits, as a test shows, and checking it takes milliseconds of every start.
-        let version = if is_inside(component) {
-            ComponentVersion::included()
-        } else {
-            ComponentVersion {
-                contract: inspect::check(component)?,
-                sha256: inspect::sha256(component),
+        let version = match component {
+            // It fits, as a test shows, and checking it takes milliseconds of every start.
+            Wasm::Included => ComponentVersion::included(),
+            Wasm::Bytes(bytes) if bytes.len() > limits.file => {
+                inspect::check_kind(bytes)?;
+                bail!(
+                    "the file has more than {} bytes, too many for a component: is it the right one?",
+                    limits.file
+                );
             }
+            Wasm::Bytes(bytes) => ComponentVersion {
+                contract: inspect::check(bytes)?,
+                sha256: inspect::sha256(bytes),
+            },
         };
         let engine = engine::new(&limits)?;
         let component = compiled::load(&engine, component, cache.as_deref())?;
@@ -84,8 +88,8 @@ pub struct Sandbox {
 impl Sandbox {
     /// Compiles a component, or takes it from the folder of compiled ones; fails like
     /// [`Compiled::new`].
-    pub fn new(
-        component: &[u8],
+    pub fn new<'a>(
+        component: impl Into<Wasm<'a>>,
         cache: Option<PathBuf>,
         limits: Limits,
         imports: Imports,

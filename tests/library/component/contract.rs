@@ -13,7 +13,7 @@ use super::harness::{Harness, context};
 
 fn component() -> (Engine, Component) {
     let engine = Engine::default();
-    let component = Component::new(&engine, COMPONENT).unwrap();
+    let component = Component::new(&engine, &*COMPONENT).unwrap();
     (engine, component)
 }
 

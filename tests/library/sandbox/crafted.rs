@@ -88,7 +88,7 @@ fn sandbox_of(items: &str, by_id: &str) -> Sandbox {
         time: Duration::from_millis(300),
         ..Limits::default()
     };
-    sandbox(&component(items, by_id), limits).expect("it fits")
+    sandbox(&*component(items, by_id), limits).expect("it fits")
 }
 
 async fn call(sandbox: &Sandbox) -> Result<App, Error> {
@@ -301,7 +301,7 @@ fn a_component_that_begins_with_too_much_memory_is_not_taken() {
         (memory (export "memory") 5000)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
     "#;
-    let Err(error) = sandbox(&component(items, "unreachable"), Limits::default()) else {
+    let Err(error) = sandbox(&*component(items, "unreachable"), Limits::default()) else {
         panic!("it was taken");
     };
     assert!(format!("{error:#}").contains("memory"), "{error:#}");

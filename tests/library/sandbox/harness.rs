@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use portico_model::{App, error::Error};
-use portico_sandbox::{COMPONENT, Instance, Limits, Sandbox, icons::Icons};
+use portico_sandbox::{COMPONENT, Instance, Limits, Sandbox, Wasm, icons::Icons};
 use portico_service::identity::Identity;
 use portico_storage::{Authentication, CallContext, Storage, memory::MemoryStorage};
 pub use portico_tests::callers::{anonymous, user};
@@ -26,12 +26,16 @@ impl Icons for SlowIcons {
 }
 
 /// A sandbox with this component over empty storage.
-pub fn sandbox(component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
+pub fn sandbox<'a>(component: impl Into<Wasm<'a>>, limits: Limits) -> anyhow::Result<Sandbox> {
     sandbox_over(Arc::new(MemoryStorage::new()), component, limits)
 }
 
 /// The same over this storage.
-pub fn sandbox_over(storage: Arc<dyn Storage>, component: &[u8], limits: Limits) -> anyhow::Result<Sandbox> {
+pub fn sandbox_over<'a>(
+    storage: Arc<dyn Storage>,
+    component: impl Into<Wasm<'a>>,
+    limits: Limits,
+) -> anyhow::Result<Sandbox> {
     TestSandbox::over(storage)
         .icons(Arc::new(SlowIcons))
         .limits(limits)
@@ -42,7 +46,7 @@ pub fn sandbox_over(storage: Arc<dyn Storage>, component: &[u8], limits: Limits)
 /// A sandbox with the hostile component.
 pub fn hostile(limits: Limits) -> Sandbox {
     let component = std::fs::read(hostile_component()).expect("the hostile component");
-    sandbox(&component, limits).expect("it fits")
+    sandbox(&*component, limits).expect("it fits")
 }
 
 /// A sandbox with the component that ships.

@@ -215,7 +215,7 @@ fn a_file_that_is_too_long_for_a_component_is_not_compiled() {
     let limits = Limits::default();
     let mut file = b"\0asm".to_vec();
     file.resize(limits.file + 1, 0);
-    let Err(error) = sandbox(&file, limits) else {
+    let Err(error) = sandbox(&*file, limits) else {
         panic!("it was taken")
     };
     assert!(error.to_string().contains("16777216 bytes"), "{error:#}");

@@ -28,7 +28,7 @@ const NEW: &str = "App not there";
 
 /// Another component: it says [`NEW`].
 fn another() -> Vec<u8> {
-    renamed(COMPONENT, "not found", "not there")
+    renamed(&COMPONENT, "not found", "not there")
 }
 
 /// A service on a component file.
@@ -42,7 +42,7 @@ impl Served {
     fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("plugin.wasm");
-        fs::write(&file, COMPONENT).expect("write the file");
+        fs::write(&file, &*COMPONENT).expect("write the file");
         let builder = Builder::default()
             .argument("--component")
             .argument(file.to_string_lossy());
@@ -165,7 +165,7 @@ fn a_changed_file_is_served_without_dropping_a_request() {
 fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
     let served = Served::start(&[]);
     let refused = hash(&served.file);
-    let text = |old, new| renamed(COMPONENT, old, new);
+    let text = |old, new| renamed(&COMPONENT, old, new);
     for (bytes, words) in [
         (COMPONENT[..COMPONENT.len() / 2].to_vec(), "is truncated"),
         (Vec::new(), "empty"),
@@ -196,7 +196,7 @@ fn a_file_that_cannot_be_served_changes_nothing_and_the_log_says_why() {
 #[test]
 fn the_same_file_again_is_not_loaded() {
     let served = Served::start(&["--watch"]);
-    served.put(COMPONENT);
+    served.put(&COMPONENT);
     let line = served.reload("the component stays");
     assert!(line.contains("holds the same"), "{line}");
     assert!(!served.server.log().contains("was exchanged"));

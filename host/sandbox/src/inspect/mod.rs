@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_component_inside_fits() {
         use crate::component::{COMPONENT, ComponentVersion};
-        let contract = super::check(COMPONENT).unwrap();
+        let contract = super::check(&COMPONENT).unwrap();
         assert_eq!(ComponentVersion::included().contract, contract);
     }
 }

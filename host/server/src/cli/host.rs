@@ -1,10 +1,10 @@
 //! The service on a data directory: opened by every command that works on data.
 
-use std::{borrow::Cow, path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context as _;
 use portico_model::time::{MonotonicClock, SystemClock};
-use portico_sandbox::{COMPONENT, Compiled, Imports, Limits, Sandbox, icons::NoIcons};
+use portico_sandbox::{Compiled, Imports, Limits, Sandbox, Wasm, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
     icons::{Copies, IconSettings, IconSources},
@@ -46,17 +46,18 @@ impl Host {
         let component = match &settings.component {
             Some(file) => {
                 let bytes = component::read(file);
-                Cow::Owned(bytes.with_context(|| format!("cannot read the component {}", file.display()))?)
+                Some(bytes.with_context(|| format!("cannot read the component {}", file.display()))?)
             }
-            None => Cow::Borrowed(COMPONENT),
+            None => None,
         };
-        let file = settings.component.clone();
-        let file = file.map(|file| ComponentFile::new(file, &component));
+        let file = settings.component.clone().zip(component.as_deref());
+        let file = file.map(|(path, bytes)| ComponentFile::new(path, bytes));
         let data = DataDir::open(&settings.data())?;
         let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| data.cache()))?;
         // Runs while the database is opened, which takes as long.
         let compiling = thread::Builder::new().name("portico-compile".into());
-        let compiling = compiling.spawn(move || Compiled::new(&component, Some(cache), Limits::default()))?;
+        let compiling =
+            compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
         let database = Database::open(settings, &data).await?;
         let storage = database.storage();
         let clock = Arc::new(SystemClock);
@@ -101,24 +102,32 @@ impl Host {
 }
 
 /// A service without data, to ask a component for its procedures.
-pub async fn without_data(component: &[u8], cache: Option<PathBuf>) -> anyhow::Result<Arc<Service>> {
+pub async fn without_data(
+    component: impl Into<Wasm<'_>>,
+    cache: Option<PathBuf>,
+) -> anyhow::Result<Arc<Service>> {
     let default_icon = IconSettings::default().default_icon;
-    in_memory(component, cache, default_icon).await
+    in_memory(component.into(), cache, default_icon).await
 }
 
 /// A service on an empty dashboard in memory, with the same component and default icon as a host: for trying out
 /// what the host would accept.
 pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
     let component = match &settings.component {
-        Some(file) => Cow::Owned(component::read(file)?),
-        None => Cow::Borrowed(COMPONENT),
+        Some(file) => Some(component::read(file)?),
+        None => None,
     };
     let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
-    in_memory(&component, Some(cache), settings.icons.default_icon.clone()).await
+    in_memory(wasm(&component), Some(cache), settings.icons.default_icon.clone()).await
+}
+
+/// These bytes, or the component inside.
+fn wasm(bytes: &Option<Vec<u8>>) -> Wasm<'_> {
+    bytes.as_deref().map_or(Wasm::Included, Wasm::Bytes)
 }
 
 async fn in_memory(
-    component: &[u8],
+    component: Wasm<'_>,
     cache: Option<PathBuf>,
     default_icon: String,
 ) -> anyhow::Result<Arc<Service>> {
