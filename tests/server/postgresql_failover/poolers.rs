@@ -71,7 +71,8 @@ fn a_pooler_of_statements_and_one_without_room_are_refused() {
 fn behind_a_pooler_of_sessions_nothing_acknowledged_is_lost() {
     let server = Postgresql::start_with(&["-c", "max_connections=150"]);
     server.create_database("home");
-    let pooler = Pgbouncer::start(&server, "session", "");
+    // By default it waits for 15 seconds before it connects to the server again.
+    let pooler = Pgbouncer::start(&server, "session", "server_login_retry = 1");
     let site = Site::start(&pooler.url("home"));
     let mut trial = Trial::begin(site, &server);
     trial.rounds("a process of the server behind pgbouncer is killed", |_, _, _| {
