@@ -12,7 +12,7 @@ use std::thread;
 
 use futures_util::{Stream, TryStreamExt};
 use portico_storage::Error;
-use portico_storage::priority::lower_priority;
+use portico_storage::priority::{end_step, lower_priority};
 use tokio::runtime::{Builder, Handle};
 use tokio::task::{AbortHandle, yield_now};
 
@@ -91,7 +91,10 @@ impl<S, A, F> Fold<S, A, F> {
     {
         for _ in 0..most {
             match self.rows.try_next().await? {
-                Some(row) => (self.add)(&mut self.value, &row)?,
+                Some(row) => {
+                    (self.add)(&mut self.value, &row)?;
+                    end_step();
+                }
                 None => return Ok(true),
             }
         }

@@ -6,7 +6,7 @@ use portico_model::{
     self as model,
     error::{Code, Collided, Error},
 };
-use portico_storage::CallContext;
+use portico_storage::{CallContext, priority::end_step};
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{
     CallHook, Store, UpdateDeadline,
@@ -65,7 +65,9 @@ impl Instance {
             match hook {
                 CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
                 CallHook::ReturningFromHost => store.data_mut().check_writing(),
-                _ => {}
+                // As often as a text of a list is passed to the component.
+                CallHook::ReturningFromWasm => end_step(),
+                CallHook::CallingWasm => {}
             }
             if hook.entering_host() && take(&mut store.data_mut().has_grown) {
                 let transfer = store.data().share.transfer();

@@ -21,16 +21,17 @@ impl SqliteTransaction {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         self.acquire_permit().await?;
-        let (longest, snapshot) = match &mut self.state {
+        let (resources, limits) = (&self.resources, &self.resources.limits);
+        let (pool, longest, snapshot) = match &mut self.state {
             State::Reading(reader) => {
                 let ready = reader.begin_scan().await;
                 ready.inspect_err(|_| self.failed = true)?;
-                (self.resources.limits.read, reader.take_snapshot())
+                (&resources.scanning, limits.read, reader.take_snapshot())
             }
-            _ => (self.resources.limits.write, SharedSnapshot::default()),
+            _ => (&resources.writing, limits.write, SharedSnapshot::default()),
         };
+        let pool = pool.clone();
         let (state, failed) = self.lend();
-        let pool = self.resources.pool.clone();
         let ran = pool.run(move |token| {
             let connection = state.connection();
             // Interrupting a read undoes no write, so this is allowed in a write transaction, too.
@@ -86,7 +87,7 @@ impl SqliteTransaction {
             return Err(only_reads());
         };
         self.has_written = true;
-        let (pool, longest) = (self.resources.pool.clone(), self.resources.limits.write);
+        let (pool, longest) = (self.resources.writing.clone(), self.resources.limits.write);
         let ran = pool.run(move |token| {
             if leaves_batch && let Err(error) = permit.stand_alone() {
                 return (permit, Err(error));

@@ -54,7 +54,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use async_trait::async_trait;
@@ -119,8 +119,10 @@ impl SqliteStorage {
             writer: Arc::new(writer),
             health,
             resources: Resources {
-                // One more than scans, for the holder of the permit to write: no task waits for a thread.
-                pool: Pool::new(scans + 1),
+                // As many threads as permits: no task waits for a thread.
+                scanning: Pool::new(scans, priority::lower_priority),
+                // A write keeps others waiting, so its thread gives way to none.
+                writing: Pool::new(1, || ()),
                 limits,
                 ids: Ids::default(),
                 views_differ: false,
@@ -165,7 +167,11 @@ impl SqliteStorage {
     /// Ends the statements that run on the storage's threads and refuses new ones. The host calls it when
     /// it stops, after it has given up the calls that are left. Blocks for two seconds at most.
     pub fn close(&self) {
-        self.resources.pool.close(CLOSING);
+        let began = Instant::now();
+        self.resources.scanning.close(CLOSING);
+        self.resources
+            .writing
+            .close(CLOSING.saturating_sub(began.elapsed()));
     }
 
     async fn open_transaction(

@@ -34,6 +34,8 @@ struct Shared {
     /// Signalled when a task has ended.
     ended: Condvar,
     max_threads: usize,
+    /// What each thread calls first.
+    prepare: fn(),
 }
 
 #[derive(Default)]
@@ -54,13 +56,14 @@ struct Task {
 type Work = Box<dyn FnOnce(&Arc<CancelToken>) + Send>;
 
 impl Pool {
-    /// A pool of at most this many threads.
-    pub fn new(max_threads: usize) -> Arc<Self> {
+    /// A pool of at most this many threads, each of which first calls this.
+    pub fn new(max_threads: usize, prepare: fn()) -> Arc<Self> {
         let shared = Shared {
             state: Mutex::default(),
             work: Condvar::new(),
             ended: Condvar::new(),
             max_threads,
+            prepare,
         };
         Arc::new(Self {
             shared: Arc::new(shared),
@@ -152,6 +155,7 @@ impl Drop for Pool {
 impl Shared {
     /// The loop of each thread, until the pool is closed.
     fn work(&self) {
+        (self.prepare)();
         let mut state = self.lock();
         loop {
             let Some(task) = state.queue.pop_front() else {
@@ -217,7 +221,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_whose_caller_is_gone_leaves_the_queue_with_what_it_holds() {
-        let pool = Pool::new(1);
+        let pool = Pool::new(1, || ());
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let mut running = Box::pin(pool.run(move |_| ended.recv().is_ok()));
         assert!(poll!(&mut running).is_pending());

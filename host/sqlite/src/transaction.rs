@@ -36,8 +36,10 @@ pub(super) struct SqliteTransaction {
 /// What all transactions of a storage share.
 #[derive(Clone)]
 pub(super) struct Resources {
-    /// The threads for statements that may take long.
-    pub pool: Arc<Pool>,
+    /// The threads for statements that read and may take long.
+    pub scanning: Arc<Pool>,
+    /// The thread for statements of a write transaction that may take long.
+    pub writing: Arc<Pool>,
     pub limits: StatementLimits,
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.

@@ -79,10 +79,16 @@ async fn groups(storage: &SqliteStorage) -> Vec<String> {
     groups.into_iter().map(|group| group.id).collect()
 }
 
-/// Waits until this many tasks run on the pool.
+/// How many tasks run on threads of the storage.
+fn running(storage: &SqliteStorage) -> usize {
+    let resources = &storage.resources;
+    resources.scanning.running() + resources.writing.running()
+}
+
+/// Waits until this many tasks run on threads of the storage.
 async fn until_running(storage: &SqliteStorage, count: usize) {
     let began = Instant::now();
-    while storage.resources.pool.running() != count {
+    while running(storage) != count {
         assert!(began.elapsed() < Duration::from_secs(30), "not {count} tasks");
         sleep(Duration::from_millis(1)).await;
     }
@@ -320,7 +326,7 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
     let began = Instant::now();
     storage.close();
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-    assert_eq!(storage.resources.pool.running(), 0);
+    assert_eq!(running(&storage), 0);
     for reading in readings {
         let ended = timeout(Duration::from_secs(30), reading).await.unwrap().unwrap();
         assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
@@ -331,7 +337,7 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
 #[tokio::test]
 async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
     let (storage, _directory) = store();
-    storage.resources.pool.close(Duration::ZERO);
+    storage.resources.writing.close(Duration::ZERO);
     let mut transaction = writing(&storage).await;
     let board = |id: &str, apps: usize| Board {
         board: BoardSummary {
