@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use super::{
     error::{self, json_response},
     fallback::wrong_method,
-    lists::List,
+    lists::{ListPermit, may_be_large},
     outgoing::Connection,
     pieces,
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
@@ -97,24 +97,23 @@ async fn answer(
     let connection = http.connection(request.extensions());
     match call(http, &id, procedure, parameters, request, &connection).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
-        Ok((output, list)) => {
-            let size = output.len();
+        Ok((output, permit)) => {
             let body = pieces::body(&connection, output);
-            list.end(size);
+            drop(permit);
             json_response(body)
         }
         Err(error) => error::rest(error, Some(&procedure.name)),
     }
 }
 
-async fn call<'a>(
-    http: &'a Shared,
+async fn call(
+    http: &Shared,
     id: &RequestId,
     procedure: &Arc<Procedure>,
     parameters: Result<Parameters, Error>,
     request: Request,
     connection: &Connection,
-) -> Result<(Output, List<'a>), Error> {
+) -> Result<(Output, ListPermit), Error> {
     let (parts, body) = request.into_parts();
     let snapshot = snapshot(&parts.method, [&**procedure]);
     let shared = SharedSnapshot::of(snapshot.as_ref());
@@ -141,13 +140,14 @@ async fn call<'a>(
     }
     let outgoing = connection.outgoing();
     let asked = input.as_ref().ok().and_then(Option::as_ref);
-    let list = http
-        .lists
-        .begin(outgoing, procedure, asked, &identity, &shared)
-        .await?;
     let service = &http.service;
+    let is_large = || may_be_large(&service.lists, procedure, asked);
+    let permit = http
+        .large_lists
+        .wait(is_large, outgoing, &identity, &shared)
+        .await?;
     let output = service.call_within(&shared, &authorised, &id.0, input).await?;
-    Ok((output, list))
+    Ok((output, permit))
 }
 
 fn put_parameters(input: &mut Option<Value>, parameters: Parameters) {

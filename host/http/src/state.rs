@@ -13,7 +13,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Servic
 use crate::{
     file::File,
     gate::BatchPermits,
-    lists::Lists,
+    lists::LargeLists,
     outgoing::{Connection, Outgoing},
     settings::{HttpLimits, HttpSettings},
 };
@@ -32,7 +32,7 @@ pub(crate) struct Http {
     /// Permits for batches.
     pub batches: BatchPermits,
     /// Permits for large lists.
-    pub lists: Lists,
+    pub large_lists: LargeLists,
     /// The OpenAPI document, made at its first request.
     pub document: OnceLock<File>,
     /// Counts answers where the connections are not those of [`serve`](crate::serve).
@@ -45,7 +45,6 @@ impl Http {
         settings: HttpSettings,
         authenticate: Option<Arc<dyn Authenticate>>,
     ) -> Arc<Self> {
-        let lists = Lists::new(&live.service().table);
         Arc::new(Self {
             live,
             outgoing: Outgoing::new(settings.limits.unsent),
@@ -55,7 +54,7 @@ impl Http {
             noted: Mutex::default(),
             has_administrator: AtomicBool::new(false),
             batches: BatchPermits::default(),
-            lists,
+            large_lists: LargeLists::default(),
             document: OnceLock::new(),
         })
     }

@@ -36,6 +36,13 @@ impl<K: Ord + Copy> FairSemaphore<K> {
         })
     }
 
+    /// A permit, if one is free.
+    pub fn try_acquire(self: &Arc<Self>) -> Option<Permit<K>> {
+        let mut state = self.state();
+        state.free = state.free.checked_sub(1)?;
+        Some(Permit(Some(self.clone())))
+    }
+
     /// Waits for a permit. A caller that stops waiting loses its place.
     pub async fn acquire(self: &Arc<Self>, source: K) -> Permit<K> {
         let given = {

@@ -13,6 +13,7 @@ pub mod identity;
 pub mod imported_keys;
 mod issues;
 pub mod json;
+pub mod lists;
 pub mod procedures;
 pub mod request_id;
 pub mod resources;

@@ -39,6 +39,8 @@ pub struct Resources {
     pub(crate) hashing: Arc<FairSemaphore<Option<Source>>>,
     /// Permits for calls that may take seconds: as many.
     pub(crate) long: Arc<FairSemaphore<Option<Source>>>,
+    /// Permits to make a long list.
+    pub(crate) long_lists: Arc<FairSemaphore<Option<Source>>>,
     /// Held while the hash of an imported API key is checked and replaced.
     pub(crate) adopting: Arc<Mutex<()>>,
 }
@@ -56,6 +58,7 @@ impl Resources {
             call_time: self.call_time,
             hashing: self.hashing.clone(),
             long: self.long.clone(),
+            long_lists: self.long_lists.clone(),
             adopting: self.adopting.clone(),
         }
     }

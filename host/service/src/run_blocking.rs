@@ -1,4 +1,4 @@
-//! Calls that occupy a processor for milliseconds or seconds, each on a thread of its own.
+//! Calls that occupy a processor for a millisecond or longer, each on a thread of its own.
 //!
 //! Invariants:
 //! - A call starts its thread only with a permit, and the permit is released when the thread is done.
@@ -15,23 +15,53 @@
 use std::{io, net::IpAddr, sync::Arc, thread, time::Duration};
 
 use portico_model::error::{Code, Error};
-use portico_storage::priority;
+use portico_storage::{SharedSnapshot, priority};
 use tokio::{runtime::Handle, select, sync::oneshot, time::timeout};
 
 use crate::{
     fair_semaphore::{FairSemaphore, Permit},
-    resources::too_long,
+    resources::{Resources, too_long},
     throttle::Source,
 };
 
 /// How long a call waits for a permit before it is refused.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// The right to hash a password, or to run a call that takes seconds.
+/// The right to hash a password, to make a long list, or to run a call that takes seconds.
 pub type WorkPermit = Permit<Option<Source>>;
 
+impl Resources {
+    /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
+    /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
+    /// nor for the memory that a hash takes.
+    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
+        let too_many = "Too many passwords to hash at once; try again in a moment";
+        acquire(&self.hashing, address, too_many).await
+    }
+
+    /// Waits for a permit to make a long list. If none is free, releases the snapshot first.
+    pub(crate) async fn acquire_list_permit(
+        &self,
+        address: Option<IpAddr>,
+        snapshot: &SharedSnapshot,
+    ) -> Result<WorkPermit, Error> {
+        if let Some(permit) = self.long_lists.try_acquire() {
+            return Ok(permit);
+        }
+        snapshot.release();
+        let too_many = "Too many long lists at once; try again in a moment";
+        acquire(&self.long_lists, address, too_many).await
+    }
+
+    /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
+    pub async fn acquire_long_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
+        let too_many = "Too many long calls at once; try again in a moment";
+        acquire(&self.long, address, too_many).await
+    }
+}
+
 /// Waits for a permit, in rotation among addresses.
-pub(crate) async fn acquire(
+async fn acquire(
     permits: &Arc<FairSemaphore<Option<Source>>>,
     address: Option<IpAddr>,
     too_many: &str,
@@ -48,6 +78,16 @@ where
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
     let thread = thread::Builder::new().name("portico-hash".into());
+    run_blocking(permit, running, thread, priority::lower_priority).await
+}
+
+/// Runs a call that makes a long list, on a thread of low priority.
+pub(crate) async fn run_long_list<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let thread = thread::Builder::new().name("portico-list".into());
     run_blocking(permit, running, thread, priority::lower_priority).await
 }
 

@@ -5,7 +5,6 @@
 //! second later.
 
 use std::{
-    net::IpAddr,
     ops::Deref,
     pin::pin,
     sync::Arc,
@@ -28,18 +27,22 @@ use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
     identity::{self, Identity},
+    lists::{Estimate, LONG_LIST, Lists},
     procedures::{
         Call, Output, Procedure,
         call::Run,
         row::{Recorded, Transports, Work},
     },
     resources::Resources,
-    run_blocking::{acquire, hash, run_long},
+    run_blocking::{hash, run_long, run_long_list},
     sender::{Sender, is_fresh},
     shape::Shape,
     table::Table,
     throttle::Throttle,
 };
+
+/// How many long lists are made at once, or as many as passwords are hashed, if that is more.
+const LONG_LISTS: usize = 4;
 
 /// The parts that a service is made of.
 pub struct ServiceParts {
@@ -66,6 +69,8 @@ pub struct Service {
     resources: Arc<Resources>,
     /// Every procedure.
     pub table: Arc<Table>,
+    /// How large lists are.
+    pub lists: Arc<Lists>,
 }
 
 impl Service {
@@ -101,6 +106,8 @@ impl Authorised {
 /// A call that is not prepared yet.
 struct Request<'a> {
     procedure: &'a Procedure,
+    /// How large the list may be that it answers; none if it answers no list.
+    estimate: Option<Estimate<'a>>,
     sender: Arc<Sender>,
     identity: Arc<Identity>,
     id: Arc<str>,
@@ -110,6 +117,16 @@ struct Request<'a> {
     audited: Option<Arc<AuditedCall>>,
     /// The snapshot that it may read in.
     snapshot: SharedSnapshot,
+}
+
+impl Request<'_> {
+    /// What running it takes.
+    fn work(&self) -> Work {
+        match self.procedure.work() {
+            Work::Light if self.estimate.is_some_and(|list| list.size() >= LONG_LIST) => Work::LongList,
+            work => work,
+        }
+    }
 }
 
 impl Service {
@@ -139,10 +156,12 @@ impl Service {
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
             long: FairSemaphore::new(at_once),
+            long_lists: FairSemaphore::new(at_once.max(LONG_LISTS)),
             adopting: Arc::default(),
         };
         Arc::new(Self {
             resources: Arc::new(resources),
+            lists: Arc::new(Lists::new(&table)),
             table: Arc::new(table),
         })
     }
@@ -157,6 +176,7 @@ impl Service {
         Ok(Arc::new(Self {
             resources: Arc::new(self.resources.with_sandbox(sandbox)),
             table: self.table.clone(),
+            lists: self.lists.clone(),
         }))
     }
 
@@ -205,8 +225,9 @@ impl Service {
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
         let request = self.request(procedure, identity, request_id, &input);
-        self.make(request, move || check_input(procedure, input), run)
-            .await
+        let estimate = request.estimate;
+        let answer = self.make(request, move || check_input(procedure, input), run);
+        answer.await.inspect(|output| learn(estimate, output))
     }
 
     /// Makes an authorised call, within the snapshot of its request if the procedure is
@@ -220,8 +241,10 @@ impl Service {
     ) -> Result<Output, Error> {
         let procedure = &*authorised.procedure;
         let run = run_of(procedure)?;
+        let estimate = self.estimate(procedure, &input);
         let request = Request {
             procedure,
+            estimate,
             sender: authorised.sender.clone(),
             identity: authorised.identity.clone(),
             id: request_id.clone(),
@@ -233,8 +256,8 @@ impl Service {
                 SharedSnapshot::default()
             },
         };
-        self.make(request, move || check_input(procedure, input), run)
-            .await
+        let answer = self.make(request, move || check_input(procedure, input), run);
+        answer.await.inspect(|output| learn(estimate, output))
     }
 
     /// Runs a procedure with a function that already has the input.
@@ -249,13 +272,15 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let request = self.request(procedure, identity, request_id, &Ok(None));
+        let mut request = self.request(procedure, identity, request_id, &Ok(None));
+        // The size of its answer is not known.
+        request.estimate = None;
         self.make(request, || Ok(Value::Null), run).await
     }
 
     /// A call whose access is not checked yet.
     fn request<'a>(
-        &self,
+        &'a self,
         procedure: &'a Procedure,
         identity: &Identity,
         id: &str,
@@ -264,6 +289,7 @@ impl Service {
         let identity = Arc::new(identity.clone());
         Request {
             procedure,
+            estimate: self.estimate(procedure, input),
             sender: Sender::new(identity.clone()),
             audited: self.audited(procedure, &identity, id, input),
             identity,
@@ -297,11 +323,16 @@ impl Service {
                 }
             };
             let call = self.prepare(&request, checked_at, input()?);
-            self.run(procedure, call, run).await
+            self.run(&request, call, run).await
         });
         let answer = self.bound(procedure, &request.id, running).await;
         self.record(&request, &answer);
         answer
+    }
+
+    fn estimate(&self, procedure: &Procedure, input: &Result<Option<Value>, Error>) -> Option<Estimate<'_>> {
+        let input = input.as_ref().ok().and_then(Option::as_ref);
+        self.lists.estimate(procedure, input)
     }
 
     /// The row of the audit log that the call's transaction writes.
@@ -356,7 +387,7 @@ impl Service {
     /// Counts the call if the throttle does so, waits for the permit that its work needs, and runs it.
     async fn run<T, F>(
         &self,
-        procedure: &Procedure,
+        request: &Request<'_>,
         call: Call,
         run: impl FnOnce(Call) -> F,
     ) -> Result<T, Error>
@@ -364,9 +395,10 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        let (procedure, work) = (request.procedure, request.work());
         // A route's function counts its own attempts, because it knows the account.
         let is_counted = procedure.throttled && matches!(procedure.transports, Transports::Calls(_));
-        if procedure.work() == Work::Light && !is_counted && is_fresh(call.checked_at) {
+        if work == Work::Light && !is_counted && is_fresh(call.checked_at) {
             return run(call).await;
         }
         // Boxed to keep the common future small.
@@ -376,7 +408,7 @@ impl Service {
                 true => Some(self.throttle.begin(None, address).await?),
                 false => None,
             };
-            let answer = self.run_with_permit(procedure, call, run).await;
+            let answer = self.run_with_permit(procedure, work, call, run).await;
             if let Some(attempt) = attempt {
                 attempt.settle(&answer).await;
             }
@@ -385,11 +417,12 @@ impl Service {
         Box::pin(counted).await
     }
 
-    /// Waits for the permit that the procedure's work needs, checks access again if the last check is too old by
+    /// Waits for the permit that this work needs, checks access again if the last check is too old by
     /// then, and runs the call.
     async fn run_with_permit<T, F>(
         &self,
         procedure: &Procedure,
+        work: Work,
         mut call: Call,
         run: impl FnOnce(Call) -> F,
     ) -> Result<T, Error>
@@ -398,7 +431,7 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let address = call.identity.address;
-        match procedure.work() {
+        match work {
             Work::Light => {
                 self.check_again_if_late(procedure, &mut call).await?;
                 run(call).await
@@ -407,6 +440,11 @@ impl Service {
                 let permit = self.acquire_hash_permit(address).await?;
                 self.check_again_if_late(procedure, &mut call).await?;
                 hash(permit, run(call)).await
+            }
+            Work::LongList => {
+                let permit = self.acquire_list_permit(address, &call.snapshot).await?;
+                self.check_again_if_late(procedure, &mut call).await?;
+                run_long_list(permit, run(call)).await
             }
             Work::Long => {
                 let permit = self.acquire_long_permit(address).await?;
@@ -468,27 +506,18 @@ fn check_input(procedure: &Procedure, input: Result<Option<Value>, Error>) -> Re
     }
 }
 
+/// Notes the size of the list that a call answered.
+fn learn(estimate: Option<Estimate<'_>>, output: &Output) {
+    if let Some(estimate) = estimate {
+        estimate.learn(output.len());
+    }
+}
+
 /// The function that runs a procedure call.
 fn run_of(procedure: &Procedure) -> Result<Run, Error> {
     match procedure.transports {
         Transports::Calls(run) => Ok(run),
         Transports::Route => Err(Error::not_found("Procedure")),
-    }
-}
-
-impl Resources {
-    /// Waits for a permit to hash a password. There are [`Limits::hashing`](portico_sandbox::Limits::hashing)
-    /// of them, given in rotation among addresses. A call that holds one does not wait for an instance,
-    /// nor for the memory that a hash takes.
-    pub async fn acquire_hash_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many passwords to hash at once; try again in a moment";
-        acquire(&self.hashing, address, too_many).await
-    }
-
-    /// Waits for a permit of a call that may take seconds: as many as hash, and beside them.
-    pub async fn acquire_long_permit(&self, address: Option<IpAddr>) -> Result<WorkPermit, Error> {
-        let too_many = "Too many long calls at once; try again in a moment";
-        acquire(&self.long, address, too_many).await
     }
 }
 

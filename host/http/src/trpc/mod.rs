@@ -50,7 +50,7 @@ use crate::{
     activity::Answering,
     error::{self, json_response},
     gate::Gate,
-    lists::List,
+    lists::{ListPermit, may_be_large},
     outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
     session,
@@ -226,8 +226,9 @@ async fn make(
         }
         let caption = call.caption();
         let input = call.input.value();
-        let may_be_large = |procedure: &Procedure| context.http.lists.may_be_large(procedure, input);
-        if caption.procedure.as_deref().is_some_and(may_be_large) {
+        let lists = &context.http.service.lists;
+        let is_large = |procedure: &Procedure| may_be_large(lists, procedure, input);
+        if caption.procedure.as_deref().is_some_and(is_large) {
             // It waits for the permit for large lists; meanwhile other batches may have this one.
             pass = None;
         }
@@ -320,21 +321,18 @@ impl RequestContext {
 
     async fn answer(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Answer {
         let caption = call.caption();
-        let (outcome, list) = match self.run(call, snapshot).await {
-            Ok((output, list)) => (Ok(output), Some(list)),
+        let (outcome, permit) = match self.run(call, snapshot).await {
+            Ok((output, permit)) => (Ok(output), permit),
             Err(error) => (Err(error), None),
         };
-        let size = outcome.as_ref().map_or(0, String::len);
-        // The list ends after this, because a large answer is parsed here.
+        // The permit is held until after this, because a large answer is parsed here.
         let answer = Answer::new(caption, outcome, self.place);
         let answer = answer.counted(&self.connection, self.is_batch);
-        if let Some(list) = list {
-            list.end(size);
-        }
+        drop(permit);
         answer
     }
 
-    async fn run(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Result<(Output, List<'_>), Error> {
+    async fn run(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Result<(Output, ListPermit), Error> {
         let unchecked = || Error::internal(anyhow::anyhow!("the access of a call was not checked"));
         let authorised = call.authorised.ok_or_else(unchecked)??;
         let service = &self.http.service;
@@ -350,15 +348,15 @@ impl RequestContext {
         }
         let (identity, id) = (&self.identity, &self.id.0);
         let outgoing = self.connection.outgoing();
-        let lists = &self.http.lists;
-        let list = lists
-            .begin(outgoing, procedure, call.input.value(), identity, snapshot)
-            .await?;
+        let input = call.input.value();
+        let is_large = || may_be_large(&service.lists, procedure, input);
+        let large_lists = &self.http.large_lists;
+        let permit = large_lists.wait(is_large, outgoing, identity, snapshot).await?;
         let output = service
             .call_within(snapshot, &authorised, id, call.input.read())
             .await?;
         let less = |room: usize| Some(room.saturating_sub(output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        Ok((output, list))
+        Ok((output, permit))
     }
 }

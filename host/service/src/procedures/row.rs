@@ -90,6 +90,8 @@ pub(crate) enum Work {
     Light,
     /// It hashes a password.
     Hashing,
+    /// It makes a long list.
+    LongList,
     /// It may take seconds.
     Long,
 }
@@ -149,7 +151,7 @@ impl Procedure {
         }
     }
 
-    /// What running it takes.
+    /// What running it takes, unless it reads a list that is estimated to be long.
     pub(crate) fn work(&self) -> Work {
         if self.hashes {
             Work::Hashing
