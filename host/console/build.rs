@@ -29,13 +29,11 @@ fn main() {
         let compressed = encoder.finish().expect("written to memory");
         let compressed_file = Path::new(&out).join(format!("{name}.gz"));
         fs::write(&compressed_file, compressed).expect("cargo's folder");
-        let source = fs::canonicalize(&file).expect("the asset is in the repository");
         let (stem, extension) = name.split_once('.').expect("an asset has an extension");
         writeln!(
             table,
             "    Asset {{ name: {name:?}, path: \"/console/{stem}.{hash}.{extension}\", content_type: \
-             {content_type:?}, etag: \"\\\"{hash}\\\"\", plain: include_bytes!({source:?}), compressed: \
-             include_bytes!({compressed_file:?}) }},"
+             {content_type:?}, etag: \"\\\"{hash}\\\"\", compressed: include_bytes!({compressed_file:?}) }},"
         )
         .expect("written to memory");
     }

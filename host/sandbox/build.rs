@@ -27,12 +27,30 @@ fn main() {
     let hash = Sha256::digest(component);
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     println!("cargo:rustc-env=PORTICO_COMPONENT_HASH={hash}");
+    without_comments(&root.join("wit"));
     let world = root.join("wit/world.wit");
     println!("cargo:rerun-if-changed={}", world.display());
     println!(
         "cargo:rustc-env=PORTICO_CONTRACT_VERSION={}",
         version(&fs::read_to_string(world).unwrap_or_default())
     );
+}
+
+/// Writes the files of the contract, and of those that it depends on, without comments into one folder.
+fn without_comments(wit: &Path) {
+    let to = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    println!("cargo:rerun-if-changed={}", wit.display());
+    for folder in ["", "deps/clocks", "deps/random"] {
+        let files = fs::read_dir(wit.join(folder)).expect("the folder is in the repository");
+        let files = files.map(|file| file.expect("a file").path());
+        for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "wit")) {
+            let text = fs::read_to_string(&file).expect("a file of text");
+            let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+            let name = file.file_name().expect("a file has a name");
+            fs::write(Path::new(&to).join(name), text).expect("cargo's folder");
+        }
+    }
 }
 
 /// The version in `package portico:dashboard@1.0.0;`.

@@ -1,5 +1,7 @@
 //! Style sheet, scripts and the site's icon, in the binary, compressed when it was built.
 
+use std::io::Read as _;
+
 use axum::{
     Router,
     body::Body,
@@ -7,6 +9,8 @@ use axum::{
     response::Response,
     routing::get,
 };
+
+use flate2::read::GzDecoder;
 
 use crate::respond::accepts_gzip;
 
@@ -19,7 +23,6 @@ pub(crate) struct Asset {
     path: &'static str,
     content_type: &'static str,
     etag: &'static str,
-    plain: &'static [u8],
     compressed: &'static [u8],
 }
 
@@ -47,7 +50,7 @@ impl Asset {
         let mut response = match (is_current, is_compressed) {
             (true, _) => Response::new(Body::empty()),
             (false, true) => Response::new(Body::from(self.compressed)),
-            (false, false) => Response::new(Body::from(self.plain)),
+            (false, false) => Response::new(Body::from(self.content())),
         };
         if is_current {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -64,6 +67,14 @@ impl Asset {
         set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         response
     }
+
+    /// For the few clients that do not accept it compressed.
+    fn content(&self) -> Vec<u8> {
+        let mut content = Vec::new();
+        let read = GzDecoder::new(self.compressed).read_to_end(&mut content);
+        read.expect("build.rs has compressed it");
+        content
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +87,7 @@ mod tests {
     fn htmx_is_the_pinned_file() {
         let pinned = include_str!("../assets/htmx.sha256").split_whitespace().next();
         let htmx = ASSETS.iter().find(|asset| asset.name == "htmx.min.js").unwrap();
-        let hash: String = Sha256::digest(htmx.plain)
+        let hash: String = Sha256::digest(htmx.content())
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();

@@ -4,30 +4,28 @@ use wit_parser::{Resolve, SourceMap};
 
 use super::world::World;
 
+/// A file of the contract, which `build.rs` has written without comments, and its name.
+macro_rules! file {
+    ($name:literal) => {
+        ($name, include_str!(concat!(env!("OUT_DIR"), "/", $name)))
+    };
+}
+
 /// A test checks that these are all files of `wit/`.
 const WIT: [(&str, &str); 11] = [
-    ("apps.wit", include_str!("../../../../wit/apps.wit")),
-    ("icons.wit", include_str!("../../../../wit/icons.wit")),
-    ("log.wit", include_str!("../../../../wit/log.wit")),
-    ("names.wit", include_str!("../../../../wit/names.wit")),
-    ("procedures.wit", include_str!("../../../../wit/procedures.wit")),
-    ("sign-in.wit", include_str!("../../../../wit/sign-in.wit")),
-    ("state.wit", include_str!("../../../../wit/state.wit")),
-    ("storage.wit", include_str!("../../../../wit/storage.wit")),
-    ("types.wit", include_str!("../../../../wit/types.wit")),
-    ("users.wit", include_str!("../../../../wit/users.wit")),
-    ("world.wit", include_str!("../../../../wit/world.wit")),
+    file!("apps.wit"),
+    file!("icons.wit"),
+    file!("log.wit"),
+    file!("names.wit"),
+    file!("procedures.wit"),
+    file!("sign-in.wit"),
+    file!("state.wit"),
+    file!("storage.wit"),
+    file!("types.wit"),
+    file!("users.wit"),
+    file!("world.wit"),
 ];
-const WIT_DEPENDENCIES: [(&str, &str); 2] = [
-    (
-        "wall-clock.wit",
-        include_str!("../../../../wit/deps/clocks/wall-clock.wit"),
-    ),
-    (
-        "random.wit",
-        include_str!("../../../../wit/deps/random/random.wit"),
-    ),
-];
+const WIT_DEPENDENCIES: [(&str, &str); 2] = [file!("wall-clock.wit"), file!("random.wit")];
 
 /// The contract of this host.
 pub(super) fn contract() -> anyhow::Result<World> {
