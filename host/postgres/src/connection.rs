@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn, ready};
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub(super) struct Connection {
     statements: Mutex<HashMap<String, Statement>>,
     /// What was sent before the statement that is under way.
     before: Mutex<Vec<Sent>>,
+    /// Whether it is in a transaction that only reads.
+    is_reading: AtomicBool,
     /// The task that moves its messages.
     messages: AbortHandle,
 }
@@ -81,6 +84,7 @@ impl Connection {
             client: Arc::new(client),
             statements: Mutex::default(),
             before: Mutex::default(),
+            is_reading: AtomicBool::default(),
             messages: messages.abort_handle(),
         };
         this.client.batch_execute(&settings()).await?;
@@ -94,6 +98,16 @@ impl Connection {
     /// Whether it is known to be lost.
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
+    }
+
+    /// Whether it is in a transaction that only reads.
+    pub fn is_reading(&self) -> bool {
+        self.is_reading.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether it is in a transaction that only reads.
+    pub fn set_reading(&self, is_reading: bool) {
+        self.is_reading.store(is_reading, Ordering::Relaxed);
     }
 
     /// The statement, prepared when it is first asked for.

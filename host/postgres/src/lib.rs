@@ -32,6 +32,7 @@ mod migrations;
 mod names;
 mod pool;
 mod pooler;
+mod portions;
 mod query;
 mod ranges;
 mod search;

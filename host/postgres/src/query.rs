@@ -6,7 +6,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::connection::Connection;
 pub(super) use super::failure::{Failure, Result};
-use super::lists;
+use super::{lists, portions};
 
 /// A parameter.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
@@ -50,9 +50,15 @@ pub(super) async fn fold<A: Send + 'static>(
     db: &Connection,
     sql: &str,
     values: &[Value<'_>],
-    value: A,
-    add: impl FnMut(&mut A, &Row) -> Result<()> + Send + 'static,
+    mut value: A,
+    mut add: impl FnMut(&mut A, &Row) -> Result<()> + Send + 'static,
 ) -> Result<A> {
+    if portions::are_read(db) {
+        let declare = db.prepared(&portions::declare(sql)).await?;
+        let declared = db.client().execute(&declare, values);
+        portions::read(db, declared, &mut |row| add(&mut value, row)).await?;
+        return Ok(value);
+    }
     let statement = db.prepared(sql).await?;
     db.answer(async {
         let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
@@ -68,6 +74,13 @@ pub(super) async fn all_planned<T: Send + 'static>(
     values: &[(Value<'_>, Type)],
     read: impl FnMut(&Row) -> Result<T> + Send + 'static,
 ) -> Result<Vec<T>> {
+    if portions::are_read(db) {
+        let declare = portions::declare(sql);
+        let declared = db.client().execute_typed(&declare, values);
+        let (mut records, mut push) = (Vec::new(), pushing(read));
+        portions::read(db, declared, &mut |row| push(&mut records, row)).await?;
+        return Ok(records);
+    }
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
     db.answer(async {
         let rows = db.client().query_typed_raw(sql, values).await?;

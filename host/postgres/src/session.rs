@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::health::is_of_no_use;
+use super::locks::BEGIN_READING;
 use super::pool::Pooled;
 use super::query::{Failure, Result};
 
@@ -57,6 +58,14 @@ impl Session {
     pub fn begin(&mut self, statements: impl Into<String>) {
         self.is_open = true;
         self.send(statements);
+    }
+
+    /// Begins a transaction that only reads, in the same way.
+    pub fn begin_reading(&mut self) {
+        self.begin(BEGIN_READING);
+        if let Some(connection) = &self.connection {
+            connection.set_reading(true);
+        }
     }
 
     /// Sends statements before the next one, without waiting for the answer.
@@ -126,6 +135,7 @@ impl Drop for Session {
         if self.is_of_no_use {
             return connection.discard();
         }
+        connection.set_reading(false);
         connection.give_up_answers();
         match self.work {
             Work::Nothing => {

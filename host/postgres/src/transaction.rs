@@ -10,7 +10,7 @@ use futures_util::future::{join, join_all};
 
 use super::connection::Connection;
 use super::health::is_lost;
-use super::locks::{BEGIN_READING, Lock, WriteLock};
+use super::locks::{Lock, WriteLock};
 use super::names::{Directory, Names};
 use super::pool::Pool;
 use super::query::{self, Failure};
@@ -18,7 +18,7 @@ use super::ranges::Table;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
-use portico_storage::{Access, AuditEntry, CallContext, Error, Ids, Result, StoredApp, Viewer};
+use portico_storage::{Access, AuditEntry, CallContext, Error, Ids, Result, StoredApp, Viewer, priority};
 
 pub(super) struct PostgresTransaction {
     resources: Resources,
@@ -169,9 +169,9 @@ impl PostgresTransaction {
         Ok((self.read_once().await?, false))
     }
 
-    /// For one statement that reads. A look-up needs no transaction.
+    /// For one statement that reads. A look-up needs no transaction, unless it reads a list in portions.
     pub(super) async fn read_once(&mut self) -> Result<&Connection> {
-        if self.access == Access::Lookup {
+        if self.access == Access::Lookup && !priority::is_low() {
             return self.read_credential().await;
         }
         self.read().await
@@ -311,7 +311,7 @@ impl PostgresTransaction {
         if !session.is_open() {
             match is_writing {
                 true => session.begin(write_lock.begin(lock)),
-                false => session.begin(BEGIN_READING),
+                false => session.begin_reading(),
             }
         } else if is_writing && held.is_some_and(|held| held < lock) {
             session.send(write_lock.take(lock));

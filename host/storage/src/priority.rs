@@ -26,6 +26,11 @@ pub fn lower_priority() {
     }
 }
 
+/// Whether this thread has low priority.
+pub fn is_low() -> bool {
+    STEPS_LEFT.get() > 0
+}
+
 /// To be called after each small step of long work, such as a record of a list. A thread of low priority then gives
 /// way to those that wait for its processor. Without this it would give way only when its slice ends, after milliseconds,
 /// even to threads of higher priority.

@@ -3,6 +3,7 @@
 mod concurrency;
 mod copying;
 mod interruptions;
+mod long_lists;
 mod names;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
