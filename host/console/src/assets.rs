@@ -9,7 +9,6 @@ use axum::{
     response::Response,
     routing::get,
 };
-
 use flate2::read::GzDecoder;
 
 use crate::respond::accepts_gzip;

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use crate::{
     identity::{self, Identity, SentCredential, UsedCredential},
     resources::Resources,
-    run_blocking::hash,
+    run_blocking::run_low_priority,
     throttle::ThrottledAccount,
 };
 
@@ -131,7 +131,7 @@ async fn check(
     };
     let permit = resources.acquire_hash_permit(address).await?;
     let secret = secret.to_owned();
-    let is_right = hash(permit, async move { Ok(expected.verify(&secret)) }).await?;
+    let is_right = run_low_priority(permit, async move { Ok(expected.verify(&secret)) }).await?;
     if is_right {
         Ok(())
     } else {

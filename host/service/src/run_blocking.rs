@@ -71,27 +71,18 @@ async fn acquire(
     permit.map_err(|_| refusal())
 }
 
-/// Runs a call that hashes a password, on a thread of low priority.
-pub(crate) async fn hash<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
+/// Runs a call that hashes a password or makes a long list, on a thread of low priority.
+pub(crate) async fn run_low_priority<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    let thread = thread::Builder::new().name("portico-hash".into());
+    let thread = thread::Builder::new().name("portico-low".into());
     run_blocking(permit, running, thread, priority::lower_priority).await
 }
 
-/// Runs a call that makes a long list, on a thread of low priority.
-pub(crate) async fn run_long_list<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Error>> + Send + 'static,
-{
-    let thread = thread::Builder::new().name("portico-list".into());
-    run_blocking(permit, running, thread, priority::lower_priority).await
-}
-
-/// Runs a call that may take seconds.
+/// Runs a call that may take seconds. Its thread keeps its priority: it may hold the permit to write, and other
+/// writes wait for that.
 pub(crate) async fn run_long<T, F>(permit: WorkPermit, running: F) -> Result<T, Error>
 where
     T: Send + 'static,

@@ -34,7 +34,7 @@ use crate::{
         row::{Recorded, Transports, Work},
     },
     resources::Resources,
-    run_blocking::{hash, run_long, run_long_list},
+    run_blocking::{run_long, run_low_priority},
     sender::{Sender, is_fresh},
     shape::Shape,
     table::Table,
@@ -106,7 +106,7 @@ impl Authorised {
 /// A call that is not prepared yet.
 struct Request<'a> {
     procedure: &'a Procedure,
-    /// How large the list may be that it answers; none if it answers no list.
+    /// How large the list may be that it answers; none if it answers no list, or if that is not known.
     estimate: Option<Estimate<'a>>,
     sender: Arc<Sender>,
     identity: Arc<Identity>,
@@ -224,8 +224,11 @@ impl Service {
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
-        let request = self.request(procedure, identity, request_id, &input);
-        let estimate = request.estimate;
+        let estimate = self.estimate(procedure, &input);
+        let request = Request {
+            estimate,
+            ..self.request(procedure, identity, request_id, &input)
+        };
         let answer = self.make(request, move || check_input(procedure, input), run);
         answer.await.inspect(|output| learn(estimate, output))
     }
@@ -272,15 +275,13 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let mut request = self.request(procedure, identity, request_id, &Ok(None));
-        // The size of its answer is not known.
-        request.estimate = None;
+        let request = self.request(procedure, identity, request_id, &Ok(None));
         self.make(request, || Ok(Value::Null), run).await
     }
 
-    /// A call whose access is not checked yet.
+    /// A call whose access is not checked yet, and the size of whose answer is not known.
     fn request<'a>(
-        &'a self,
+        &self,
         procedure: &'a Procedure,
         identity: &Identity,
         id: &str,
@@ -289,7 +290,7 @@ impl Service {
         let identity = Arc::new(identity.clone());
         Request {
             procedure,
-            estimate: self.estimate(procedure, input),
+            estimate: None,
             sender: Sender::new(identity.clone()),
             audited: self.audited(procedure, &identity, id, input),
             identity,
@@ -431,26 +432,17 @@ impl Service {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let address = call.identity.address;
-        match work {
-            Work::Light => {
-                self.check_again_if_late(procedure, &mut call).await?;
-                run(call).await
-            }
-            Work::Hashing => {
-                let permit = self.acquire_hash_permit(address).await?;
-                self.check_again_if_late(procedure, &mut call).await?;
-                hash(permit, run(call)).await
-            }
-            Work::LongList => {
-                let permit = self.acquire_list_permit(address, &call.snapshot).await?;
-                self.check_again_if_late(procedure, &mut call).await?;
-                run_long_list(permit, run(call)).await
-            }
-            Work::Long => {
-                let permit = self.acquire_long_permit(address).await?;
-                self.check_again_if_late(procedure, &mut call).await?;
-                run_long(permit, run(call)).await
-            }
+        let permit = match work {
+            Work::Light => None,
+            Work::Hashing => Some(self.acquire_hash_permit(address).await?),
+            Work::LongList => Some(self.acquire_list_permit(address, &call.snapshot).await?),
+            Work::Long => Some(self.acquire_long_permit(address).await?),
+        };
+        self.check_again_if_late(procedure, &mut call).await?;
+        match permit {
+            None => run(call).await,
+            Some(permit) if work == Work::Long => run_long(permit, run(call)).await,
+            Some(permit) => run_low_priority(permit, run(call)).await,
         }
     }
 

@@ -121,7 +121,7 @@ impl SqliteStorage {
             resources: Resources {
                 // As many threads as permits: no task waits for a thread.
                 scanning: Pool::new(scans, priority::lower_priority),
-                // A write keeps others waiting, so its thread gives way to none.
+                // Other writes wait for this thread, so it keeps its priority.
                 writing: Pool::new(1, || ()),
                 limits,
                 ids: Ids::default(),

@@ -43,13 +43,7 @@ impl Host {
     /// Opens the data directory and starts the component.
     pub async fn open(settings: &Settings) -> anyhow::Result<Self> {
         Database::check(settings)?;
-        let component = match &settings.component {
-            Some(file) => {
-                let bytes = component::read(file);
-                Some(bytes.with_context(|| format!("cannot read the component {}", file.display()))?)
-            }
-            None => None,
-        };
+        let component = read_component(settings)?;
         let file = settings.component.clone().zip(component.as_deref());
         let file = file.map(|(path, bytes)| ComponentFile::new(path, bytes));
         let data = DataDir::open(&settings.data())?;
@@ -113,12 +107,17 @@ pub async fn without_data(
 /// A service on an empty dashboard in memory, with the same component and default icon as a host: for trying out
 /// what the host would accept.
 pub async fn trial(settings: &Settings, host: &Host) -> anyhow::Result<Arc<Service>> {
-    let component = match &settings.component {
-        Some(file) => Some(component::read(file)?),
-        None => None,
-    };
+    let component = read_component(settings)?;
     let cache = std::path::absolute(settings.cache.clone().unwrap_or_else(|| host.data.cache()))?;
     in_memory(wasm(&component), Some(cache), settings.icons.default_icon.clone()).await
+}
+
+/// The file of the component, unless the built-in one is used.
+fn read_component(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
+    let read = |file: &PathBuf| {
+        component::read(file).with_context(|| format!("cannot read the component {}", file.display()))
+    };
+    settings.component.as_ref().map(read).transpose()
 }
 
 /// These bytes, or the component inside.

@@ -14,7 +14,7 @@ use crate::{
     identity::Identity,
     procedures::Call,
     resources::Resources,
-    run_blocking::hash,
+    run_blocking::run_low_priority,
     sessions::{self, IssuedSession, SessionTimes},
     throttle::{LoginAttempt, ThrottledAccount},
 };
@@ -69,7 +69,7 @@ where
                 .await;
             instance.answer(answer)
         };
-        hash(permit, checking).await
+        run_low_priority(permit, checking).await
     };
     match checked.await {
         Ok(user) => Ok((user, attempt)),
