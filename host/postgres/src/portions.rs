@@ -13,11 +13,11 @@ use std::ops::RangeInclusive;
 use futures_util::future::join;
 use futures_util::{TryStreamExt, pin_mut};
 use portico_storage::priority::{end_step, is_low};
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row, RowStream};
 
 use super::connection::Connection;
-use super::query::{Result, Value};
+use super::failure::Result;
 
 /// How many bytes a portion has, about: the server works on them for some tenths of a millisecond.
 const PORTION: usize = 64 << 10;
@@ -77,7 +77,7 @@ async fn read_portion(
 
 /// Asks for so many rows of the cursor.
 async fn fetch(db: &Connection, rows: usize) -> std::result::Result<RowStream, Error> {
-    let none: [(Value<'_>, Type); 0] = [];
+    let none: [(&(dyn ToSql + Sync), Type); 0] = [];
     let sql = format!("FETCH {rows} FROM list");
     db.client().query_typed_raw(&sql, none).await
 }
