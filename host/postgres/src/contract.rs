@@ -65,7 +65,7 @@ impl Transaction for PostgresTransaction {
             let found = users::list_at(self.read().await?, &places, with_images).await;
             return self.ended(found).await;
         }
-        let found = users::list(self.read_once().await?, filter, &search, slice, with_images).await;
+        let found = users::list(self.read_list().await?, filter, &search, slice, with_images).await;
         self.ended(found).await
     }
 
@@ -194,7 +194,7 @@ impl Transaction for PostgresTransaction {
 
     async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
         let view = self.view(viewer);
-        let found = apps::get_many(self.read_once().await?, ids, view.as_ref()).await;
+        let found = apps::get_many(self.read_list().await?, ids, view.as_ref()).await;
         self.ended(found).await
     }
 
@@ -212,10 +212,10 @@ impl Transaction for PostgresTransaction {
                 let found = apps::list_at(self.read().await?, &places).await;
                 return self.ended(found).await;
             }
-            let found = apps::list(self.read_once().await?, &search, slice).await;
+            let found = apps::list(self.read_list().await?, &search, slice).await;
             return self.ended(found).await;
         };
-        let found = apps::list_seen(self.read_once().await?, &view, &search, slice).await;
+        let found = apps::list_seen(self.read_list().await?, &view, &search, slice).await;
         self.ended(found).await
     }
 

@@ -169,12 +169,20 @@ impl PostgresTransaction {
         Ok((self.read_once().await?, false))
     }
 
-    /// For one statement that reads. A look-up needs no transaction, unless it reads a list in portions.
+    /// For one statement that reads. A look-up needs no transaction.
     pub(super) async fn read_once(&mut self) -> Result<&Connection> {
-        if self.access == Access::Lookup && !priority::is_low() {
+        if self.access == Access::Lookup {
             return self.read_credential().await;
         }
         self.read().await
+    }
+
+    /// The same, of a statement that reads a list: a list in portions needs a transaction.
+    pub(super) async fn read_list(&mut self) -> Result<&Connection> {
+        if priority::is_low() {
+            return self.read().await;
+        }
+        self.read_once().await
     }
 
     /// For the statement that finds the caller: with every request, and mostly the only one of its
