@@ -12,8 +12,7 @@ use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Result, Storage, Transaction,
     memory::MemoryStorage,
 };
-use portico_tests::wait_until;
-use portico_tests::{Client, Fixtures, NO_INPUT, TestService, administrator_of};
+use portico_tests::{Client, Fixtures, NO_INPUT, TestService, administrator_of, wait_until};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -24,17 +23,16 @@ const LOW: &str = "portico-low";
 struct Threads {
     storage: MemoryStorage,
     names: Mutex<Vec<String>>,
-    /// Threads of low priority wait here before they read.
+    /// One thread of low priority at a time passes it before it reads.
     gate: Semaphore,
 }
 
 impl Threads {
-    /// With a gate that lets so many through at once.
-    fn new(gate: usize) -> Arc<Self> {
+    fn new() -> Arc<Self> {
         Arc::new(Self {
             storage: MemoryStorage::new(),
             names: Mutex::default(),
-            gate: Semaphore::new(gate),
+            gate: Semaphore::new(1),
         })
     }
 
@@ -70,7 +68,7 @@ impl DashboardStorage for Threads {
 
 #[test]
 fn a_list_that_was_long_is_made_on_a_thread_of_its_own_until_it_is_short() {
-    let storage = Threads::new(1);
+    let storage = Threads::new();
     let listening = TestService::over(storage.clone()).listen();
     let admin = administrator_of(&listening.client);
     let ids = admin.apps(400, "icon.png");
@@ -106,7 +104,7 @@ fn a_list_that_was_long_is_made_on_a_thread_of_its_own_until_it_is_short() {
 
 #[test]
 fn four_long_lists_are_made_at_once_and_short_calls_do_not_wait_for_them() {
-    let storage = Threads::new(1);
+    let storage = Threads::new();
     let limits = Limits {
         hashing: 2,
         ..Limits::default()

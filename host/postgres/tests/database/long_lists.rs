@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use portico_postgres::PostgresStorage;
-use portico_storage::{Access, AppFilter, Error, Slice, Storage, StoredApp, Viewer, priority};
+use portico_storage::{Access, AppFilter, Error, Slice, Storage, Viewer, priority};
 use tokio::runtime::Handle;
 
 use crate::postgresql::Postgresql;
@@ -116,14 +116,7 @@ async fn after_a_list_that_is_too_large_the_storage_reads_and_writes_on() {
         assert_eq!(reader.list_groups().await.unwrap().len(), 0);
         drop(reader);
         let mut writer = write(&writing).await;
-        let StoredApp { app, .. } = app("another", "another");
-        writer
-            .insert_apps(&[StoredApp {
-                app,
-                name_key: "another".into(),
-            }])
-            .await
-            .unwrap();
+        writer.insert_apps(&[app("another", "another")]).await.unwrap();
         writer.commit().await.unwrap();
     };
     on_low_priority(one).await;
