@@ -19,16 +19,19 @@ use crate::{admission, error, outgoing::Connection, pieces, request::RequestId, 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Headers of every answer. Handlers may not set other values.
-const ALWAYS: [(HeaderName, &str); 1] = [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+static ALWAYS: [(HeaderName, HeaderValue); 1] = [(
+    header::X_CONTENT_TYPE_OPTIONS,
+    HeaderValue::from_static("nosniff"),
+)];
 
 /// Headers of every answer for which the handler sets no other value. Responses are not cacheable and
 /// not executable; only pages are an exception.
-const UNLESS_SET: [(HeaderName, &str); 3] = [
-    (header::CACHE_CONTROL, "no-store"),
-    (header::REFERRER_POLICY, "no-referrer"),
+static UNLESS_SET: [(HeaderName, HeaderValue); 3] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     (
         header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; frame-ancestors 'none'",
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
     ),
 ];
 
@@ -91,11 +94,11 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     if let Ok(id) = HeaderValue::from_str(&id.0) {
         headers.insert(REQUEST_ID, id);
     }
-    for (name, value) in ALWAYS {
-        headers.insert(name, HeaderValue::from_static(value));
+    for (name, value) in &ALWAYS {
+        headers.insert(name, value.clone());
     }
-    for (name, value) in UNLESS_SET {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    for (name, value) in &UNLESS_SET {
+        headers.entry(name).or_insert_with(|| value.clone());
     }
 
     let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());

@@ -1,6 +1,11 @@
 //! Connections: accepted, bounded, and finished before the host stops.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{Router, extract::ConnectInfo};
 use hyper::{
@@ -41,7 +46,27 @@ pub async fn serve(
     listener: TcpListener,
     router: Router,
     limits: &HttpLimits,
-    stop: impl Future<Output = ()>,
+    stop: impl Future<Output = ()> + Send,
+) {
+    accept(listener, router, limits, pin!(stop)).await;
+}
+
+/// Without a generic parameter, and with a future that is boxed here, because such code is compiled with this crate,
+/// for speed. What is generic is compiled as its caller is: the binary's own crate, for size.
+fn accept<'a>(
+    listener: TcpListener,
+    router: Router,
+    limits: &'a HttpLimits,
+    stop: Pin<&'a mut (dyn Future<Output = ()> + Send)>,
+) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    Box::pin(accept_until(listener, router, limits, stop))
+}
+
+async fn accept_until(
+    listener: TcpListener,
+    router: Router,
+    limits: &HttpLimits,
+    mut stop: Pin<&mut (dyn Future<Output = ()> + Send)>,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -54,7 +79,6 @@ pub async fn serve(
     let graceful = GracefulShutdown::new();
     let outgoing = Outgoing::new(limits.unsent);
     pace::prepare(&listener);
-    let mut stop = std::pin::pin!(stop);
     let (mut warned, mut suppressed) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
@@ -123,7 +147,7 @@ pub async fn serve(
     info!("stopping: finishing what was accepted");
     outgoing.stop();
     let finish = async {
-        let mut finished = std::pin::pin!(graceful.shutdown());
+        let mut finished = pin!(graceful.shutdown());
         let mut look = interval(STOP_PATIENCE / 4);
         loop {
             tokio::select! {

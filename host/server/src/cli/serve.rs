@@ -203,9 +203,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
     if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
         let icons = http::surround(portico_icons::router(api.clone(), files), &limits);
-        router = portico_console::pages(api, console)
-            .merge(icons)
-            .fallback_service(router);
+        router = http::with_pages(router, portico_console::pages(api, console).merge(icons));
     }
     tokio::spawn(keep_current(file, watch, hangup, live));
     database.load_names();
