@@ -9,6 +9,7 @@
 //! Invariant: a cursor is only declared in a transaction that only reads, and closed before the next is declared.
 
 use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join;
 use futures_util::{TryStreamExt, pin_mut};
@@ -19,11 +20,15 @@ use tokio_postgres::{Error, Row, RowStream};
 use super::connection::Connection;
 use super::failure::Result;
 
-/// How many bytes a portion has, about: the server works on them for some tenths of a millisecond.
+/// How long the server works on a portion, about, after the first of its rows have arrived.
+const WORK: Duration = Duration::from_micros(100);
+/// How much larger than the portion before it a portion is at most.
+const GROWTH: f64 = 1.25;
+/// How many bytes a portion has at most, about.
 const PORTION: usize = 64 << 10;
 /// How many rows the first portion has.
 const FIRST: usize = 128;
-/// How many rows the others have, by the size of the rows so far.
+/// How many rows the others have.
 const ROWS: RangeInclusive<usize> = 16..=1_024;
 
 /// Whether the rows of the statements on this connection are read in portions.
@@ -46,33 +51,52 @@ pub(super) async fn read(
     // Polled in this order, and so sent in it.
     let (declared, mut portion) = db.answer(join(declared, fetch(db, asked))).await;
     declared?;
-    let (mut rows, mut bytes) = (0, 0);
     loop {
-        let (read, size) = db.answer(read_portion(portion?, each)).await?;
-        if read < asked {
+        let read = db.answer(read_portion(portion?, each)).await?;
+        if read.rows < asked {
             db.send_before("CLOSE list");
             return Ok(());
         }
-        (rows, bytes) = (rows + read, bytes + size);
-        asked = (rows * PORTION / bytes.max(1)).clamp(*ROWS.start(), *ROWS.end());
+        asked = read.rows_of_next();
         portion = db.answer(fetch(db, asked)).await;
     }
 }
 
-/// Reads each row of a portion. Answers how many there are, and their size in bytes.
+/// What has been read of a portion.
+struct Portion {
+    rows: usize,
+    bytes: usize,
+    /// From the first row to the last. The server sends rows when it has 8 KiB of them, so this is how long it works on
+    /// the others. The way to the server and back is not in it.
+    time: Duration,
+}
+
+impl Portion {
+    /// How many rows to ask for after these.
+    fn rows_of_next(&self) -> usize {
+        let by_time = self.rows as f64 * (WORK.as_secs_f64() / self.time.as_secs_f64()).min(GROWTH);
+        let by_size = self.rows * PORTION / self.bytes.max(1);
+        by_size.min(by_time as usize).clamp(*ROWS.start(), *ROWS.end())
+    }
+}
+
+/// Reads each row of a portion.
 async fn read_portion(
     portion: RowStream,
     each: &mut (dyn FnMut(&Row) -> Result<()> + Send),
-) -> Result<(usize, usize)> {
+) -> Result<Portion> {
     pin_mut!(portion);
     let (mut rows, mut bytes) = (0, 0);
+    let mut first = None;
     while let Some(row) = portion.try_next().await? {
+        first.get_or_insert_with(Instant::now);
         each(&row)?;
         end_step();
         rows += 1;
         bytes += row.raw_size_bytes();
     }
-    Ok((rows, bytes))
+    let time = first.map_or(Duration::ZERO, |first| first.elapsed());
+    Ok(Portion { rows, bytes, time })
 }
 
 /// Asks for so many rows of the cursor.
@@ -80,4 +104,31 @@ async fn fetch(db: &Connection, rows: usize) -> std::result::Result<RowStream, E
     let none: [(&(dyn ToSql + Sync), Type); 0] = [];
     let sql = format!("FETCH {rows} FROM list");
     db.client().query_typed_raw(&sql, none).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(rows: usize, bytes: usize, micros: u64) -> usize {
+        let time = Duration::from_micros(micros);
+        Portion { rows, bytes, time }.rows_of_next()
+    }
+
+    #[test]
+    fn the_longer_the_server_works_on_a_portion_the_smaller_is_the_next() {
+        let work = WORK.as_micros() as u64;
+        assert_eq!(next(400, 4_000, work), 400);
+        assert_eq!(next(400, 4_000, 4 * work), 100);
+        assert_eq!(next(400, 4_000, 2_000 * work), *ROWS.start());
+        assert_eq!(next(400, 4_000, work / 4), 500);
+        assert_eq!(next(400, 4_000, 0), 500);
+        assert_eq!(next(1_000, 8_000, 0), *ROWS.end());
+    }
+
+    #[test]
+    fn the_larger_the_rows_the_fewer_are_asked_for() {
+        assert_eq!(next(100, 100 * 1_024, 0), 64);
+        assert_eq!(next(100, 100 * PORTION, 0), *ROWS.start());
+    }
 }
