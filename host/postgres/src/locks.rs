@@ -31,7 +31,9 @@
 //! A transaction that holds the lock beside others and then needs it alone waits for the others. Two that
 //! do so at once wait for each other, until PostgreSQL ends one of them: it gets `retry`.
 
-use super::connection::WRITE_TIME;
+use std::time::Duration;
+
+use super::connection::{READ_TIME, WRITE_TIME};
 
 /// The first half of the lock's name ("Prtc"). The second half is the number of the version table: two
 /// installations in one database do not wait for each other.
@@ -61,10 +63,17 @@ impl WriteLock {
     /// connection; each statement after that has a shorter one.
     pub fn begin(self, lock: Lock) -> String {
         format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {}; SET LOCAL statement_timeout = {}",
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {}; {}",
             self.take(lock),
-            WRITE_TIME.as_millis()
+            limit(WRITE_TIME)
         )
+    }
+
+    /// The statements with which a transaction that holds the lock beside others takes it alone. Waiting for it has the
+    /// same limit as at the begin.
+    pub fn raise(self) -> String {
+        let take = self.take(Lock::Alone);
+        format!("{}; {take}; {}", limit(READ_TIME), limit(WRITE_TIME))
     }
 
     /// The statement that takes this lock.
@@ -75,4 +84,8 @@ impl WriteLock {
         };
         format!("SELECT {function}({LOCK}, {})", self.installation)
     }
+}
+
+fn limit(statements: Duration) -> String {
+    format!("SET LOCAL statement_timeout = {}", statements.as_millis())
 }

@@ -6,6 +6,8 @@
 //!
 //! Invariants:
 //! - At most [`MAX_CONNECTIONS`] are open, and one for checks.
+//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them: reads never
+//!   wait for writers.
 //! - A connection in the pool has no open transaction once it has answered what was sent to it.
 
 use std::ops::Deref;
@@ -22,12 +24,15 @@ use super::target::Target;
 
 /// PostgreSQL takes a hundred by default, and works on no more statements at once than it has cores.
 pub(super) const MAX_CONNECTIONS: usize = 16;
+/// Enough for commits that wait for the disk to share one write of it.
+const MAX_WRITERS: usize = 12;
 
 /// Connections to one database.
 pub(super) struct Pool {
     pub target: Target,
     pub health: Health,
-    permits: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    places_to_write: Arc<Semaphore>,
     idle: Mutex<Vec<Arc<Connection>>>,
 }
 
@@ -36,34 +41,46 @@ impl Pool {
         Self {
             health: Health::new(target.shown()),
             target,
-            permits: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+            places: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+            places_to_write: Arc::new(Semaphore::new(MAX_WRITERS)),
             idle: Mutex::default(),
         }
     }
 
     /// Takes a connection that is idle, or opens another. Waits while all of them are in use.
     pub async fn take(self: &Arc<Self>) -> Result<Pooled> {
-        let permit = match self.permits.clone().try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                let acquired = timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await;
-                let acquired = acquired.ok().and_then(std::result::Result::ok);
-                acquired.ok_or_else(waited_too_long)?
-            }
-        };
+        let place = take_place(&self.places).await?;
+        self.take_at(Places {
+            place,
+            to_write: None,
+        })
+        .await
+    }
+
+    /// The same for a transaction that writes: waits also while as many others write as may.
+    pub async fn take_to_write(self: &Arc<Self>) -> Result<Pooled> {
+        let to_write = Some(take_place(&self.places_to_write).await?);
+        let place = take_place(&self.places).await?;
+        self.take_at(Places { place, to_write }).await
+    }
+
+    async fn take_at(self: &Arc<Self>, places: Places) -> Result<Pooled> {
         let connection = match self.next_idle() {
             Some(connection) => connection,
-            None => {
-                let opened = Connection::open(&self.target).await;
-                Arc::new(opened.map_err(|error| self.health.unreached(&error))?)
-            }
+            // Boxed to keep the common future small.
+            None => Box::pin(self.open()).await?,
         };
         Ok(Pooled {
             pool: self.clone(),
             connection,
             is_discarded: false,
-            _permit: permit,
+            _places: places,
         })
+    }
+
+    async fn open(&self) -> Result<Arc<Connection>> {
+        let opened = Connection::open(&self.target).await;
+        Ok(Arc::new(opened.map_err(|error| self.health.unreached(&error))?))
     }
 
     fn next_idle(&self) -> Option<Arc<Connection>> {
@@ -88,7 +105,25 @@ pub(super) struct Pooled {
     pool: Arc<Pool>,
     connection: Arc<Connection>,
     is_discarded: bool,
-    _permit: OwnedSemaphorePermit,
+    _places: Places,
+}
+
+/// What a connection takes up until it goes back.
+struct Places {
+    #[expect(dead_code, reason = "held until it is dropped")]
+    place: OwnedSemaphorePermit,
+    #[expect(dead_code, reason = "held until it is dropped")]
+    to_write: Option<OwnedSemaphorePermit>,
+}
+
+async fn take_place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    if let Ok(place) = places.clone().try_acquire_owned() {
+        return Ok(place);
+    }
+    // Boxed to keep the common future small.
+    let acquired = Box::pin(timeout(WAIT_TIMEOUT, places.clone().acquire_owned())).await;
+    let acquired = acquired.ok().and_then(std::result::Result::ok);
+    acquired.ok_or_else(waited_too_long)
 }
 
 impl Pooled {

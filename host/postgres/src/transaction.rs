@@ -322,12 +322,15 @@ impl PostgresTransaction {
                 false => session.begin_reading(),
             }
         } else if is_writing && held.is_some_and(|held| held < lock) {
-            session.send(write_lock.take(lock));
+            session.send(write_lock.raise());
         }
         if is_writing {
             self.lock = held.max(Some(lock));
         }
-        self.write_collected().await?;
+        if !self.blind.is_empty() {
+            // Boxed to keep the common future small.
+            Box::pin(self.write_collected()).await?;
+        }
         let session = self.session.as_mut().ok_or_else(failed_before)?;
         usable(session.connection())
     }
@@ -351,7 +354,11 @@ impl PostgresTransaction {
             return Err(failed_before());
         }
         if self.session.is_none() {
-            let taken = self.resources.pool.take().await;
+            let pool = &self.resources.pool;
+            let taken = match self.access {
+                Access::Write => pool.take_to_write().await,
+                Access::Lookup | Access::Read => pool.take().await,
+            };
             let connection = taken.inspect_err(|_| self.failed = true)?;
             self.session = Some(Session::new(connection));
         }

@@ -1,6 +1,7 @@
 //! Transactions at the same time: none fails that need not, and exactly one gets what only one may get.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use portico_postgres::PostgresStorage;
 use portico_storage::{Access, AccountKey, Constraint, Error, Result, Viewer};
@@ -245,4 +246,75 @@ async fn of_two_that_write_and_then_ask_for_a_rule_one_is_told_to_try_again() {
     );
     let committed = [first_asks.1.is_ok(), second_asks.1.is_ok()];
     assert_eq!(committed, [first_asks.0.is_ok(), second_asks.0.is_ok()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn reads_go_on_while_writers_wait_for_another_one() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    let mut holder = write(&storage).await;
+    // As a long change of another host does, it holds the lock alone.
+    assert_eq!(holder.has_users().await, Ok(false));
+    let writers: Vec<_> = (0..40)
+        .map(|number| {
+            let storage = storage.clone();
+            tokio::spawn(async move { insert(&storage, &format!("{number}")).await })
+        })
+        .collect();
+    let waiting = "SELECT count(*) > 3 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    while server.run("home", waiting) != "t" {}
+    for _ in 0..20 {
+        let began = Instant::now();
+        assert_eq!(count_apps(&storage).await, Ok(0));
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+    drop(holder);
+    for writer in writers {
+        writer.await.unwrap().unwrap();
+    }
+    assert_eq!(count_apps(&storage).await, Ok(40));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_host_has_seventeen_connections_at_most() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    insert(&storage, "a").await.unwrap();
+    let results = all(&storage, 200, |storage, number| async move {
+        match number % 2 {
+            0 => count_apps(&storage).await.map(drop),
+            _ => insert(&storage, &format!("{number}")).await,
+        }
+    });
+    assert!(results.await.iter().all(Result::is_ok));
+    assert_eq!(storage.check().await, Ok(()));
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'portico/%'";
+    let sessions: usize = server.run("home", sessions).parse().unwrap();
+    assert!((2..=17).contains(&sessions), "{sessions}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_writer_that_needs_the_lock_alone_gives_up_after_ten_seconds() {
+    let server = Postgresql::start();
+    let storage = open(&server).await;
+    let mut holder = write(&storage).await;
+    holder.insert_user(&user("ann")).await.unwrap();
+    let began = Instant::now();
+    let mut writer = write(&storage).await;
+    // Beside the other one, and then alone.
+    writer.insert_user(&user("bob")).await.unwrap();
+    let refused = writer.grant_admin("bob").await;
+    assert!(
+        matches!(&refused, Err(Error::Unavailable(text)) if text.contains("10 seconds")),
+        "{refused:?}"
+    );
+    let took = began.elapsed();
+    assert!(
+        (Duration::from_secs(9)..Duration::from_secs(14)).contains(&took),
+        "{took:?}"
+    );
+    holder.commit().await.unwrap();
 }
