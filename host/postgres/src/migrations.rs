@@ -37,6 +37,10 @@ const MIGRATIONS: [Migration; NEWEST] = [
         sql: || include_str!("migrations/0005_extras.sql").into(),
         oldest: 2,
     },
+    Migration {
+        sql: || include_str!("migrations/0006_collations.sql").into(),
+        oldest: 2,
+    },
 ];
 
 struct Migration {
@@ -51,8 +55,11 @@ const TABLES: [&str; 5] = ["app", "user_account", "board", "session", "audit"];
 /// PostgreSQL 13 is the first in which the owner of a database may add `pg_trgm`.
 const OLDEST_SERVER: i32 = 130_000;
 
+/// What a host has done that migrated meanwhile is seen by the statements after the lock, whatever the database's
+/// default says.
+pub(super) const BEGIN_MIGRATING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 /// How long a host waits while another one migrates.
-const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0";
+pub(super) const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0";
 
 /// Runs the missing migrations. Refuses the database of another program, or one that hosts of this version may
 /// not work on.
@@ -68,7 +75,9 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    client.batch_execute(&format!("BEGIN; {PATIENCE}")).await?;
+    client
+        .batch_execute(&format!("{BEGIN_MIGRATING}; {PATIENCE}"))
+        .await?;
     let migrated = migrate(client).await;
     let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = client.batch_execute(end).await;

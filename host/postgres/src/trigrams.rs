@@ -6,6 +6,7 @@
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
+use super::migrations::{BEGIN_MIGRATING, PATIENCE};
 
 /// Creates what is missing. Answers whether there are indexes; the log says why there are none.
 pub(super) async fn ensure(client: &Client, shown: &str) -> bool {
@@ -31,24 +32,32 @@ async fn create(client: &Client) -> Result<(), Error> {
     if client.query_one(valid, &[]).await?.try_get(0)? {
         return Ok(());
     }
-    client
-        .batch_execute("BEGIN; SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
-        .await?;
-    client
-        .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
-        .await?;
-    client
-        .batch_execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
-        .await?;
+    create_each(client, &["CREATE EXTENSION IF NOT EXISTS pg_trgm".to_owned()]).await?;
     let schema = "
         SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
         WHERE extname = 'pg_trgm'";
     let schema: String = client.query_one(schema, &[]).await?.try_get(0)?;
-    let index = format!(
-        "CREATE INDEX IF NOT EXISTS app_by_trigram ON app USING gin (name_key {schema}.gin_trgm_ops);
-        CREATE INDEX IF NOT EXISTS user_account_by_trigram ON user_account
-            USING gin (name_key {schema}.gin_trgm_ops);
-        COMMIT"
-    );
-    client.batch_execute(&index).await
+    let indexes = [
+        ("app_by_trigram", "app"),
+        ("user_account_by_trigram", "user_account"),
+    ]
+    .map(|(name, table)| {
+        format!("CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (name_key {schema}.gin_trgm_ops)")
+    });
+    create_each(client, &indexes).await
+}
+
+/// Each in a transaction of its own: one that locked a table for its index would otherwise hold it while it waits for
+/// the other table, which a writer may have locked before.
+async fn create_each(client: &Client, statements: &[String]) -> Result<(), Error> {
+    for statement in statements {
+        client
+            .batch_execute(&format!("{BEGIN_MIGRATING}; {PATIENCE}"))
+            .await?;
+        client
+            .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
+            .await?;
+        client.batch_execute(&format!("{statement}; COMMIT")).await?;
+    }
+    Ok(())
 }

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 5;
+pub(super) const NEWEST: usize = 6;
 
 /// The statement that reads the version; in version 1 there is no column `oldest`.
 pub(super) const CHECK: &str =
@@ -63,7 +63,8 @@ impl Version {
         (oldest > NEWEST).then(|| {
             format!(
                 "it is of version {version}, and this portico knows versions up to {NEWEST} (only {oldest} and \
-                 later work on it): run the newer portico that wrote it, or restore a dump from before the upgrade"
+                 later work on it): run the newer portico that wrote it, or restore a dump from before the upgrade into \
+                 another database"
             )
         })
     }

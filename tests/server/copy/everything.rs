@@ -76,6 +76,11 @@ impl Everything {
             INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
                 open_search_in_new_tab, disabled) VALUES ('gone', 'oidc', 'gone', 'gone', 'auto', 0, 0, 0, 1);
             INSERT INTO identity VALUES ('oidc', '{subject}', 'gone'), ('ldap', 'cn=ÄÖÜ', 'gone');
+            INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+                open_search_in_new_tab, disabled) SELECT id, 'oidc', id, id, 'auto', 0, 0, 0, 0 FROM {sorted};
+            INSERT INTO user_extras SELECT id, '{{}}' FROM {sorted};
+            INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
+            INSERT INTO board_extras SELECT id, '{{}}' FROM {sorted};
             UPDATE search_engine SET description = 'finds';
             UPDATE api_key SET expires_at = 9000000000000, last_used_at = 1700000000001, name = 'robot';
             INSERT INTO api_key (id, secret_hash, user_id, created_at, imported_hash)
@@ -83,6 +88,8 @@ impl Everything {
             INSERT INTO audit VALUES (4000, unixepoch() * 1000, 'gone', 'key', 'k', '::1', 'r', 'app.create', 'oidc', 'app', 3, 'OK', 1),
                 ({LAST_NUMBER}, unixepoch() * 1000, NULL, 'none', NULL, NULL, 'r', 'sign-in', NULL, NULL, 0, 'UNAUTHORIZED', 12);",
             alice = alice.id,
+            // In the order of their bytes, which is not that of any language.
+            sorted = "(SELECT 'Bob' AS id UNION ALL SELECT 'alice')",
             subject = "s".repeat(3000),
         );
         database.execute_batch(&rest).expect("the rest");
