@@ -7,6 +7,7 @@ use super::groups::permissions;
 use super::query::{Failure, Result, Value, all, first, run};
 use super::values::{color_scheme, millis, optional_millis, optional_timestamp, provider, secret, timestamp};
 use portico_model::Timestamp;
+use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
 /// A key with its user's permissions, which each request looks up: one row for each permission of each of the
@@ -229,10 +230,12 @@ pub(super) async fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
 }
 
 /// Two transactions that delete the same rows in different orders would wait for each other: rows that
-/// another one holds are left to it, or to the next call.
+/// another one holds are left to it, or to the next call, as are those beyond the bound.
 pub(super) async fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
     let sql = "
         DELETE FROM session
-        WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED)";
-    run(db, sql, &[&millis(now)?]).await.map(drop)
+        WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+    run(db, sql, &[&millis(now)?, &i64::from(MOST_EXPIRED)])
+        .await
+        .map(drop)
 }

@@ -6,6 +6,7 @@ use super::groups::permissions;
 use super::query::{all, first, run};
 use super::values::{EnumText, TimestampMillis, optional_timestamp};
 use portico_model::Timestamp;
+use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{ApiKey, Credential, CredentialKey, SecretHash, Session, SessionUser};
 
 /// A key with its user's permissions, which each request looks up: one row for each permission of each of the
@@ -211,8 +212,8 @@ pub(super) fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
 pub(super) fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
     run(
         db,
-        "DELETE FROM session WHERE expires_at <= ?1",
-        [TimestampMillis(now)],
+        "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= ?1 LIMIT ?2)",
+        params![TimestampMillis(now), MOST_EXPIRED],
     )
     .map(drop)
 }

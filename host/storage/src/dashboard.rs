@@ -77,7 +77,8 @@ pub trait DashboardTransaction: Transaction {
     /// Removes the sessions of a user except this one. Answers how many it removed. The user is the record that
     /// it changes.
     async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64>;
-    /// Removes the sessions that have expired.
+    /// Removes sessions that have expired, at most [`MOST_EXPIRED`](crate::driver::MOST_EXPIRED) of them: each sign-in
+    /// does so, and may not take longer because hosts were away.
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()>;
 
     /// Stores a new invite.

@@ -27,6 +27,9 @@ pub const ADMIN_GROUP: &str = "admins";
 /// The most bytes of text in the records of one answer; `wit/storage.wit` says so.
 pub const LARGEST_ANSWER: usize = 100_000_000;
 
+/// The most expired sessions that one call removes.
+pub const MOST_EXPIRED: u32 = 1_000;
+
 /// How long a transaction waits until it can begin.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 

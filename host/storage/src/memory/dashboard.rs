@@ -12,6 +12,7 @@ use crate::dashboard_records::{
     ApiKey, Board, BoardItem, BoardSummary, Credential, CredentialKey, ExtrasOf, Group, Invite, Named,
     NamedShares, NewInvite, SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
+use crate::driver::MOST_EXPIRED;
 use crate::records::{Error, Result};
 use portico_model::{Provider, Timestamp};
 
@@ -145,7 +146,12 @@ impl DashboardTransaction for MemoryTransaction {
 
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
         self.change(|state| {
-            state.sessions.retain(|_, (session, _)| session.expires_at > now);
+            let mut left = MOST_EXPIRED;
+            state.sessions.retain(|_, (session, _)| {
+                let removed = session.expires_at <= now && left > 0;
+                left -= u32::from(removed);
+                !removed
+            });
             Ok(())
         })
     }
