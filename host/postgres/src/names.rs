@@ -265,7 +265,12 @@ impl Names {
         work: W,
     ) -> impl Future<Output = Result<T>> + Send + use<T, W> {
         let (sender, done) = oneshot::channel();
-        self.searches.run(move || drop(sender.send(work())));
+        self.searches.run(move || {
+            // Nothing is done for calls that have ended meanwhile.
+            if !sender.is_closed() {
+                drop(sender.send(work()));
+            }
+        });
         done.map_err(|_| Failure::Storage(Error::Unavailable("a search has ended early".into())))
     }
 
