@@ -40,6 +40,11 @@ impl Target {
             "the database is not given as postgres://USER:PASSWORD@HOST/DATABASE"
         );
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        // Such a password would be read, and shown, as a host or as a parameter.
+        let escaped =
+            "user and password in the URL of the database are percent-encoded: %40 for @, %3F for ?";
+        let is_cut = query.contains('?') || (query.contains('@') && !base.contains('@'));
+        ensure!(!is_cut && base.matches('@').count() <= 1, escaped);
         let (mut mode, mut root_file, mut rest) = (None, None, Vec::new());
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -136,6 +141,9 @@ mod tests {
         assert_eq!(target.shown(), "postgres://one:5432,two:6543/home");
         let socket = Target::parse("postgresql://ann:s3cret@%2Frun%2Fpg/home").unwrap();
         assert_eq!(socket.shown(), "postgres:///run/pg:5432/home");
+        let escaped = Target::parse("postgres://ann:s3%40%3Fcret@one/home").unwrap();
+        assert_eq!(escaped.shown(), "postgres://one:5432/home");
+        assert_eq!(escaped.config.get_password(), Some(&b"s3@?cret"[..]));
         let by_parameter = Target::parse("postgres:///home?host=/run/pg&user=ann&password=s3cret").unwrap();
         assert_eq!(by_parameter.shown(), "postgres:///run/pg:5432/home");
     }
@@ -149,6 +157,10 @@ mod tests {
             "postgres://ann:s3cret@one/home?target_session_attrs=some",
             "postgres://ann:s3cret@one/home?unknown=1",
             "postgres://ann:s3cret@/home",
+            "postgres://ann:@s3cret@one/home",
+            "postgres://ann:?s3cret@one/home",
+            "postgres://ann:?s3cret@one/home?sslmode=disable",
+            "postgres://ann:x?s3cret&x@one/home",
             "ann:s3cret@one",
         ] {
             let refusal = refusal(url);
