@@ -67,6 +67,17 @@ fn a_name_with_a_nul_is_refused() {
     assert_eq!(admin.query("app.search", &json!({"query": "\u{0}"})).status, 200);
     admin.get("/api/apps/a%00b").assert_refused(404, "NOT_FOUND");
     admin.get("/api/users/a%00b").assert_refused(404, "NOT_FOUND");
+    // What the host itself looks for is refused.
+    let refused = admin.get("/api/boards/a%00b");
+    refused.assert_bad_field("id");
+    admin
+        .query(
+            "audit.getPaginated",
+            &json!({"page": 1, "pageSize": 10, "actorId": "\u{0}"}),
+        )
+        .assert_bad_field("actorId");
+    let shares = json!({"boardId": "b", "users": ["\u{0}"], "groups": []});
+    admin.mutate("board.share", &shares).assert_bad_field("users");
     assert!(admin.app_names().is_empty() && admin.user_names() == ["root"]);
 }
 

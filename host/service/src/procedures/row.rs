@@ -107,6 +107,8 @@ pub struct Procedure {
     pub kind: Kind,
     /// Who may call it.
     pub access: Access,
+    /// Whether it is the component's, which describes it.
+    pub is_described: bool,
     /// Whether it hashes a password, for which it waits for a permit.
     pub hashes: bool,
     /// Whether it may take seconds: then it waits for a permit to do so.
@@ -361,6 +363,7 @@ impl Row {
             },
             kind,
             access,
+            is_described: self.stated.is_none(),
             hashes,
             long: self.long,
             input: self.input,

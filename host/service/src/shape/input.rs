@@ -12,7 +12,19 @@ use crate::issues::Issues;
 impl Shape {
     /// Checks an input, and normalises it for deserialisation into Rust's types.
     pub fn check(&self, input: Option<Value>) -> Result<Value, Error> {
-        let mut check = Check::default();
+        self.check_with(Check::default(), input)
+    }
+
+    /// The same, and refuses every text with U+0000: not every database can hold it, or be asked for it.
+    pub fn check_storable(&self, input: Option<Value>) -> Result<Value, Error> {
+        let check = Check {
+            only_storable: true,
+            ..Check::default()
+        };
+        self.check_with(check, input)
+    }
+
+    fn check_with(&self, mut check: Check, input: Option<Value>) -> Result<Value, Error> {
         let value = match (self.plain(), input) {
             (Self::Nothing, _) | (Self::Optional(_), None) => Value::Null,
             (_, None) => {
@@ -93,6 +105,7 @@ fn kind(value: &Value) -> &'static str {
 struct Check {
     path: Vec<Step>,
     issues: Issues,
+    only_storable: bool,
 }
 
 /// A step from a value to one inside it. Owns no text, because most inputs are valid.
@@ -127,6 +140,9 @@ impl Check {
         }
         let shape = shape.plain();
         match (shape, &mut *value) {
+            (Shape::Text, Value::String(text)) if self.only_storable && text.contains('\0') => {
+                self.refuse("must not contain U+0000".into());
+            }
             (Shape::Text, Value::String(_))
             | (Shape::Boolean, Value::Bool(_))
             | (Shape::Nothing | Shape::Anything, _) => {}

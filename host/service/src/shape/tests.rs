@@ -122,3 +122,15 @@ fn a_missing_input_is_named_as_a_whole() {
     assert!(Shape::Optional(&SEARCH).check(None).is_ok());
     assert!(Shape::Nothing.check(Some(json!(5))).is_ok());
 }
+
+#[test]
+fn a_text_that_not_every_database_can_hold_is_refused_where_that_is_asked_for() {
+    const NAMES: Shape = Shape::List(&Shape::Record(&[crate::shape::required("name", Shape::Text)]));
+    let input = json!([{"name": "a"}, {"name": "a\0"}]);
+    assert!(NAMES.check(Some(input.clone())).is_ok());
+    assert_eq!(
+        NAMES.check_storable(Some(input)).unwrap_err().message,
+        "Input validation failed: [1].name must not contain U+0000"
+    );
+    assert!(NAMES.check_storable(Some(json!([{"name": "a\u{1}"}]))).is_ok());
+}
