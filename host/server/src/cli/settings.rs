@@ -25,8 +25,9 @@ use super::{
     front::FrontSettings, layers::layered, ldap::LdapArgs, oidc::OidcArgs,
 };
 
-/// What would put the bytes that `portico call --url` sends into the log. Never logged, whatever the filter says.
-const NEVER_LOGGED: &str = "ureq_proto::util";
+/// What would put secrets into the log: the bytes that `portico call --url` sends, and the values of statements, hashes
+/// among them, that a database gets. Never logged, whatever the filter says.
+const NEVER_LOGGED: [&str; 2] = ["ureq_proto::util", "tokio_postgres"];
 
 /// The settings file. Its keys are the names of the flags.
 #[derive(Deserialize, Default)]
@@ -257,7 +258,8 @@ impl Settings {
             .unwrap_or(fallback)
             .parse()
             .context("`log` is no filter: use error, warn, info, debug, trace, or warn,portico_http=debug and the like")?;
-        let filter = filter.with_target(NEVER_LOGGED, LevelFilter::OFF);
+        let never = NEVER_LOGGED.map(|target| (target, LevelFilter::OFF));
+        let filter = filter.with_targets(never);
         let layer = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
