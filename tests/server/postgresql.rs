@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use portico_tests::{
-    Builder, Client, Finished, NO_INPUT, Portico, administrator, command, postgresql::Postgresql, run,
+    Builder, Client, Finished, NO_INPUT, PASSWORD, Portico, administrator, command, postgresql::Postgresql,
+    proxy::Proxy, run,
 };
 use serde_json::json;
 
@@ -137,6 +138,170 @@ fn a_service_that_loses_the_database_is_not_ready_and_then_serves_again() {
             .data();
     }
     assert_eq!(postgresql.run("home", "SELECT count(*) FROM app"), "2");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn reads_take_two_round_trips_with_the_look_up_of_the_caller_and_changes_two_to_four() {
+    let postgresql = Postgresql::start();
+    postgresql.create_database("home");
+    let proxy = Proxy::start(&postgresql);
+    let server = on(&proxy.url("home")).start();
+    let admin = administrator(&server);
+    let wiki = json!({"name": "Wiki", "iconUrl": "/wiki.svg"});
+    let id = admin.mutate("app.create", &wiki).data()["id"].clone();
+    let (by_id, path) = (
+        json!({"id": id}),
+        format!("/api/apps/{}", id.as_str().expect("an id")),
+    );
+    let change = json!({"id": id, "name": "Wiki", "iconUrl": "/wiki.svg"});
+    // The least of some: the first prepares statements, and a few have something in the background beside them.
+    let round_trips = |call: &dyn Fn()| {
+        let counted = (0..6).map(|_| proxy.round_trips(call)).min();
+        counted.expect("six")
+    };
+    let anonymous = server.anonymous();
+    assert_eq!(round_trips(&|| drop(admin.query("app.byId", &by_id).data())), 2);
+    assert_eq!(
+        round_trips(&|| drop(admin.get(&path).assert_status(200).text())),
+        2
+    );
+    assert_eq!(
+        round_trips(&|| drop(anonymous.get(&path).assert_status(200).text())),
+        1
+    );
+    assert_eq!(round_trips(&|| drop(admin.mutate("app.create", &wiki).data())), 2);
+    assert_eq!(
+        round_trips(&|| drop(admin.mutate("app.update", &change).data())),
+        4
+    );
+}
+
+/// Runs a program that comes with PostgreSQL.
+fn program(name: &str, postgresql: &Postgresql, arguments: &[&str]) -> Finished {
+    let mut command = std::process::Command::new(name);
+    run(postgresql.reached_by(command.args(arguments)), "")
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_dump_is_put_back_into_a_new_database_whatever_the_version_or_in_place_at_once() {
+    let postgresql = Postgresql::start();
+    let url = postgresql.create_database("home");
+    let mut server = on(&url).start();
+    let admin = administrator(&server);
+    let wiki = json!({"name": "Wiki", "iconUrl": "/wiki.svg"});
+    admin.mutate("app.create", &wiki).data();
+    let dump = server.data().join("portico.dump");
+    let dump = dump.to_str().expect("a path of text");
+    program(
+        "pg_dump",
+        &postgresql,
+        &["--format=custom", "--file", dump, "home"],
+    )
+    .succeeded();
+    admin.mutate("app.create", &wiki).data();
+    assert!(server.stop().status.success());
+    let apps = |database: &str| postgresql.run(database, "SELECT count(*) FROM app");
+
+    // The commands of docs/backup.md.
+    postgresql.create_database("restored");
+    let restore = ["--single-transaction", "--dbname=restored", dump];
+    program("pg_restore", &postgresql, &restore).succeeded();
+    assert_eq!(apps("restored"), "1");
+    let restored = on(&postgresql.url("restored")).start();
+    let root = restored.sign_in("root", PASSWORD);
+    assert_eq!(root.app_names(), ["Wiki"]);
+    root.mutate("app.create", &wiki).data();
+
+    let in_place = [
+        "--clean",
+        "--if-exists",
+        "--single-transaction",
+        "--dbname=home",
+        dump,
+    ];
+    program("pg_restore", &postgresql, &in_place).succeeded();
+    assert_eq!(apps("home"), "1");
+    // With tables of a later version: nothing of it is done.
+    let later = "
+        CREATE TABLE later (user_id text REFERENCES user_account (id)); UPDATE portico_version SET version = 99;
+        DELETE FROM app";
+    postgresql.run("home", later);
+    program("pg_restore", &postgresql, &in_place).failed();
+    assert_eq!(apps("home"), "0");
+    assert_eq!(
+        postgresql.run("home", "SELECT version FROM portico_version"),
+        "99"
+    );
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_text_that_postgresql_cannot_hold_is_refused_as_everywhere_and_not_logged_as_its_failure() {
+    let postgresql = Postgresql::start();
+    let mut server = on(&postgresql.create_database("home")).start();
+    let admin = administrator(&server);
+    for (name, input) in [
+        ("board.byId", json!({"id": "a\0"})),
+        ("board.getShares", json!({"boardId": "a\0"})),
+        ("extras.ofUser", json!({"id": "a\0"})),
+        ("searchEngine.byId", json!({"id": "a\0"})),
+        (
+            "audit.getPaginated",
+            json!({"page": 1, "pageSize": 10, "actorId": "a\0"}),
+        ),
+    ] {
+        let answer = admin.query(name, &input);
+        let error = answer.assert_refused(400, "BAD_REQUEST").text();
+        assert!(error.contains("must not contain U+0000"), "{name}: {error}");
+    }
+    for (name, input) in [
+        ("board.delete", json!({"id": "a\0"})),
+        ("group.deleteGroup", json!({"id": "a\0"})),
+        ("apiKeys.delete", json!({"apiKeyId": "a\0"})),
+    ] {
+        let answer = admin.mutate(name, &input);
+        let error = answer.assert_refused(400, "BAD_REQUEST").text();
+        assert!(error.contains("must not contain U+0000"), "{name}: {error}");
+    }
+    server
+        .anonymous()
+        .get("/api/boards/a%00b")
+        .assert_refused(400, "BAD_REQUEST");
+    // What the component only compares is found nowhere.
+    admin.get("/api/apps/a%00b").assert_refused(404, "NOT_FOUND");
+    admin.get("/api/users/a%00b").assert_refused(404, "NOT_FOUND");
+    let log = server.stop().stderr;
+    assert!(!log.contains("cannot use the database"), "{log}");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn the_log_says_where_there_is_no_index_of_trigrams_and_shows_no_values_of_statements() {
+    let postgresql = Postgresql::start();
+    postgresql.create_database("home");
+    // Only the owner of a database may add an extension.
+    let guest = "CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO guest";
+    postgresql.run("home", guest);
+    let mut server = on(&postgresql.url_of("guest", "home"))
+        .environment("PORTICO_LOG", "trace")
+        .start();
+    let admin = administrator(&server);
+    admin
+        .mutate(
+            "app.create",
+            &json!({"name": "Shown nowhere", "iconUrl": "/i.svg"}),
+        )
+        .data();
+    let found = admin.query("app.search", &json!({"query": "shown"})).data();
+    assert_eq!(found[0]["name"], "Shown nowhere");
+    let log = server.stop().stderr;
+    assert!(log.contains("there is no index of trigrams"), "{log}");
+    assert!(log.contains("CREATE EXTENSION pg_trgm"), "{log}");
+    for secret in ["$argon2id$", "Shown nowhere"] {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
 }
 
 #[test]

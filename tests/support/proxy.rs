@@ -49,6 +49,8 @@ struct Shared {
     holds: AtomicBool,
     is_silent: AtomicBool,
     is_slow: AtomicBool,
+    counts: AtomicBool,
+    round_trips: AtomicUsize,
     is_closed: AtomicBool,
     links: Mutex<Vec<Arc<Link>>>,
 }
@@ -59,6 +61,8 @@ struct Link {
     server: UnixStream,
     /// What happens to the next answer of the server.
     to_answer: Mutex<Option<Cut>>,
+    /// Whether the client has sent something since the last answer that it has.
+    is_waiting: AtomicBool,
 }
 
 impl Proxy {
@@ -73,6 +77,8 @@ impl Proxy {
             holds: AtomicBool::new(true),
             is_silent: AtomicBool::default(),
             is_slow: AtomicBool::default(),
+            counts: AtomicBool::default(),
+            round_trips: AtomicUsize::default(),
             is_closed: AtomicBool::default(),
             links: Mutex::default(),
         });
@@ -122,6 +128,16 @@ impl Proxy {
         self.shared.is_slow.store(true, Ordering::SeqCst);
     }
 
+    /// How often clients have waited for answers while this works: what is sent before an answer has arrived takes one
+    /// round trip. Answers are held back for a moment, so that all that is sent without waiting for them has come.
+    pub fn round_trips(&self, work: impl FnOnce()) -> usize {
+        self.shared.counts.store(true, Ordering::SeqCst);
+        let before = self.shared.round_trips.load(Ordering::SeqCst);
+        work();
+        self.shared.counts.store(false, Ordering::SeqCst);
+        self.shared.round_trips.load(Ordering::SeqCst) - before
+    }
+
     /// Cuts all connections.
     pub fn cut_all(&self) {
         for link in self.shared.links.lock().expect("the lock").drain(..) {
@@ -148,6 +164,7 @@ impl Shared {
             client,
             server,
             to_answer: Mutex::default(),
+            is_waiting: AtomicBool::default(),
         });
         self.links.lock().expect("the lock").push(link.clone());
         let (requests, answers) = ((self.clone(), link.clone()), (self, link));
@@ -174,6 +191,9 @@ impl Shared {
         loop {
             let message = read(&mut client, 5)?;
             self.wait_while_silent();
+            if !link.is_waiting.swap(true, Ordering::SeqCst) {
+                self.round_trips.fetch_add(1, Ordering::SeqCst);
+            }
             match message[0] {
                 b'B' => planned = self.planned(&message).or(planned),
                 b'Q' if message[5..].starts_with(b"COMMIT\0") => match planned.take() {
@@ -227,6 +247,13 @@ impl Shared {
                     self.hold();
                 }
                 _ => drop(planned),
+            }
+            // The end of an answer.
+            if message[0] == b'Z' {
+                if self.counts.load(Ordering::SeqCst) && link.is_waiting.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(20));
+                }
+                link.is_waiting.store(false, Ordering::SeqCst);
             }
             client.write_all(&message)?;
             if self.is_slow.load(Ordering::SeqCst) {

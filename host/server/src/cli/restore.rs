@@ -44,8 +44,9 @@ impl Restore {
     pub fn run(self, settings: Settings) -> anyhow::Result<()> {
         require_file(
             self.data.database(&settings).as_deref(),
-            "stop the host, and put a dump back with `pg_restore --clean --if-exists --dbname=URL FILE`, which \
-             comes with PostgreSQL; then end all sessions with: DELETE FROM session",
+            "put a dump back into a new database with `pg_restore --single-transaction --dbname=URL FILE`, which comes \
+             with PostgreSQL, end all sessions with DELETE FROM session, and start the hosts with that database \
+             (docs/backup.md)",
         )?;
         let file = self.file;
         let shown = file.display().to_string();
