@@ -18,6 +18,7 @@ use portico_model::Timestamp;
 use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
 
 use super::connection::{Connection, WRITE_TIME};
+use super::health::is_lost;
 use super::pool::Pool;
 use super::query::{self, Failure};
 use super::session::Session;
@@ -166,7 +167,11 @@ impl State {
             }
             Err(failure) => Err(failure),
         };
-        self.ended(&mut session, committed).await?;
+        let committed = session.ended(committed).await;
+        committed.map_err(|failure| match failure {
+            Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),
+            failure => self.pool.health.translate(failure),
+        })?;
         session.closed();
         Ok(())
     }
