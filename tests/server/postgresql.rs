@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use portico_tests::{
-    Builder, Client, Finished, NO_INPUT, PASSWORD, Portico, administrator, command, postgresql::Postgresql,
-    proxy::Proxy, run,
+    Builder, Client, Finished, Fixtures, NO_INPUT, PASSWORD, Portico, administrator, command,
+    postgresql::Postgresql, proxy::Proxy, run,
 };
 use serde_json::json;
 

@@ -51,7 +51,7 @@ fn everything_goes_to_postgresql_and_back() {
 
     let said = copy(&data(&source.server.data()), &with_password).succeeded();
     assert!(
-        said.contains("3 users") && said.contains("postgres:///"),
+        said.contains("5 users") && said.contains("postgres:///"),
         "{said}"
     );
     assert!(!said.contains("s3cret"), "{said}");

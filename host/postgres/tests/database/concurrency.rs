@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portico_postgres::PostgresStorage;
-use portico_storage::{Access, AccountKey, Constraint, Error, Result, Viewer};
+use portico_storage::{Access, AccountKey, Constraint, DashboardStorage, Error, Result, Viewer};
 use tokio::sync::Barrier;
 
 use crate::postgresql::Postgresql;
@@ -221,7 +221,7 @@ async fn a_transaction_that_asks_for_a_rule_waits_for_the_writes_of_others() {
         let storage = storage.clone();
         async move { write(&storage).await.has_users().await }
     });
-    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!asking.is_finished(), "it did not wait");
     first.commit().await.unwrap();
     assert_eq!(asking.await.unwrap(), Ok(true));

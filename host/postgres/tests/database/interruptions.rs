@@ -81,9 +81,8 @@ async fn a_call_that_is_dropped_while_it_waits_for_the_lock_is_done_as_a_whole_o
     assert_eq!(holder.has_users().await, Ok(false));
     for number in 0..20 {
         // It is undone, because nothing commits it.
-        let mut begun = write(&storage).await;
-        let insert = begun.insert_user(&user(&format!("{number}")));
-        let waiting = timeout(Duration::from_millis(30), insert).await;
+        let (mut begun, new) = (write(&storage).await, user(&format!("{number}")));
+        let waiting = timeout(Duration::from_millis(30), begun.insert_user(&new)).await;
         assert!(waiting.is_err(), "it did not wait: {waiting:?}");
         // Its COMMIT is sent with it, and may be done.
         let pair = async {

@@ -125,7 +125,7 @@ fn a_missing_input_is_named_as_a_whole() {
 
 #[test]
 fn a_text_that_not_every_database_can_hold_is_refused_where_that_is_asked_for() {
-    const NAMES: Shape = Shape::List(&Shape::Record(&[crate::shape::required("name", Shape::Text)]));
+    const NAMES: Shape = Shape::List(&Shape::Record(&[required("name", Shape::Text)]));
     let input = json!([{"name": "a"}, {"name": "a\0"}]);
     assert!(NAMES.check(Some(input.clone())).is_ok());
     assert_eq!(
