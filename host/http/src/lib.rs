@@ -51,7 +51,7 @@ pub use self::{
     address::TrustedProxies,
     in_process::InProcess,
     request::RequestId,
-    server::serve,
+    server::{Site, serve},
     settings::{HttpLimits, HttpSettings, PublicUrl},
 };
 use self::{
@@ -117,13 +117,6 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
         .route("/api/health/ready", get(health::ready).fallback(only_get));
     let table = &http.live.service().table;
     rest::routes(table).fold(router, |router, (path, methods)| router.route(path, methods))
-}
-
-/// `api`, which is [`router`] or a layer around it, and these pages at paths that it does not have. What neither has is
-/// answered by `api`.
-pub fn with_pages(api: Router, pages: Router) -> Router {
-    // The API comes first: another router on the way costs each of its calls some microseconds.
-    api.clone().fallback_service(pages.fallback_service(api))
 }
 
 /// A body for the client of the request with these extensions. Until that client has read it, it counts as an

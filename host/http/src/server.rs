@@ -40,31 +40,63 @@ const STOP_PATIENCE: Duration = Duration::from_secs(2);
 /// The least time between two warnings about connections that cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What is served.
+pub struct Site {
+    api: Router,
+    /// The pages, and behind them the API again.
+    pages: Router,
+}
+
+impl Site {
+    /// `api`, which is [`router`](crate::router) or a layer around it, and these pages at all paths that are not the API's.
+    pub fn new(api: Router, pages: Router) -> Self {
+        Self {
+            pages: pages.fallback_service(api.clone()),
+            api,
+        }
+    }
+
+    /// Whether a path is looked for in the API alone: another router on the way would cost each of its calls some
+    /// microseconds. People come back from an issuer to the pages, which then ask the API.
+    fn is_of_api(path: &str) -> bool {
+        path.starts_with("/api/") && !path.starts_with("/api/auth/oidc/")
+    }
+}
+
+impl From<Router> for Site {
+    fn from(api: Router) -> Self {
+        Self {
+            pages: api.clone(),
+            api,
+        }
+    }
+}
+
 /// Serves until `stop` completes; then accepts no more connections, finishes the calls that were accepted,
 /// and returns.
 pub async fn serve(
     listener: TcpListener,
-    router: Router,
+    site: impl Into<Site>,
     limits: &HttpLimits,
     stop: impl Future<Output = ()> + Send,
 ) {
-    accept(listener, router, limits, pin!(stop)).await;
+    accept(listener, site.into(), limits, pin!(stop)).await;
 }
 
 /// Without a generic parameter, and with a future that is boxed here, because such code is compiled with this crate,
 /// for speed. What is generic is compiled as its caller is: the binary's own crate, for size.
 fn accept<'a>(
     listener: TcpListener,
-    router: Router,
+    site: Site,
     limits: &'a HttpLimits,
     stop: Pin<&'a mut (dyn Future<Output = ()> + Send)>,
 ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-    Box::pin(accept_until(listener, router, limits, stop))
+    Box::pin(accept_until(listener, site, limits, stop))
 }
 
 async fn accept_until(
     listener: TcpListener,
-    router: Router,
+    site: Site,
     limits: &HttpLimits,
     mut stop: Pin<&mut (dyn Future<Output = ()> + Send)>,
 ) {
@@ -106,7 +138,7 @@ async fn accept_until(
         if let Err(error) = stream.set_nodelay(true) {
             debug!(%error, "a connection without TCP_NODELAY");
         }
-        let router = TowerToHyperService::new(router.clone());
+        let [api, pages] = [&site.api, &site.pages].map(|router| TowerToHyperService::new(router.clone()));
         let connection = outgoing.connect();
         let stream = Paced::new(stream, connection.clone(), limits);
         let activity = Arc::new(Activity::default());
@@ -124,6 +156,11 @@ async fn accept_until(
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(connection.clone());
             request.extensions_mut().insert(answering.clone());
+            let router = if Site::is_of_api(request.uri().path()) {
+                &api
+            } else {
+                &pages
+            };
             let answer = router.call(request);
             async move {
                 let _answering = answering;

@@ -196,15 +196,17 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         }),
     };
     let api = http::router(live.clone(), http.clone());
-    let mut router = match settings.compat.homarr {
+    let outer = match settings.compat.homarr {
         Some(true) => portico_compat::layer(api.clone(), &http),
         Some(false) | None => api.clone(),
     };
-    if has_console {
+    let site = if has_console {
         let files = icons::files(data.path(), settings.icons.allow.clone());
         let icons = http::surround(portico_icons::router(api.clone(), files), &limits);
-        router = http::with_pages(router, portico_console::pages(api, console).merge(icons));
-    }
+        http::Site::new(outer, portico_console::pages(api, console).merge(icons))
+    } else {
+        outer.into()
+    };
     tokio::spawn(keep_current(file, watch, hangup, live));
     database.load_names();
     let (stop, stopped) = oneshot::channel();
@@ -228,7 +230,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         }
     };
     let damage = tokio::select! {
-        () = http::serve(listener, router, &limits, async { drop(stopped.await) }) => None,
+        () = http::serve(listener, site, &limits, async { drop(stopped.await) }) => None,
         () = signals => None,
         damage = damage => Some(damage),
     };
