@@ -37,10 +37,6 @@ const MIGRATIONS: [Migration; NEWEST] = [
         sql: || include_str!("migrations/0005_extras.sql").into(),
         oldest: 2,
     },
-    Migration {
-        sql: || include_str!("migrations/0006_collations.sql").into(),
-        oldest: 2,
-    },
 ];
 
 struct Migration {
