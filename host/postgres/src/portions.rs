@@ -20,7 +20,8 @@ use tokio_postgres::{Error, Row, RowStream};
 use super::connection::Connection;
 use super::failure::Result;
 
-/// How long the server works on a portion, about, after the first of its rows have arrived.
+/// How long the server works on a portion, about, after the first of its rows have arrived; or as long as these take to
+/// arrive, if that is more, so that a list from another machine does not take much longer for its portions.
 const WORK: Duration = Duration::from_micros(100);
 /// How much larger than the portion before it a portion is at most.
 const GROWTH: f64 = 1.25;
@@ -47,17 +48,18 @@ pub(super) async fn read(
     declared: impl Future<Output = std::result::Result<u64, Error>>,
     each: &mut (dyn FnMut(&Row) -> Result<()> + Send),
 ) -> Result<()> {
-    let mut asked = FIRST;
+    let (mut asked, mut asked_at, mut shortest_wait) = (FIRST, Instant::now(), Duration::MAX);
     // Polled in this order, and so sent in it.
     let (declared, mut portion) = db.answer(join(declared, fetch(db, asked))).await;
     declared?;
     loop {
-        let read = db.answer(read_portion(portion?, each)).await?;
+        let read = db.answer(read_portion(portion?, asked_at, each)).await?;
         if read.rows < asked {
             db.send_before("CLOSE list");
             return Ok(());
         }
-        asked = read.rows_of_next();
+        shortest_wait = shortest_wait.min(read.wait);
+        (asked, asked_at) = (read.rows_of_next(shortest_wait), Instant::now());
         portion = db.answer(fetch(db, asked)).await;
     }
 }
@@ -66,23 +68,27 @@ pub(super) async fn read(
 struct Portion {
     rows: usize,
     bytes: usize,
-    /// From the first row to the last. The server sends rows when it has 8 KiB of them, so this is how long it works on
-    /// the others. The way to the server and back is not in it.
+    /// How long the first row took to arrive.
+    wait: Duration,
+    /// From the first row to the last. The server sends rows when it has 8 KiB of them, so this is about how long it works
+    /// on the others. The way to the server and back is not in it.
     time: Duration,
 }
 
 impl Portion {
-    /// How many rows to ask for after these.
-    fn rows_of_next(&self) -> usize {
-        let by_time = self.rows as f64 * (WORK.as_secs_f64() / self.time.as_secs_f64()).min(GROWTH);
+    /// How many rows to ask for after these. The shortest wait for a portion is that for the way to the server and back.
+    fn rows_of_next(&self, shortest_wait: Duration) -> usize {
+        let work = WORK.max(shortest_wait).as_secs_f64();
+        let by_time = self.rows as f64 * (work / self.time.as_secs_f64()).min(GROWTH);
         let by_size = self.rows * PORTION / self.bytes.max(1);
         by_size.min(by_time as usize).clamp(*ROWS.start(), *ROWS.end())
     }
 }
 
-/// Reads each row of a portion.
+/// Reads each row of a portion that was asked for at this moment.
 async fn read_portion(
     portion: RowStream,
+    asked_at: Instant,
     each: &mut (dyn FnMut(&Row) -> Result<()> + Send),
 ) -> Result<Portion> {
     pin_mut!(portion);
@@ -95,8 +101,13 @@ async fn read_portion(
         rows += 1;
         bytes += row.raw_size_bytes();
     }
-    let time = first.map_or(Duration::ZERO, |first| first.elapsed());
-    Ok(Portion { rows, bytes, time })
+    let first = first.unwrap_or_else(Instant::now);
+    Ok(Portion {
+        rows,
+        bytes,
+        wait: first - asked_at,
+        time: first.elapsed(),
+    })
 }
 
 /// Asks for so many rows of the cursor.
@@ -110,9 +121,20 @@ async fn fetch(db: &Connection, rows: usize) -> std::result::Result<RowStream, E
 mod tests {
     use super::*;
 
+    /// How many rows are asked for next, from a server on the same machine.
     fn next(rows: usize, bytes: usize, micros: u64) -> usize {
+        next_from(Duration::from_micros(50), rows, bytes, micros)
+    }
+
+    fn next_from(wait: Duration, rows: usize, bytes: usize, micros: u64) -> usize {
         let time = Duration::from_micros(micros);
-        Portion { rows, bytes, time }.rows_of_next()
+        let portion = Portion {
+            rows,
+            bytes,
+            wait,
+            time,
+        };
+        portion.rows_of_next(wait)
     }
 
     #[test]
@@ -124,6 +146,13 @@ mod tests {
         assert_eq!(next(400, 4_000, work / 4), 500);
         assert_eq!(next(400, 4_000, 0), 500);
         assert_eq!(next(1_000, 8_000, 0), *ROWS.end());
+    }
+
+    #[test]
+    fn the_longer_the_way_to_the_server_the_longer_it_may_work_on_a_portion() {
+        let far = Duration::from_millis(2);
+        assert_eq!(next_from(far, 400, 4_000, 2_000), 400);
+        assert_eq!(next_from(far, 400, 4_000, 4_000), 200);
     }
 
     #[test]
