@@ -6,8 +6,8 @@
 //!
 //! Invariants:
 //! - At most [`MAX_CONNECTIONS`] are open, and one for checks.
-//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them: reads never
-//!   wait for writers.
+//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them: reads do not wait
+//!   for writers that wait.
 //! - A connection in the pool has no open transaction once it has answered what was sent to it.
 
 use std::ops::Deref;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portico_storage::Result;
 use portico_storage::driver::{WAIT_TIMEOUT, waited_too_long};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::connection::Connection;
@@ -47,27 +47,16 @@ impl Pool {
         }
     }
 
-    /// Takes a connection that is idle, or opens another. Waits while all of them are in use.
-    pub async fn take(self: &Arc<Self>) -> Result<Pooled> {
-        let place = take_place(&self.places).await?;
-        self.take_at(Places {
-            place,
-            to_write: None,
-        })
-        .await
-    }
-
-    /// The same for a transaction that writes: waits also while as many others write as may.
-    pub async fn take_to_write(self: &Arc<Self>) -> Result<Pooled> {
-        let to_write = Some(take_place(&self.places_to_write).await?);
-        let place = take_place(&self.places).await?;
-        self.take_at(Places { place, to_write }).await
-    }
-
-    async fn take_at(self: &Arc<Self>, places: Places) -> Result<Pooled> {
+    /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or, for a transaction that
+    /// writes, as many as may write.
+    pub async fn take(self: &Arc<Self>, to_write: bool) -> Result<Pooled> {
+        // What is rare is boxed, to keep the common future small.
+        let places = match self.free_places(to_write) {
+            Some(places) => places,
+            None => Box::pin(self.wait_for_places(to_write)).await?,
+        };
         let connection = match self.next_idle() {
             Some(connection) => connection,
-            // Boxed to keep the common future small.
             None => Box::pin(self.open()).await?,
         };
         Ok(Pooled {
@@ -76,6 +65,31 @@ impl Pool {
             is_discarded: false,
             _places: places,
         })
+    }
+
+    fn free_places(&self, to_write: bool) -> Option<Places> {
+        let free = |places: &Arc<Semaphore>| places.clone().try_acquire_owned().ok();
+        let to_write = match to_write {
+            true => Some(free(&self.places_to_write)?),
+            false => None,
+        };
+        let place = free(&self.places)?;
+        Some(Places { place, to_write })
+    }
+
+    async fn wait_for_places(&self, to_write: bool) -> Result<Places> {
+        let waiting = async {
+            let to_write = match to_write {
+                true => Some(self.places_to_write.clone().acquire_owned().await?),
+                false => None,
+            };
+            let place = self.places.clone().acquire_owned().await?;
+            Ok::<_, AcquireError>(Places { place, to_write })
+        };
+        let places = timeout(WAIT_TIMEOUT, waiting).await.ok();
+        places
+            .and_then(std::result::Result::ok)
+            .ok_or_else(waited_too_long)
     }
 
     async fn open(&self) -> Result<Arc<Connection>> {
@@ -114,16 +128,6 @@ struct Places {
     place: OwnedSemaphorePermit,
     #[expect(dead_code, reason = "held until it is dropped")]
     to_write: Option<OwnedSemaphorePermit>,
-}
-
-async fn take_place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    if let Ok(place) = places.clone().try_acquire_owned() {
-        return Ok(place);
-    }
-    // Boxed to keep the common future small.
-    let acquired = Box::pin(timeout(WAIT_TIMEOUT, places.clone().acquire_owned())).await;
-    let acquired = acquired.ok().and_then(std::result::Result::ok);
-    acquired.ok_or_else(waited_too_long)
 }
 
 impl Pooled {

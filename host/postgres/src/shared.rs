@@ -96,12 +96,12 @@ impl PostgresShared {
 #[async_trait]
 impl SharedRecords for PostgresShared {
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
-        let mut session = Session::new(self.0.pool.take().await?);
+        let mut session = Session::new(self.0.pool.take(false).await?);
         self.0.read(&mut session, keys).await
     }
 
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
-        let mut session = Session::new(self.0.pool.take().await?);
+        let mut session = Session::new(self.0.pool.take(false).await?);
         session.begin(self.0.begin(keys));
         let (mut records, now) = self.0.read(&mut session, keys).await?;
         let before = records.clone();
@@ -204,7 +204,7 @@ impl State {
 
     /// Removes what has ended and what is too much, unless another host is at it.
     async fn remove(&self) -> Result<()> {
-        let mut session = Session::new(self.pool.take().await?);
+        let mut session = Session::new(self.pool.take(false).await?);
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         let removed = match session.connection() {
             Ok(db) => remove(db, self.installation).await,

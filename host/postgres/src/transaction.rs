@@ -354,11 +354,8 @@ impl PostgresTransaction {
             return Err(failed_before());
         }
         if self.session.is_none() {
-            let pool = &self.resources.pool;
-            let taken = match self.access {
-                Access::Write => pool.take_to_write().await,
-                Access::Lookup | Access::Read => pool.take().await,
-            };
+            let to_write = self.access == Access::Write;
+            let taken = self.resources.pool.take(to_write).await;
             let connection = taken.inspect_err(|_| self.failed = true)?;
             self.session = Some(Session::new(connection));
         }

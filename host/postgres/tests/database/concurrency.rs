@@ -263,7 +263,10 @@ async fn reads_go_on_while_writers_wait_for_another_one() {
         })
         .collect();
     let waiting = "SELECT count(*) > 3 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    while server.run("home", waiting) != "t" {}
+    let began = Instant::now();
+    while server.run("home", waiting) != "t" {
+        assert!(began.elapsed() < Duration::from_secs(5), "writers do not wait");
+    }
     for _ in 0..20 {
         let began = Instant::now();
         assert_eq!(count_apps(&storage).await, Ok(0));
