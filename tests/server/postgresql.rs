@@ -285,7 +285,7 @@ fn the_log_says_where_there_is_no_index_of_trigrams_and_shows_no_values_of_state
     let guest = "CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO guest";
     postgresql.run("home", guest);
     let mut server = on(&postgresql.url_of("guest", "home"))
-        .environment("PORTICO_LOG", "trace")
+        .environment("PORTICO_LOG", "trace,tokio_postgres::query=trace")
         .start();
     let admin = administrator(&server);
     admin

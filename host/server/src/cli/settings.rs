@@ -14,8 +14,9 @@ use clap::{Args, ValueEnum};
 use portico_http::HttpLimits;
 use portico_server::icons::IconSettings;
 use serde::Deserialize;
+use tracing::Metadata;
 use tracing_subscriber::{
-    filter::{LevelFilter, Targets},
+    filter::{Targets, filter_fn},
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
@@ -258,14 +259,18 @@ impl Settings {
             .unwrap_or(fallback)
             .parse()
             .context("`log` is no filter: use error, warn, info, debug, trace, or warn,portico_http=debug and the like")?;
-        let never = NEVER_LOGGED.map(|target| (target, LevelFilter::OFF));
-        let filter = filter.with_targets(never);
+        let is_allowed = |metadata: &Metadata<'_>| {
+            let target = metadata.target();
+            !NEVER_LOGGED.iter().any(|never| target.starts_with(never))
+        };
         let layer = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
             // If the standard error is closed, reporting that there would panic, in the request that logs.
             .log_internal_errors(false);
-        let log = tracing_subscriber::registry().with(filter);
+        let log = tracing_subscriber::registry()
+            .with(filter)
+            .with(filter_fn(is_allowed));
         match self.log_format.unwrap_or_default() {
             LogFormat::Pretty => log.with(layer.with_target(false)).init(),
             LogFormat::Json => log.with(layer.json().flatten_event(true)).init(),
