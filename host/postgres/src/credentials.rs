@@ -234,7 +234,7 @@ pub(super) async fn delete_keys(db: &Connection, user_id: &str) -> Result<()> {
 pub(super) async fn delete_expired_sessions(db: &Connection, now: Timestamp) -> Result<()> {
     let sql = "
         DELETE FROM session
-        WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+        WHERE id = ANY (ARRAY(SELECT id FROM session WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
     run(db, sql, &[&millis(now)?, &i64::from(MOST_EXPIRED)])
         .await
         .map(drop)

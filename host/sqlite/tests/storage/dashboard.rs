@@ -1,5 +1,6 @@
 //! Keys, sessions, invites, boards and search engines read back as they were written.
 
+use portico_storage::driver::MOST_EXPIRED;
 use portico_storage::{
     ApiKey, BoardItem, Constraint, Credential, CredentialKey, Error, NewInvite, Session, Shares, hash_secret,
 };
@@ -220,6 +221,20 @@ pub async fn expired_sessions_are_removed_and_no_others(store: &Store) {
     writer.delete_expired_sessions(10).await.unwrap();
     for (id, there) in [("past", false), ("now", false), ("later", true)] {
         assert_eq!(writer.delete_session(id).await.unwrap(), there, "{id}");
+    }
+}
+
+pub async fn a_thousand_expired_sessions_are_removed_at_once(store: &Store) {
+    fill(store).await;
+    let mut writer = store.write().await;
+    for number in 0..MOST_EXPIRED + 5 {
+        let id = number.to_string();
+        let session = session(&id, "u", 10);
+        writer.insert_session(&session, &hash_secret(&id)).await.unwrap();
+    }
+    for left in [5, 0] {
+        writer.delete_expired_sessions(10).await.unwrap();
+        assert_eq!(writer.list_sessions("u").await.unwrap().len(), left);
     }
 }
 

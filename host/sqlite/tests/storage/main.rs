@@ -117,6 +117,7 @@ on_every_driver! {
         the_hash_of_an_imported_key_is_replaced_once
         using_a_session_moves_its_expiry_and_not_its_end
         expired_sessions_are_removed_and_no_others
+        a_thousand_expired_sessions_are_removed_at_once
         invites_are_good_with_the_right_token_until_they_expire
         a_board_reads_back_with_its_items_in_order
         search_engines_read_back_by_name
