@@ -40,11 +40,11 @@ impl Target {
             "the database is not given as postgres://USER:PASSWORD@HOST/DATABASE"
         );
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        // Such a password would be read, and shown, as a host or as a parameter.
-        let escaped =
-            "user and password in the URL of the database are percent-encoded: %40 for @, %3F for ?";
-        let is_cut = query.contains('?') || (query.contains('@') && !base.contains('@'));
-        ensure!(!is_cut && base.matches('@').count() <= 1, escaped);
+        // Part of such a password would be read, and shown, as a host or as a parameter.
+        ensure!(
+            !query.contains(['?', '@']) && base.matches('@').count() <= 1,
+            "in the URL of the database, @ and ? in a user, a password or a parameter are written %40 and %3F"
+        );
         let (mut mode, mut root_file, mut rest) = (None, None, Vec::new());
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
