@@ -75,14 +75,15 @@ impl InputLimit {
 }
 
 /// A snapshot for a request that calls these procedures, if all of them only read and the request has no
-/// body to wait for.
+/// body to wait for; with the id of the app that it reads first.
 pub(crate) fn snapshot<'a>(
     method: &Method,
     procedures: impl IntoIterator<Item = &'a Procedure>,
+    app: impl FnOnce() -> Option<String>,
 ) -> Option<Snapshot> {
     let has_body = !matches!(*method, Method::GET | Method::HEAD);
     let is_read_only = !has_body && procedures.into_iter().all(Procedure::is_read_only);
-    is_read_only.then(Snapshot::default)
+    is_read_only.then(|| Snapshot::default().expecting_app(app()))
 }
 
 /// Identifies the sender of a request.

@@ -115,7 +115,9 @@ async fn call(
     connection: &Connection,
 ) -> Result<(Output, ListPermit), Error> {
     let (parts, body) = request.into_parts();
-    let snapshot = snapshot(&parts.method, [&**procedure]);
+    let snapshot = snapshot(&parts.method, [&**procedure], || {
+        app_to_read(procedure, &parameters)
+    });
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let identity = Arc::new(identify_within(&shared, http, &parts, id).await?);
     shared.close();
@@ -148,6 +150,12 @@ async fn call(
         .await?;
     let output = service.call_within(&shared, &authorised, &id.0, input).await?;
     Ok((output, permit))
+}
+
+/// The id of the app that this call reads first, if it reads one.
+fn app_to_read(procedure: &Procedure, parameters: &Result<Parameters, Error>) -> Option<String> {
+    let mut parameters = parameters.as_ref().ok().filter(|_| procedure.reads_app)?.iter();
+    parameters.find_map(|(key, value)| (*key == "id").then(|| value.clone()))
 }
 
 fn put_parameters(input: &mut Option<Value>, parameters: Parameters) {

@@ -186,6 +186,9 @@ impl Transaction for PostgresTransaction {
     }
 
     async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
+        if let Some(app) = self.take_read_ahead(id) {
+            return Ok(app);
+        }
         let view = self.view(viewer);
         let (db, locked) = self.read_row().await?;
         let found = apps::get(db, id, view.as_ref(), locked).await;

@@ -15,6 +15,9 @@ use portico_storage::{
 #[async_trait]
 impl DashboardTransaction for PostgresTransaction {
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
+        if let Some(id) = self.app_to_read_ahead() {
+            return self.find_with_app(key, id).await;
+        }
         let found = credentials::find(self.read_credential().await?, key).await;
         self.ended(found).await
     }

@@ -13,6 +13,7 @@
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
 //!   PostgreSQL's errors into storage's.
 
+mod ahead;
 mod apps;
 mod audit;
 mod boards;

@@ -18,11 +18,15 @@ use super::ranges::Table;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
-use portico_storage::{Access, AuditEntry, CallContext, Error, Ids, Result, StoredApp, Viewer, priority};
+use portico_storage::{
+    Access, AuditEntry, CallContext, Error, Ids, Result, SharedSnapshot, StoredApp, Viewer, priority,
+};
 
 pub(super) struct PostgresTransaction {
     resources: Resources,
     access: Access,
+    /// What the reads of its request share.
+    snapshot: SharedSnapshot,
     /// Whether it keeps new apps for the COMMIT: the component's transactions do.
     defers: bool,
     /// What it writes and depends on nothing: it is sent with the COMMIT, or before another statement.
@@ -90,6 +94,7 @@ impl PostgresTransaction {
             setter,
             trail,
             defers,
+            snapshot: context.snapshot.clone(),
             ..Self::reading(access, resources)
         }
     }
@@ -99,6 +104,7 @@ impl PostgresTransaction {
         Self {
             resources,
             access,
+            snapshot: SharedSnapshot::default(),
             defers: false,
             blind: Vec::new(),
             session: None,
@@ -108,6 +114,14 @@ impl PostgresTransaction {
             directory: None,
             failed: false,
         }
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.access
+    }
+
+    pub(super) fn snapshot(&self) -> &SharedSnapshot {
+        &self.snapshot
     }
 
     pub(super) fn resources(&self) -> &Resources {
@@ -224,6 +238,12 @@ impl PostgresTransaction {
             self.failed = true;
             self.resources.pool.health.translate(failure)
         })
+    }
+
+    /// The same, of a statement that may fail without consequences for the others.
+    pub(super) async fn tried<T: Send>(&mut self, result: query::Result<T>) -> Option<T> {
+        let session = self.session.as_mut()?;
+        session.ended(result).await.ok()
     }
 
     /// The same, of statements that change this user; they answer whether there is one.

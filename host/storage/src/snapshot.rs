@@ -2,7 +2,9 @@
 //!
 //! The host makes a [`Snapshot`] for a request that only reads, and puts a [`SharedSnapshot`] of it
 //! into the context of each transaction. A driver may keep its open read transaction in there: the
-//! next read of the request then goes on in it and sees the same state. A driver may also ignore it.
+//! next read of the request then goes on in it and sees the same state. Where each statement takes a
+//! round trip, a driver may read the app that the request is [expected](Snapshot::expecting_app) to ask
+//! for with the look-up of the caller, and keep that. A driver may also ignore all of this.
 //! Invariants:
 //! - At most one transaction uses what is kept, and only transactions of this request do.
 //! - The host empties the snapshot before the request waits for something that others hold, and
@@ -16,10 +18,20 @@ pub struct Snapshot(Arc<Mutex<Slot>>);
 
 struct Slot {
     kept: Option<Box<dyn Any + Send>>,
+    expected_app: Option<String>,
     is_open: bool,
 }
 
 impl Snapshot {
+    /// The same, of a request that probably reads the app with this id next, and may do so even if its caller is
+    /// unknown.
+    pub fn expecting_app(self, id: Option<String>) -> Self {
+        if let Some(mut slot) = self.share().slot() {
+            slot.expected_app = id;
+        }
+        self
+    }
+
     /// The handle for the contexts of the request's transactions.
     pub fn share(&self) -> SharedSnapshot {
         SharedSnapshot(Some(self.0.clone()))
@@ -30,6 +42,7 @@ impl Default for Snapshot {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(Slot {
             kept: None,
+            expected_app: None,
             is_open: true,
         })))
     }
@@ -58,6 +71,11 @@ impl SharedSnapshot {
     pub fn take<T: Send + 'static>(&self) -> Option<T> {
         let kept = self.slot()?.kept.take();
         kept?.downcast().ok().map(|kept| *kept)
+    }
+
+    /// For drivers: the id of the app that the request probably reads next. Answers it once.
+    pub fn take_expected_app(&self) -> Option<String> {
+        self.slot()?.expected_app.take()
     }
 
     /// For drivers: keeps this for the next read. Drops it if there is no next read, or if something
@@ -121,6 +139,14 @@ mod tests {
         shared.keep(kept.clone());
         assert_eq!(Arc::strong_count(&kept), 1);
         assert!(shared.take::<Arc<()>>().is_none());
+    }
+
+    #[test]
+    fn the_expected_app_is_answered_once() {
+        let snapshot = Snapshot::default().expecting_app(Some("id".into()));
+        assert_eq!(snapshot.share().take_expected_app().as_deref(), Some("id"));
+        assert_eq!(snapshot.share().take_expected_app(), None);
+        assert_eq!(SharedSnapshot::default().take_expected_app(), None);
     }
 
     #[test]

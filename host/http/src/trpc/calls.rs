@@ -22,6 +22,9 @@ use crate::{
 
 const PREFIX: &str = "/api/trpc";
 
+/// An input of at most this many bytes is read before its caller is known, and once more afterwards.
+const SHORT: usize = 256;
+
 /// The calls of one request, in the order of its path.
 pub(super) struct Calls {
     /// Whether the answer is a list.
@@ -174,6 +177,23 @@ impl Calls {
             let (code, message, issues) = unreadable.clone();
             call.input = Input::Unreadable(code, message, issues);
         }
+    }
+
+    /// The id of the app that the only call of a query string reads first, if it reads one.
+    pub fn app_to_read(&self) -> Option<String> {
+        let [BatchCall { procedure, .. }] = &self.calls[..] else {
+            return None;
+        };
+        procedure.as_ref().filter(|procedure| procedure.reads_app)?;
+        let input = self.query_input.as_ref().filter(|input| input.len() <= SHORT)?;
+        let mut input: Value = serde_json::from_str(input).ok()?;
+        if self.is_batch {
+            input = input.get_mut("0")?.take();
+        }
+        if superjson::is_wrapped(&input) {
+            input = superjson::unwrap(input).ok()??;
+        }
+        Some(input.get("id")?.as_str()?.to_owned())
     }
 
     /// Only calls that were not refused raise the limit for large inputs.

@@ -109,7 +109,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             gate = Some(enter.await?);
         }
     }
-    let snapshot = snapshot(&parts.method, calls.procedures());
+    let snapshot = snapshot(&parts.method, calls.procedures(), || calls.app_to_read());
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let mut identity = identify_within(&shared, http, &parts, &id).await?;
     let sets_password = calls.procedures().any(|procedure| procedure.sets_password);

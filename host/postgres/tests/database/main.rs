@@ -1,5 +1,6 @@
 //! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
 
+mod ahead;
 mod concurrency;
 mod copying;
 mod interruptions;

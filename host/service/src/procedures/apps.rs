@@ -143,6 +143,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_by_id(input: ById => &input.id)),
     )
     .at("GET", "/api/apps/{id}")
+    .reads_app()
     .refuses(&[Code::NotFound]),
     described(
         "app.byIds",

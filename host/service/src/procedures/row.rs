@@ -131,6 +131,8 @@ pub struct Procedure {
     pub throttled: bool,
     /// Whether it sets the password of an existing user: their session may go on under another token.
     pub sets_password: bool,
+    /// Whether it first reads the app with the `id` of its input.
+    pub reads_app: bool,
     /// The largest record of a list that it answers, in ASCII, as JSON, in bytes.
     pub record_size: usize,
     pub(crate) transports: Transports,
@@ -203,6 +205,7 @@ pub(crate) struct Row {
     refusals: &'static [Code],
     throttled: bool,
     sets_password: bool,
+    reads_app: bool,
     record_size: usize,
     transports: Transports,
     recorded: Recorded,
@@ -222,6 +225,7 @@ const fn row(name: &'static str, input: Shape, output: Shape, transports: Transp
         refusals: &[],
         throttled: false,
         sets_password: false,
+        reads_app: false,
         record_size: LARGEST_RECORD,
         transports,
         recorded: Recorded::Calls,
@@ -327,6 +331,15 @@ impl Row {
         }
     }
 
+    /// It first reads the app with the `id` of its input. Only for what anyone may call: storage may read the app
+    /// before the caller is known.
+    pub const fn reads_app(self) -> Self {
+        Self {
+            reads_app: true,
+            ..self
+        }
+    }
+
     /// No record of a list that it answers is larger than this, in ASCII, as JSON, in bytes.
     pub const fn record_size(self, record_size: usize) -> Self {
         Self { record_size, ..self }
@@ -361,6 +374,7 @@ impl Row {
                 "" => words::about(self.name).unwrap_or_default(),
                 about => about,
             },
+            reads_app: self.reads_app && matches!(access, Access::Public),
             kind,
             access,
             is_described: self.stated.is_none(),

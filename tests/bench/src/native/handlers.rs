@@ -41,17 +41,14 @@ type Shared = State<Arc<Native>>;
 
 /// `GET /api/apps/{id}`
 pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
-    let work = async {
-        let (parts, _) = request.into_parts();
-        let snapshot = Snapshot::default();
-        let (_, context) = native
-            .enter(&parts, &sandbox::Access::Public, Kind::Query, snapshot.share())
-            .await?;
-        let mut transaction = native.storage.begin(Access::Lookup, &context).await?;
-        let app = transaction.get_app(&id, &Viewer::Everything).await?;
-        json(&app.ok_or_else(|| Error::not_found("App"))?)
-    };
-    answer(work.await)
+    answer(native.read_app(&id, request, Snapshot::default()).await)
+}
+
+/// `GET /api/apps/{id}/at-once`, which reads the app in one round trip with the look-up of the caller, as Portico does
+/// where the storage is PostgreSQL.
+pub async fn by_id_at_once(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
+    let snapshot = Snapshot::default().expecting_app(Some(id.clone()));
+    answer(native.read_app(&id, request, snapshot).await)
 }
 
 /// `GET /api/apps`
@@ -71,7 +68,7 @@ pub async fn all(State(native): Shared, request: Request) -> Response {
 /// `POST /api/apps`, with shared commits, as in the storage driver.
 pub async fn create(State(native): Shared, request: Request) -> Response {
     let work = async {
-        let (stored, identity, id) = native.read_app(request).await?;
+        let (stored, identity, id) = native.read_input(request).await?;
         let audited = AuditedCall::new(entry(&identity, &id), Arc::new(SystemClock));
         let context = identity.context(id.0.clone()).audited(Some(Arc::new(audited)));
         let stored = [stored];
@@ -87,7 +84,7 @@ pub async fn create(State(native): Shared, request: Request) -> Response {
 /// `POST /api/apps/one-by-one`, with a transaction and a commit for each call.
 pub async fn create_one_by_one(State(native): Shared, request: Request) -> Response {
     let work = async {
-        let (stored, identity, id) = native.read_app(request).await?;
+        let (stored, identity, id) = native.read_input(request).await?;
         let entry = AuditEntry {
             time: SystemClock.now(),
             target: Some(stored.app.id.clone()),
@@ -127,8 +124,18 @@ impl Native {
         Ok((identity, context))
     }
 
+    async fn read_app(&self, id: &str, request: Request, snapshot: Snapshot) -> Result<String, Error> {
+        let (parts, _) = request.into_parts();
+        let (_, context) = self
+            .enter(&parts, &sandbox::Access::Public, Kind::Query, snapshot.share())
+            .await?;
+        let mut transaction = self.storage.begin(Access::Lookup, &context).await?;
+        let app = transaction.get_app(id, &Viewer::Everything).await?;
+        json(&app.ok_or_else(|| Error::not_found("App"))?)
+    }
+
     /// Parses a request and checks the permission to create an app.
-    async fn read_app(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
+    async fn read_input(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
         let (parts, body) = request.into_parts();
         let none = SharedSnapshot::default();
         let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation, none).await?;

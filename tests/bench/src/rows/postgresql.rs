@@ -1,5 +1,8 @@
 //! PostgreSQL: the native handlers run the same statements over the same pool.
 //!
+//! They run one after the other, as one would write it by hand. A further row compares with a handler that reads the app
+//! at once with its caller, as Portico does.
+//!
 //! Both servers work on one database, and the server of PostgreSQL shares the two cores with them and wrk.
 
 use anyhow::ensure;
@@ -37,7 +40,9 @@ pub fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let portico = on_database(bench.portico_command(&bench.path("postgresql-portico")))?;
     let native = on_database(bench.native_command(&bench.path("postgresql-native")))?;
 
-    let by_id = [Request::get(format!("/api/apps/{}", data.apps[APPS / 3])).with_key(&data.keys[0])];
+    let get = |path: String| [Request::get(path).with_key(&data.keys[0])];
+    let path = format!("/api/apps/{}", data.apps[APPS / 3]);
+    let (by_id, at_once) = (get(path.clone()), get(format!("{path}/at-once")));
     let create = [Request::post("/api/apps", &new_app()).with_key(&data.keys[0])];
     same_answer(&portico, &native, &by_id[0])?;
     ensure!(
@@ -45,24 +50,34 @@ pub fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         "the native handlers create something else"
     );
     let mut rows = Vec::new();
-    for (work, requests, least) in [("by id", &by_id, 0.75), ("create", &create, 0.7)] {
+    for (work, requests, at_once, least) in [
+        ("by id", &by_id, Some(&at_once), 0.75),
+        ("create", &create, None, 0.7),
+    ] {
         for connections in [CONNECTIONS, 1] {
             let work = match connections {
                 1 => format!("{work}, 1 connection"),
                 _ => format!("{work}, {connections} connections"),
             };
             eprintln!("  {work}");
-            let load = || Load {
-                requests,
-                connections,
+            let in_turn = |natively| {
+                let load = |requests| Load {
+                    requests,
+                    connections,
+                };
+                bench.interleave([Case(&native, load(natively)), Case(&portico, load(requests))])
             };
-            let [native, portico] = bench.interleave([Case(&native, load()), Case(&portico, load())])?;
-            let row = rate(work.clone(), &native, &portico);
+            let [theirs, ours] = in_turn(requests)?;
+            let row = rate(work.clone(), &theirs, &ours);
             if connections == 1 {
                 rows.push(row);
             } else {
                 rows.push(row.target(Target::AtLeast(least)));
-                rows.push(p99(format!("{work}, p99"), &native, &portico));
+                rows.push(p99(format!("{work}, p99"), &theirs, &ours));
+            }
+            if let Some(at_once) = at_once {
+                let [theirs, ours] = in_turn(at_once)?;
+                rows.push(rate(format!("{work}, natively at once"), &theirs, &ours));
             }
         }
     }
