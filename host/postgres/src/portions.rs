@@ -27,8 +27,8 @@ const WORK: Duration = Duration::from_micros(100);
 const GROWTH: f64 = 1.25;
 /// How many bytes a portion has at most, about.
 const PORTION: usize = 64 << 10;
-/// How many rows the first portion has.
-const FIRST: usize = 128;
+/// How many rows the first portion has: few, because it is not known yet how long the server works on one.
+const FIRST: usize = 32;
 /// How many rows the others have.
 const ROWS: RangeInclusive<usize> = 16..=1_024;
 

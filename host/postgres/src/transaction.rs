@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures_util::future::{join, join_all};
 
+use super::ahead::Ahead;
 use super::connection::Connection;
 use super::health::is_lost;
 use super::locks::{Lock, WriteLock};
@@ -27,6 +28,8 @@ pub(super) struct PostgresTransaction {
     access: Access,
     /// What the reads of its request share.
     snapshot: SharedSnapshot,
+    /// What its request has read ahead: for this transaction, or for none.
+    ahead: Option<Ahead>,
     /// Whether it keeps new apps for the COMMIT: the component's transactions do.
     defers: bool,
     /// What it writes and depends on nothing: it is sent with the COMMIT, or before another statement.
@@ -95,6 +98,7 @@ impl PostgresTransaction {
             trail,
             defers,
             snapshot: context.snapshot.clone(),
+            ahead: context.snapshot.take(),
             ..Self::reading(access, resources)
         }
     }
@@ -105,6 +109,7 @@ impl PostgresTransaction {
             resources,
             access,
             snapshot: SharedSnapshot::default(),
+            ahead: None,
             defers: false,
             blind: Vec::new(),
             session: None,
@@ -122,6 +127,10 @@ impl PostgresTransaction {
 
     pub(super) fn snapshot(&self) -> &SharedSnapshot {
         &self.snapshot
+    }
+
+    pub(super) fn take_ahead(&mut self) -> Option<Ahead> {
+        self.ahead.take()
     }
 
     pub(super) fn resources(&self) -> &Resources {
@@ -240,7 +249,7 @@ impl PostgresTransaction {
         })
     }
 
-    /// The same, of a statement that may fail without consequences for the others.
+    /// The same, of a statement outside a transaction, whose failure is that of no other.
     pub(super) async fn tried<T: Send>(&mut self, result: query::Result<T>) -> Option<T> {
         let session = self.session.as_mut()?;
         session.ended(result).await.ok()

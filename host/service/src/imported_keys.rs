@@ -16,7 +16,7 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
-use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
+use portico_storage::{self as storage, CallContext, CredentialKey, SharedSnapshot, hash_secret, secrets};
 use tokio::time::timeout;
 
 use crate::{
@@ -65,8 +65,9 @@ async fn adopt(
     context: &CallContext,
     address: Option<IpAddr>,
 ) -> Result<bool, Error> {
-    // What is read from now on must be the newest.
+    // From now on it reads the newest state, and keeps nothing while it waits.
     context.snapshot.release();
+    let context = &context.clone().within(SharedSnapshot::default());
     if find(resources, id, context)
         .await?
         .is_none_or(|found| found.imported.is_none())
@@ -79,7 +80,6 @@ async fn adopt(
         Error::new(Code::ServiceUnavailable, message).retry_after(LONGEST_WAIT.as_secs())
     })?;
     // Another request with the same key may have had its turn before.
-    context.snapshot.release();
     let Some(found) = find(resources, id, context).await? else {
         return Ok(false);
     };
@@ -96,14 +96,12 @@ async fn adopt(
         Err(error) if error.code == Code::Unauthorized => return Ok(false),
         checked => checked?,
     }
-    context.snapshot.release();
     let mut transaction = resources
         .storage
         .begin_dashboard(storage::Access::Write, context)
         .await?;
     let adopted = transaction.adopt_key(id, &imported, &hash_secret(secret)).await?;
     transaction.commit().await?;
-    context.snapshot.release();
     Ok(adopted)
 }
 

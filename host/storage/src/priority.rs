@@ -31,6 +31,13 @@ pub fn is_low() -> bool {
     STEPS_LEFT.get() > 0
 }
 
+/// To be called within long work that has no steps of about the same length, as often as after [`STEPS`] of them.
+pub fn give_way() {
+    if is_low() {
+        yield_now();
+    }
+}
+
 /// To be called after each small step of long work, such as a record of a list. A thread of low priority then gives
 /// way to those that wait for its processor. Without this it would give way only when its slice ends, after milliseconds,
 /// even to threads of higher priority.

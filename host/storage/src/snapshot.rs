@@ -89,10 +89,11 @@ impl SharedSnapshot {
         }
     }
 
-    /// The next read is the last: it may use what is kept, and keeps nothing itself.
+    /// The next read is the last: it may use what is kept, and keeps nothing itself. No app is expected any more.
     pub fn close(&self) {
         if let Some(mut slot) = self.slot() {
             slot.is_open = false;
+            slot.expected_app = None;
         }
     }
 
@@ -146,6 +147,10 @@ mod tests {
         let snapshot = Snapshot::default().expecting_app(Some("id".into()));
         assert_eq!(snapshot.share().take_expected_app().as_deref(), Some("id"));
         assert_eq!(snapshot.share().take_expected_app(), None);
+        let snapshot = Snapshot::default().expecting_app(Some("id".into()));
+        let shared = snapshot.share();
+        drop(snapshot);
+        assert_eq!(shared.take_expected_app(), None, "the request has ended");
         assert_eq!(SharedSnapshot::default().take_expected_app(), None);
     }
 

@@ -7,7 +7,7 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_sandbox::Instance;
-use portico_storage::{AuditedCall, CallContext, SharedSnapshot};
+use portico_storage::{AuditedCall, CallContext, SharedSnapshot, priority::give_way};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -75,13 +75,7 @@ impl Call {
 
     /// The component's answer, as JSON.
     pub fn json<T: Serialize>(&self, value: &T) -> Result<Output, Error> {
-        let mut output = Bounded {
-            // Most answers are shorter.
-            bytes: Vec::with_capacity(512),
-            most: self.longest_answer,
-        };
-        serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
-        String::from_utf8(output.bytes).map_err(Error::internal)
+        bounded_json(value, self.longest_answer)
     }
 
     /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes
@@ -132,10 +126,16 @@ pub(crate) struct Search {
     pub limit: Option<u32>,
 }
 
+/// After so many bytes of an answer the thread that makes it gives way if its priority is low: some tens of
+/// microseconds.
+const STRETCH: usize = 16 << 10;
+
 /// Takes at most this many bytes.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
+    /// The length at which the thread gives way.
+    gives_way_at: usize,
 }
 
 impl Bounded {
@@ -161,6 +161,10 @@ impl io::Write for Bounded {
             return Err(self.too_long());
         }
         self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= self.gives_way_at {
+            self.gives_way_at = self.bytes.len() + STRETCH;
+            give_way();
+        }
         Ok(())
     }
 
@@ -171,5 +175,16 @@ impl io::Write for Bounded {
 
 /// A value as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
-    serde_json::to_string(value).map_err(Error::internal)
+    bounded_json(value, usize::MAX)
+}
+
+fn bounded_json<T: Serialize>(value: &T, most: usize) -> Result<Output, Error> {
+    let mut output = Bounded {
+        // Most answers are shorter.
+        bytes: Vec::with_capacity(512),
+        most,
+        gives_way_at: STRETCH,
+    };
+    serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
+    String::from_utf8(output.bytes).map_err(Error::internal)
 }

@@ -7,6 +7,7 @@ use portico_storage::{
     self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares,
     Slice, UserFilter,
     driver::{LARGEST_ANSWER, TextSize},
+    priority::end_step,
 };
 
 use crate::procedures::call::Call;
@@ -18,6 +19,14 @@ pub(super) struct Snapshot {
     pub apps: Vec<App>,
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<(Board, Shares)>,
+}
+
+/// Step by step: there may be millions.
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        self.users.drain(..).for_each(|_| end_step());
+        self.apps.drain(..).for_each(|_| end_step());
+    }
 }
 
 /// A user, with the fields that a document may have.
@@ -113,12 +122,14 @@ impl Snapshot {
         let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
         for group in &groups {
             for member in &group.members {
+                end_step();
                 memberships.entry(&member.id).or_default().push(group.id.clone());
             }
         }
         let users = read_users(transaction, at_once)
             .await?
             .into_iter()
+            .inspect(|_| end_step())
             .map(|user| User {
                 groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
                 id: user.id,
@@ -171,15 +182,20 @@ pub(super) struct Keys(HashMap<String, String>);
 impl Keys {
     /// The names without a key, each once.
     pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let unknown = names.map(str::trim).filter(|name| !self.0.contains_key(*name));
+        let names = names.inspect(|_| end_step()).map(str::trim);
+        let unknown = names.filter(|name| !self.0.contains_key(*name));
         let mut unknown: Vec<String> = unknown.map(ToOwned::to_owned).collect();
-        unknown.sort_unstable();
+        unknown.sort_unstable_by(|one, other| {
+            end_step();
+            one.cmp(other)
+        });
         unknown.dedup();
         unknown
     }
 
     pub fn learn(&mut self, names: Vec<String>, keys: Vec<String>) {
-        self.0.extend(names.into_iter().zip(keys));
+        let names = names.into_iter().inspect(|_| end_step());
+        self.0.extend(names.zip(keys));
     }
 
     /// The key of a name, trimmed. The keys of all names are learned before they are compared; a name without
@@ -246,9 +262,11 @@ fn by_id<'a, T>(
 ) -> HashMap<&'a str, NamedRecord<'a, T>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for record in records {
+        end_step();
         *counts.entry(keys.of(id_and_name(record).1)).or_default() += 1;
     }
     let named = records.iter().enumerate().map(|(position, record)| {
+        end_step();
         let (id, name) = id_and_name(record);
         let record = NamedRecord {
             position,
