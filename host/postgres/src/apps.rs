@@ -68,14 +68,15 @@ pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Resu
     all(db, &sql, &[&limit], read).await
 }
 
-/// The apps at these places.
-pub(super) async fn list_at(db: &Connection, places: &[Place]) -> Result<Vec<App>> {
-    let sql = ranges::at_places(Table::Apps, COLUMNS);
+/// The apps at these places, of which there is at least one. `is_run`: they follow each other.
+pub(super) async fn list_at(db: &Connection, places: &[Place], is_run: bool) -> Result<Vec<App>> {
+    let places = Places::new(places);
+    let (sql, values) = match is_run {
+        true => (ranges::from_place(Table::Apps, COLUMNS), places.run()),
+        false => (ranges::at_places(Table::Apps, COLUMNS), places.values()),
+    };
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &Places::new(places).values(), move |row| {
-        sized(&mut size, app(row)?)
-    })
-    .await
+    all_planned(db, &sql, &values, move |row| sized(&mut size, app(row)?)).await
 }
 
 /// A slice of the apps in a view that does not show all apps.

@@ -62,7 +62,8 @@ impl Transaction for PostgresTransaction {
             if places.is_empty() {
                 return Ok(Vec::new());
             }
-            let found = users::list_at(self.read().await?, &places, with_images).await;
+            let is_run = filter.is_everyone();
+            let found = users::list_at(self.read().await?, &places, is_run, with_images).await;
             return self.ended(found).await;
         }
         let found = users::list(self.read_list().await?, filter, &search, slice, with_images).await;
@@ -212,7 +213,8 @@ impl Transaction for PostgresTransaction {
                 if places.is_empty() {
                     return Ok(Vec::new());
                 }
-                let found = apps::list_at(self.read().await?, &places).await;
+                let is_run = search == Search::Everything;
+                let found = apps::list_at(self.read().await?, &places, is_run).await;
                 return self.ended(found).await;
             }
             let found = apps::list(self.read_list().await?, &search, slice).await;

@@ -91,12 +91,23 @@ pub(super) fn at_places(table: Table, columns: &str) -> String {
     )
 }
 
+/// A statement that reads these columns of records that follow each other, from the place of the first one on. Its
+/// first parameters are [`Places::run`]. It takes less than half the time of the one above.
+pub(super) fn from_place(table: Table, columns: &str) -> String {
+    format!(
+        "SELECT {columns} FROM {} WHERE (name_key, id) >= ($1, $2)
+        ORDER BY name_key, id LIMIT $3 OFFSET $4",
+        table.name()
+    )
+}
+
 /// Places, as parameters.
 pub(super) struct Places<'a> {
     keys: Vec<&'a str>,
     ids: Vec<&'a str>,
     skipped: Vec<i64>,
     records: Vec<i64>,
+    total: i64,
 }
 
 impl<'a> Places<'a> {
@@ -106,15 +117,27 @@ impl<'a> Places<'a> {
             ids: places.iter().map(|place| &place.id[..]).collect(),
             skipped: places.iter().map(|place| place.skipped.into()).collect(),
             records: places.iter().map(|place| place.records.into()).collect(),
+            total: places.iter().map(|place| i64::from(place.records)).sum(),
         }
     }
 
+    /// The parameters of [`at_places`].
     pub fn values(&self) -> Vec<(Value<'_>, Type)> {
         vec![
             (&self.keys, Type::TEXT_ARRAY),
             (&self.ids, Type::TEXT_ARRAY),
             (&self.skipped, Type::INT8_ARRAY),
             (&self.records, Type::INT8_ARRAY),
+        ]
+    }
+
+    /// The parameters of [`from_place`]: the places follow each other, and there is at least one.
+    pub fn run(&self) -> Vec<(Value<'_>, Type)> {
+        vec![
+            (&self.keys[0], Type::TEXT),
+            (&self.ids[0], Type::TEXT),
+            (&self.total, Type::INT8),
+            (&self.skipped[0], Type::INT8),
         ]
     }
 }

@@ -132,11 +132,19 @@ pub(super) async fn list(
     all_planned(db, &sql, &values, read).await
 }
 
-/// The users at these places.
-pub(super) async fn list_at(db: &Connection, places: &[Place], with_images: bool) -> Result<Vec<ListedUser>> {
-    let sql = ranges::at_places(Table::Users, &format!("{LISTED}, CASE WHEN $5 THEN image END"));
+/// The users at these places, of which there is at least one. `is_run`: they follow each other.
+pub(super) async fn list_at(
+    db: &Connection,
+    places: &[Place],
+    is_run: bool,
+    with_images: bool,
+) -> Result<Vec<ListedUser>> {
+    let columns = format!("{LISTED}, CASE WHEN $5 THEN image END");
     let places = Places::new(places);
-    let mut values = places.values();
+    let (sql, mut values) = match is_run {
+        true => (ranges::from_place(Table::Users, &columns), places.run()),
+        false => (ranges::at_places(Table::Users, &columns), places.values()),
+    };
     values.push((&with_images, Type::BOOL));
     let mut size = AnswerSize::default();
     all_planned(db, &sql, &values, move |row| sized(&mut size, listed(row)?)).await

@@ -75,7 +75,9 @@ impl Call {
 
     /// The component's answer, as JSON.
     pub fn json<T: Serialize>(&self, value: &T) -> Result<Output, Error> {
-        bounded_json(value, self.longest_answer)
+        let mut output = Bounded::new(self.longest_answer);
+        serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
+        output.text()
     }
 
     /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes
@@ -134,17 +136,38 @@ const STRETCH: usize = 16 << 10;
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
-    /// The length at which the thread gives way.
-    gives_way_at: usize,
+    /// The length up to which there is nothing to check.
+    unchecked: usize,
 }
 
 impl Bounded {
+    fn new(most: usize) -> Self {
+        Self {
+            // Most answers are shorter.
+            bytes: Vec::with_capacity(512),
+            most,
+            unchecked: STRETCH.min(most),
+        }
+    }
+
+    fn text(self) -> Result<Output, Error> {
+        String::from_utf8(self.bytes).map_err(Error::internal)
+    }
+
+    /// To be called before so many bytes are added beyond the length up to which there is nothing to check.
     #[cold]
-    fn too_long(&self) -> io::Error {
-        io::Error::other(format!(
-            "the component's answer is longer than {} bytes",
-            self.most
-        ))
+    #[inline(never)]
+    fn check(&mut self, more: usize) -> io::Result<()> {
+        let length = self.bytes.len() + more;
+        if length > self.most {
+            return Err(io::Error::other(format!(
+                "the component's answer is longer than {} bytes",
+                self.most
+            )));
+        }
+        self.unchecked = length.saturating_add(STRETCH).min(self.most);
+        give_way();
+        Ok(())
     }
 }
 
@@ -157,14 +180,10 @@ impl io::Write for Bounded {
     // The serializer writes JSON in many small pieces.
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > self.most - self.bytes.len() {
-            return Err(self.too_long());
+        if bytes.len() > self.unchecked - self.bytes.len() {
+            self.check(bytes.len())?;
         }
         self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= self.gives_way_at {
-            self.gives_way_at = self.bytes.len() + STRETCH;
-            give_way();
-        }
         Ok(())
     }
 
@@ -175,16 +194,9 @@ impl io::Write for Bounded {
 
 /// A value as JSON.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<Output, Error> {
-    bounded_json(value, usize::MAX)
-}
-
-fn bounded_json<T: Serialize>(value: &T, most: usize) -> Result<Output, Error> {
-    let mut output = Bounded {
-        // Most answers are shorter.
-        bytes: Vec::with_capacity(512),
-        most,
-        gives_way_at: STRETCH,
-    };
-    serde_json::to_writer(&mut output, value).map_err(Error::internal)?;
-    String::from_utf8(output.bytes).map_err(Error::internal)
+    let mut output = Bounded::new(usize::MAX);
+    // As a trait object: these answers are made less often, and the program stays smaller.
+    let writer: &mut dyn io::Write = &mut output;
+    serde_json::to_writer(writer, value).map_err(Error::internal)?;
+    output.text()
 }

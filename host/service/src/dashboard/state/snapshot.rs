@@ -1,6 +1,6 @@
 //! The dashboard's records of the kinds that a document has, with their ids; and their names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use portico_model::{App, Id, Provider, Timestamp, error::Error};
 use portico_storage::{
@@ -182,15 +182,14 @@ pub(super) struct Keys(HashMap<String, String>);
 impl Keys {
     /// The names without a key, each once.
     pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let names = names.inspect(|_| end_step()).map(str::trim);
-        let unknown = names.filter(|name| !self.0.contains_key(*name));
-        let mut unknown: Vec<String> = unknown.map(ToOwned::to_owned).collect();
-        unknown.sort_unstable_by(|one, other| {
+        let mut unknown = BTreeSet::new();
+        for name in names.map(str::trim) {
             end_step();
-            one.cmp(other)
-        });
-        unknown.dedup();
-        unknown
+            if !self.0.contains_key(name) {
+                unknown.insert(name);
+            }
+        }
+        unknown.into_iter().map(ToOwned::to_owned).collect()
     }
 
     pub fn learn(&mut self, names: Vec<String>, keys: Vec<String>) {
