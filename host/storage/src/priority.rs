@@ -31,7 +31,8 @@ pub fn is_low() -> bool {
     STEPS_LEFT.get() > 0
 }
 
-/// To be called within long work that has no steps of about the same length, as often as after [`STEPS`] of them.
+/// Lets threads that wait for its processor go first, if this one has low priority. For long work whose steps differ in
+/// length: to be called every few tens of microseconds.
 pub fn give_way() {
     if is_low() {
         yield_now();
