@@ -1,4 +1,4 @@
-//! Whether heavy reads delay others: an app by id, alone and beside each of them.
+//! Whether heavy requests delay others: an app by id, alone and beside each of them.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -7,16 +7,17 @@ use std::{
 };
 
 use portico_tests::{NO_INPUT, trpc_query_path};
+use serde_json::{Value, json};
 
 use super::fill::app_id;
 use super::table::Figures;
-use super::work::{Read, reads};
+use super::work::reads;
 use crate::{
     load::Request,
     process::{Connection, Server},
 };
 
-/// Within what the 99th percentile of the time of an app by id may grow beside a heavy read.
+/// Within what the 99th percentile of the time of an app by id may grow beside a heavy request.
 const BOUND: f64 = 3.0;
 
 const ROUNDS: usize = 3;
@@ -29,10 +30,19 @@ const HEAVY: [&str; 3] = [
 ];
 
 /// Queries that answer a list without pages.
-const LISTS: [&str; 4] = ["app.all", "user.getAll", "state.export", "group.getAll"];
+const LISTS: [&str; 8] = [
+    "app.all",
+    "app.selectable",
+    "user.getAll",
+    "user.selectable",
+    "group.getAll",
+    "board.getAll",
+    "board.getVisible",
+    "state.export",
+];
 
-/// The 99th percentile of an app by id, in microseconds: alone, and beside reads that go on all the time. It is compared
-/// with that alone, and not with another size. Of three rounds, the one with the median ratio counts.
+/// The 99th percentile of an app by id, in microseconds: alone, and beside requests that go on all the time. It is
+/// compared with that alone, and not with another size. Of three rounds, the one with the median ratio counts.
 pub fn measure(
     server: &Server,
     token: &str,
@@ -41,37 +51,56 @@ pub fn measure(
     quick: bool,
 ) -> anyhow::Result<Vec<Figures>> {
     let time = Duration::from_secs(if quick { 1 } else { 3 });
-    let by_id = trpc_query_path("app.byId", &serde_json::json!({"id": app_id(size / 2)}));
+    let by_id = trpc_query_path("app.byId", &json!({"id": app_id(size / 2)}));
     let by_id = Request::get(by_id).with_key(token).text();
-    let heavy = reads(size)
+    let reads = reads(size)
         .into_iter()
-        .filter(|read| HEAVY.iter().any(|words| read.work.contains(words)));
-    let lists = LISTS.into_iter().map(|name| Read {
-        work: name.to_owned(),
-        bound: None,
-        path: trpc_query_path(name, &NO_INPUT),
+        .filter(|read| HEAVY.iter().any(|words| read.work.contains(words)))
+        .map(|read| (read.work, Request::get(&read.path)));
+    let lists = LISTS
+        .into_iter()
+        .map(|name| (name.to_owned(), Request::get(trpc_query_path(name, &NO_INPUT))));
+    let writes = writes().into_iter().map(|(name, input)| {
+        (
+            name.to_owned(),
+            Request::post(format!("/api/trpc/{name}"), &input),
+        )
     });
     let mut figures = Vec::new();
-    for read in heavy.chain(lists) {
-        let work = format!("p99 of app.byId beside {}", read.work);
+    for (name, heavy) in reads.chain(lists).chain(writes) {
+        let work = format!("p99 of app.byId beside {name}");
         if !work.contains(only) {
             continue;
         }
-        let heavy = Request::get(&read.path).with_key(token).text();
+        let heavy = heavy.with_key(token).text();
         let mut rounds = (0..ROUNDS)
             .map(|_| round(server, &by_id, &heavy, time))
             .collect::<anyhow::Result<Vec<_>>>()?;
         rounds.sort_by(|one, other| one.ratio().total_cmp(&other.ratio()));
-        let Round { alone, beside } = rounds.swap_remove(ROUNDS / 2);
+        let Round {
+            alone,
+            beside,
+            status,
+        } = rounds.swap_remove(ROUNDS / 2);
         figures.push(Figures {
             work,
             bound: Some(BOUND),
             micros: beside,
             alone: Some(alone),
+            status: Some(status).filter(|status| status != "200"),
             ..Figures::default()
         });
     }
     Ok(figures)
+}
+
+/// Writes, and their inputs. The document is that of one app: applied again it changes nothing, but all records are read
+/// for it, in a transaction that others who write wait for.
+fn writes() -> [(&'static str, Value); 2] {
+    let app = json!({"name": "Beside", "iconUrl": "/icon.svg"});
+    let mut named = app.clone();
+    named["id"] = json!("beside");
+    [("app.create", app), ("state.apply", json!({"apps": [named]}))]
 }
 
 /// The 99th percentiles of one round, in microseconds. Both are of the same minute, because the machine is not as fast in
@@ -79,6 +108,8 @@ pub fn measure(
 struct Round {
     alone: f64,
     beside: f64,
+    /// Of the heavy request.
+    status: String,
 }
 
 impl Round {
@@ -90,22 +121,26 @@ impl Round {
 fn round(server: &Server, by_id: &str, heavy: &str, time: Duration) -> anyhow::Result<Round> {
     let alone = p99(server, by_id, time)?;
     let stop = AtomicBool::new(false);
-    let beside = thread::scope(|scope| {
-        let heavy = scope.spawn(|| -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let heavy = scope.spawn(|| -> anyhow::Result<String> {
             let mut connection = Connection::new(server.address)?;
+            let mut status = String::new();
             while !stop.load(Ordering::Relaxed) {
-                connection.send(heavy)?;
+                (status, _) = connection.send(heavy)?;
             }
-            Ok(())
+            Ok(status)
         });
         let beside = p99(server, by_id, time);
         stop.store(true, Ordering::Relaxed);
-        heavy
+        let status = heavy
             .join()
-            .map_err(|_| anyhow::anyhow!("the heavy reads failed"))??;
-        beside
-    })?;
-    Ok(Round { alone, beside })
+            .map_err(|_| anyhow::anyhow!("the heavy requests failed"))??;
+        Ok(Round {
+            alone,
+            beside: beside?,
+            status,
+        })
+    })
 }
 
 /// The 99th percentile of the time of a request that is sent again and again for this long.

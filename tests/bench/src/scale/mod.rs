@@ -55,7 +55,7 @@ impl Options {
     }
 }
 
-/// Measures, and prints a table for each driver.
+/// Measures, and prints a table for each driver. Fails where a bound is not held, unless it is only tried.
 pub fn run(options: &Options, this: PathBuf, portico: PathBuf) -> anyhow::Result<()> {
     let bench = Bench::new(this, portico, options.quick)?;
     let sizes = if options.quick {
@@ -64,6 +64,7 @@ pub fn run(options: &Options, this: PathBuf, portico: PathBuf) -> anyhow::Result
         options.sizes.clone()
     };
     ensure!(!sizes.is_empty(), "no sizes are given");
+    let mut not_held = Vec::new();
     for driver in &options.drivers {
         let mut table = Table::new(driver, &sizes);
         let server = match driver.as_str() {
@@ -89,7 +90,13 @@ pub fn run(options: &Options, this: PathBuf, portico: PathBuf) -> anyhow::Result
             eprintln!("{table}");
         }
         println!("{table}");
+        not_held.extend(table.not_held());
     }
+    ensure!(
+        options.quick || not_held.is_empty(),
+        "these bounds are not held:\n{}",
+        not_held.join("\n")
+    );
     Ok(())
 }
 

@@ -18,8 +18,15 @@ pub struct Figures {
     pub alone: Option<f64>,
     /// The most memory of the host meanwhile, in MiB.
     pub peak: Option<f64>,
-    /// The status of the answer, if it is no success.
+    /// The status of the answer, if it is no success. Beside others: of the heavy one.
     pub status: Option<String>,
+}
+
+impl Figures {
+    /// Whether the work itself was refused: the time of that says nothing.
+    fn is_refused(&self) -> bool {
+        self.status.is_some() && self.alone.is_none()
+    }
 }
 
 /// A first one that takes so many times as long as the median is shown.
@@ -47,26 +54,44 @@ impl Table {
         self.figures.push(figures);
     }
 
+    /// The work whose bound is not held.
+    pub fn not_held(&self) -> Vec<String> {
+        let rows = (0..self.len()).map(|index| self.row(index));
+        let missed = rows.filter(|row| is_held(row) == Some(false));
+        missed
+            .map(|row| format!("{}: {}", self.driver, row[0].work))
+            .collect()
+    }
+
+    /// How many rows there are.
+    fn len(&self) -> usize {
+        self.figures.first().map_or(0, Vec::len)
+    }
+
     /// The row of the work at this index, of each size.
     fn row(&self, index: usize) -> Vec<&Figures> {
         self.figures.iter().filter_map(|size| size.get(index)).collect()
     }
 }
 
-/// How much the time of work has grown at the last of these sizes.
+/// How much the time of work has grown: the worst size counts.
 fn growth(row: &[&Figures]) -> f64 {
-    match (row.first(), row.last()) {
-        (
-            _,
-            Some(Figures {
-                micros,
-                alone: Some(alone),
-                ..
-            }),
-        ) => micros / alone,
-        (Some(few), Some(many)) => many.micros / few.micros,
-        _ => f64::NAN,
+    let grown = |figures: &Figures| figures.micros / figures.alone.unwrap_or(row[0].micros);
+    match row {
+        [] => f64::NAN,
+        [one] => grown(one),
+        // What is compared with the first size has not grown there.
+        [first, others @ ..] => {
+            let first = first.alone.map_or(0.0, |_| grown(first));
+            others.iter().map(|figures| grown(figures)).fold(first, f64::max)
+        }
     }
+}
+
+/// Whether the bound of this row is held; none has no bound.
+fn is_held(row: &[&Figures]) -> Option<bool> {
+    let bound = row.first()?.bound?;
+    Some(growth(row) <= bound && !row.iter().any(|figures| figures.is_refused()))
 }
 
 impl fmt::Display for Figures {
@@ -79,7 +104,10 @@ impl fmt::Display for Figures {
             write!(formatter, " (alone {})", duration(alone))?;
         }
         if let Some(status) = &self.status {
-            write!(formatter, " (answers {status})")?;
+            match self.alone {
+                Some(_) => write!(formatter, " (the other answers {status})")?,
+                None => write!(formatter, " (answers {status})")?,
+            }
         }
         match self.peak {
             Some(peak) => write!(formatter, ", {peak:.0} MiB"),
@@ -101,7 +129,7 @@ impl fmt::Display for Table {
         }
         writeln!(formatter, " growth | bound | held |")?;
         writeln!(formatter, "|{}", "---|".repeat(sizes.len() + 4))?;
-        for index in 0..self.figures.first().map_or(0, Vec::len) {
+        for index in 0..self.len() {
             let row = self.row(index);
             let Some(Figures { work, bound, .. }) = row.first() else {
                 continue;
@@ -110,13 +138,13 @@ impl fmt::Display for Table {
             for figures in &row {
                 write!(formatter, " {figures} |")?;
             }
-            let growth = growth(&row);
-            let (bound, held) = match bound {
-                Some(bound) if growth <= *bound => (format!("{bound}"), "held"),
-                Some(bound) => (format!("{bound}"), "**not held**"),
-                None => (String::new(), ""),
+            let held = match is_held(&row) {
+                Some(true) => "held",
+                Some(false) => "**not held**",
+                None => "",
             };
-            writeln!(formatter, " {growth:.2} | {bound} | {held} |")?;
+            let bound = bound.map(|bound| bound.to_string()).unwrap_or_default();
+            writeln!(formatter, " {:.2} | {bound} | {held} |", growth(&row))?;
         }
         Ok(())
     }
@@ -126,17 +154,20 @@ impl fmt::Display for Table {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_largest_size_is_compared_with_the_smallest_or_with_what_was_alone() {
-        let figures = |work: &str, micros, alone| Figures {
+    fn figures(work: &str, micros: f64, alone: Option<f64>) -> Figures {
+        Figures {
             work: work.into(),
             bound: Some(3.0),
             micros,
             alone,
             ..Figures::default()
-        };
+        }
+    }
+
+    #[test]
+    fn each_size_is_compared_with_the_smallest_or_with_what_was_alone() {
         let mut table = Table::new("sqlite", &[10, 1_000]);
-        table.add(vec![figures("one", 10.0, None), figures("two", 10.0, Some(1.0))]);
+        table.add(vec![figures("one", 10.0, None), figures("two", 10.0, Some(5.0))]);
         table.add(vec![figures("one", 31.0, None), figures("two", 40.0, Some(20.0))]);
         let text = table.to_string();
         let rows: Vec<_> = text.lines().skip(2).collect();
@@ -144,7 +175,37 @@ mod tests {
             rows,
             [
                 "| one | 10.0 us | 31.0 us | 3.10 | 3 | **not held** |",
-                "| two | 10.0 us (alone 1.0 us) | 40.0 us (alone 20.0 us) | 2.00 | 3 | held |",
+                "| two | 10.0 us (alone 5.0 us) | 40.0 us (alone 20.0 us) | 2.00 | 3 | held |",
+            ]
+        );
+        assert_eq!(table.not_held(), ["sqlite: one"]);
+    }
+
+    #[test]
+    fn a_bound_that_any_size_misses_is_not_held() {
+        let mut table = Table::new("sqlite", &[10, 1_000, 100_000]);
+        table.add(vec![figures("one", 10.0, None), figures("two", 40.0, Some(10.0))]);
+        table.add(vec![figures("one", 31.0, None), figures("two", 10.0, Some(10.0))]);
+        table.add(vec![figures("one", 10.0, None), figures("two", 10.0, Some(10.0))]);
+        assert_eq!(table.not_held(), ["sqlite: one", "sqlite: two"]);
+    }
+
+    #[test]
+    fn work_that_is_refused_holds_no_bound_unless_it_is_what_others_stand_beside() {
+        let refused = |alone| Figures {
+            status: Some("409".into()),
+            ..figures("work", 10.0, alone)
+        };
+        let mut table = Table::new("sqlite", &[10]);
+        table.add(vec![refused(None), refused(Some(10.0))]);
+        assert_eq!(table.not_held(), ["sqlite: work"]);
+        let text = table.to_string();
+        let rows: Vec<_> = text.lines().skip(2).collect();
+        assert_eq!(
+            rows,
+            [
+                "| work | 10.0 us (answers 409) | 1.00 | 3 | **not held** |",
+                "| work | 10.0 us (alone 10.0 us) (the other answers 409) | 1.00 | 3 | held |",
             ]
         );
     }
