@@ -9,9 +9,9 @@ use portico_storage::{DashboardStorage, RecordKey, RecordKind, SharedRecord};
 use portico_tests::clock::{DAY, NEW_YEAR};
 use portico_tests::postgresql::Postgresql;
 use portico_tests::{
-    Answer, Builder, Client, NO_INPUT, PASSWORD, Portico, TestClock, administrator, wait_until,
+    Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, Portico, TestClock, administrator, wait_until,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::icon_sources::index_server::{Reply, Server, TREE};
 
@@ -330,4 +330,42 @@ fn clients_of_homarr_that_change_one_board_at_two_hosts_at_once_lose_nothing() {
         .json();
     let items = whole["result"]["data"]["json"]["items"].as_array().map(Vec::len);
     assert_eq!(items, Some(2 * EACH), "{whole}");
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn of_thirty_two_writers_of_everything_on_two_hosts_none_fails_for_a_conflict() {
+    const EACH: usize = 6;
+    let (postgresql, hosts) = two_hosts();
+    let admin = administrator(&hosts[0]);
+    let shared = admin.app("shared");
+    std::thread::scope(|scope| {
+        for writer in 0..32 {
+            let key = hosts[writer % 2].key(&admin.token);
+            let shared = &shared;
+            scope.spawn(move || {
+                for round in 0..EACH {
+                    let name = format!("{writer}-{round}");
+                    let write = |procedure: &str, input: &Value| key.mutate(procedure, input).data();
+                    let app = write("app.create", &json!({"name": name, "iconUrl": "/i.svg"}));
+                    // All change this one.
+                    write("app.update", &json!({"id": shared, "name": name}));
+                    let group = write("group.createGroup", &json!({"name": name}));
+                    let permissions = json!({"groupId": group["id"], "permissions": ["app-create"]});
+                    write("group.savePermissions", &permissions);
+                    let items =
+                        json!([{"kind": "app", "appId": app["id"]}, {"kind": "app", "appId": shared}]);
+                    write(
+                        "board.create",
+                        &json!({"name": name, "isPublic": false, "items": items}),
+                    );
+                    write("app.delete", &json!({"id": app["id"]}));
+                }
+            });
+        }
+    });
+    let counts = "SELECT count(*) FROM app UNION ALL SELECT count(*) FROM user_group WHERE name LIKE '%-%'
+        UNION ALL SELECT count(*) FROM board";
+    let all = 32 * EACH;
+    assert_eq!(postgresql.run("home", counts), format!("1\n{all}\n{all}"));
 }

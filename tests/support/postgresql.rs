@@ -103,6 +103,15 @@ impl Postgresql {
             .to_owned()
     }
 
+    /// What `psql` says of statements that fail.
+    #[track_caller]
+    pub fn run_failing(&self, database: &str, sql: &str) -> String {
+        let mut psql = self.psql(database);
+        let output = psql.args(["--command", sql]).output().expect("psql");
+        assert!(!output.status.success(), "{sql} succeeds");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Tells a program where the server is.
     pub fn reached_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
@@ -135,14 +144,20 @@ impl Postgresql {
     }
 
     /// Ends one of the processes that work for clients without a warning (SIGKILL): the server ends all
-    /// others, recovers, and takes connections again. Does nothing where none works.
+    /// others, recovers, and takes connections again.
+    #[track_caller]
     pub fn kill_one_process(&self) {
         let sql =
             "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'portico%' ORDER BY state LIMIT 1";
-        let process = self.run("postgres", sql);
-        if !process.is_empty() {
-            signal("-KILL", &[&process]);
-        }
+        let deadline = Instant::now() + START;
+        let process = loop {
+            let process = self.run("postgres", sql);
+            if !process.is_empty() {
+                break process;
+            }
+            assert!(Instant::now() < deadline, "no process works for a host");
+        };
+        signal("-KILL", &[&process]);
     }
 
     /// Starts a standby of this server, without whose answer this server answers no commit.
@@ -255,6 +270,8 @@ fn spawn(folder: &Path, options: &[String]) -> Child {
     let script = script.map(|above| above.join("tests/embedding/postgresql.sh"));
     let script = script.into_iter().find(|script| script.exists());
     let mut command = Command::new(script.expect("the script"));
+    // Where a test chooses a language for messages, it is this one. Without that, they are as ever.
+    command.env("LANGUAGE", "de");
     command.arg(folder).args(options).stdin(Stdio::null());
     let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
     quiet.spawn().expect("start PostgreSQL")

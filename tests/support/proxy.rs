@@ -102,6 +102,14 @@ impl Proxy {
         format!("postgres://dashboard@{}/{database}?sslmode=disable", self.address)
     }
 
+    /// The URL of a database behind the first of two proxies that answers.
+    pub fn url_of_both(&self, other: &Self, database: &str) -> String {
+        format!(
+            "postgres://dashboard@{},{}/{database}?sslmode=disable&target_session_attrs=read-write",
+            self.address, other.address
+        )
+    }
+
     /// Makes this cut, once, on the connection on which the next statement has a value that contains this text.
     pub fn cut_at(&self, cut: Cut, text: &str) {
         self.shared.holds.store(true, Ordering::SeqCst);

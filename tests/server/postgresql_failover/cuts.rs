@@ -232,9 +232,35 @@ fn a_host_whose_database_is_silent_answers_in_time_and_serves_again() {
     proxy.set_silent(true);
     let began = Instant::now();
     assert!(!is_ready(&host.anonymous()));
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    // It takes three; the machine may do other work.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let began = Instant::now();
     ask_often(|status| [503, 504].contains(&status));
+    // docs/scale.md: 35 at most.
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
     proxy.set_silent(false);
     wait_until("host that is ready", || is_ready(&host.anonymous()));
     ask_often(|status| status == 200);
+}
+
+#[test]
+#[ignore = "make test-all"]
+fn a_host_finds_the_server_that_answers_beside_one_that_is_silent() {
+    let server = Postgresql::start();
+    server.create_database("home");
+    let (lost, other) = (Proxy::start(&server), Proxy::start(&server));
+    let mut host = host(&lost.url_of_both(&other, "home"));
+    let admin = administrator(&host);
+    // As a machine that has lost its power, or whose disk answers no more: what it takes it does not answer.
+    lost.set_silent(true);
+    lost.cut_all();
+    let began = Instant::now();
+    wait_until("host that is ready", || is_ready(&host.anonymous()));
+    admin.app("an app");
+    // Well within what the checks of a proxy wait for.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // And a host that starts.
+    host.restart();
+    assert!(is_ready(&host.anonymous()));
+    admin.app("another app");
 }

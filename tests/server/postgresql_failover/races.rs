@@ -16,6 +16,17 @@ fn start(server: &Postgresql) -> Site {
     Site::start(&server.create_database("home"))
 }
 
+/// Rounds, each on a new database.
+fn rounds(round: impl Fn(&Postgresql, &Site)) {
+    let server = Postgresql::start_with(&["-c", "max_connections=100"]);
+    for _ in 0..super::trial::rounds() {
+        let site = start(&server);
+        round(&server, &site);
+        drop(site);
+        server.run("postgres", "DROP DATABASE home WITH (FORCE)");
+    }
+}
+
 fn addresses(site: &Site) -> Vec<String> {
     site.hosts.iter().map(Portico::address).collect()
 }
@@ -37,62 +48,62 @@ fn winner(answers: &[Answer], status: u16, code: &str) -> usize {
 #[test]
 #[ignore = "make test-all"]
 fn of_fifty_first_users_across_hosts_one_becomes_the_administrator() {
-    let server = Postgresql::start_with(&["-c", "max_connections=100"]);
-    let site = start(&server);
-    let calls = (0..MANY).map(|number| {
-        let account = json!({"username": format!("root-{number}"), "password": PASSWORD});
-        (None, account)
+    rounds(|server, site| {
+        let calls = (0..MANY).map(|number| {
+            let account = json!({"username": format!("root-{number}"), "password": PASSWORD});
+            (None, account)
+        });
+        let calls: Vec<_> = calls.collect();
+        let answers = race(&addresses(site), "user.initUser", &calls);
+        let name = format!("root-{}", winner(&answers, 403, "FORBIDDEN"));
+        for host in &site.hosts {
+            assert_eq!(host.sign_in(&name, PASSWORD).user_names(), [&name[..]]);
+        }
+        let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.initUser' AND outcome = 'OK'";
+        assert_eq!(server.run("home", rows), "1");
     });
-    let calls: Vec<_> = calls.collect();
-    let answers = race(&addresses(&site), "user.initUser", &calls);
-    let name = format!("root-{}", winner(&answers, 403, "FORBIDDEN"));
-    for host in &site.hosts {
-        assert_eq!(host.sign_in(&name, PASSWORD).user_names(), [&name[..]]);
-    }
-    let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.initUser' AND outcome = 'OK'";
-    assert_eq!(server.run("home", rows), "1");
 }
 
 #[test]
 #[ignore = "make test-all"]
 fn of_fifty_registrations_across_hosts_with_one_invite_one_succeeds() {
-    let server = Postgresql::start_with(&["-c", "max_connections=100"]);
-    let site = start(&server);
-    let admin = administrator_of(&site.anonymous());
-    let invite = admin.invite();
-    let calls = (0..MANY).map(|number| {
-        let input = json!({
-            "username": format!("guest-{number}"), "password": PASSWORD, "email": "g@example.com",
-            "inviteId": invite.id, "token": invite.token,
+    rounds(|server, site| {
+        let admin = administrator_of(&site.anonymous());
+        let invite = admin.invite();
+        let calls = (0..MANY).map(|number| {
+            let input = json!({
+                "username": format!("guest-{number}"), "password": PASSWORD, "email": "g@example.com",
+                "inviteId": invite.id, "token": invite.token,
+            });
+            (None, input)
         });
-        (None, input)
+        let calls: Vec<_> = calls.collect();
+        let answers = race(&addresses(site), "user.register", &calls);
+        let name = format!("guest-{}", winner(&answers, 403, "FORBIDDEN"));
+        assert_eq!(admin.user_names(), [&name[..], "root"]);
+        let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.register' AND outcome = 'OK'";
+        assert_eq!(server.run("home", rows), "1");
     });
-    let calls: Vec<_> = calls.collect();
-    let answers = race(&addresses(&site), "user.register", &calls);
-    let name = format!("guest-{}", winner(&answers, 403, "FORBIDDEN"));
-    assert_eq!(admin.user_names(), [&name[..], "root"]);
-    let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.register' AND outcome = 'OK'";
-    assert_eq!(server.run("home", rows), "1");
 }
 
 #[test]
 #[ignore = "make test-all"]
 fn of_fifty_users_of_one_name_across_hosts_one_is_created() {
-    let server = Postgresql::start_with(&["-c", "max_connections=100"]);
-    let site = start(&server);
-    let admin = administrator_of(&site.anonymous());
-    let calls = (0..MANY).map(|number| {
-        // The same name in different letters.
-        let name = if number % 2 == 0 { "alice" } else { " ALICE " };
-        let input = json!({"username": name, "password": PASSWORD, "groupIds": []});
-        (Some(admin.token.as_str()), input)
+    rounds(|server, site| {
+        let admin = administrator_of(&site.anonymous());
+        let calls = (0..MANY).map(|number| {
+            // The same name in different letters.
+            let name = if number % 2 == 0 { "alice" } else { " ALICE " };
+            let input = json!({"username": name, "password": PASSWORD, "groupIds": []});
+            (Some(admin.token.as_str()), input)
+        });
+        let calls: Vec<_> = calls.collect();
+        let answers = race(&addresses(site), "user.create", &calls);
+        winner(&answers, 409, "CONFLICT");
+        assert_eq!(admin.user_names(), ["alice", "root"]);
+        let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.create' AND outcome = 'OK'";
+        assert_eq!(server.run("home", rows), "1");
     });
-    let calls: Vec<_> = calls.collect();
-    let answers = race(&addresses(&site), "user.create", &calls);
-    winner(&answers, 409, "CONFLICT");
-    assert_eq!(admin.user_names(), ["alice", "root"]);
-    let rows = "SELECT count(*) FROM audit WHERE procedure = 'user.create' AND outcome = 'OK'";
-    assert_eq!(server.run("home", rows), "1");
 }
 
 /// Each of the hosts, and the two others.

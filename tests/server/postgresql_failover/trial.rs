@@ -22,8 +22,16 @@ const CLIENTS: usize = 4;
 /// How many changes are acknowledged before something fails, at least, and after it.
 const ENOUGH: usize = 20;
 
-/// How many rounds a test has, unless `PORTICO_TEST_ROUNDS` says otherwise.
+/// How many rounds there are, unless `PORTICO_TEST_ROUNDS` says otherwise.
 const ROUNDS: usize = 3;
+
+/// How many rounds a test has.
+pub fn rounds() -> usize {
+    let rounds = std::env::var("PORTICO_TEST_ROUNDS");
+    rounds.map_or(ROUNDS, |rounds| {
+        rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
+    })
+}
 
 /// Three hosts under load. Two kinds of clients write: those of `load.rs`, and the writers of `durability/`,
 /// which change everything there is, and stop when it is not known what came of a call.
@@ -77,10 +85,7 @@ impl Trial {
         name: &str,
         mut fail: impl FnMut(&mut Site, usize, &dyn Fn()) -> &'a Postgresql,
     ) {
-        let rounds = std::env::var("PORTICO_TEST_ROUNDS");
-        let rounds = rounds.map_or(ROUNDS, |rounds| {
-            rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
-        });
+        let rounds = rounds();
         for round in 1..=rounds {
             let server = self.fail_under_load(|site, wait_for_more| fail(site, round, wait_for_more));
             let tally = self.check(server);
