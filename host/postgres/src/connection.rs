@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::target::Target;
-use super::versions::{CHECK, Version};
+use super::versions::{CHECK, Place, Version};
 
 /// How long one statement may take that only reads.
 pub(super) const READ_TIME: Duration = Duration::from_secs(30);
@@ -30,6 +30,8 @@ pub(super) const WRITE_TIME: Duration = Duration::from_secs(5);
 /// How long an answer may take to arrive: longer than the server works on a statement. A server, or what is
 /// between, that is silent and keeps its connections open is found out only by this.
 const ANSWER_TIME: Duration = READ_TIME.saturating_add(Duration::from_secs(5));
+/// Why it is not known what came of a COMMIT that was not answered within [`ANSWER_TIME`].
+pub(super) const NO_ANSWER: &str = "no answer within 35 seconds";
 /// How long a transaction may be open without a statement. The host ends calls before that.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
@@ -43,6 +45,8 @@ pub(super) struct Connection {
     is_reading: AtomicBool,
     /// The task that moves its messages.
     messages: AbortHandle,
+    /// The process of the server that works for it; none if it was not checked.
+    process: Option<i32>,
 }
 
 /// Why there is no connection.
@@ -60,12 +64,32 @@ impl Connection {
     pub async fn open(target: &Target) -> Result<Self, Unreached> {
         let opening = async {
             let connection = Self::connect(target).await?;
-            let version = connection.client.simple_query(CHECK).await?;
-            Ok((connection, Version::of(&version)))
+            let checked = connection.client.simple_query(CHECK).await;
+            Ok((connection, checked.map_err(Unreached::Refused)?))
         };
-        let (connection, version) = in_time(target, opening).await?;
-        let refusal = version.map_or_else(|| Some("it has no version".into()), Version::refusal);
-        refusal.map_or(Ok(connection), |why| Err(Unreached::Unfit(why)))
+        let (mut connection, checked) = in_time(target, opening).await?;
+        let unfit = |why| Err(Unreached::Unfit(why));
+        let Some(version) = Version::of(&checked) else {
+            return unfit("it has no version".into());
+        };
+        if let Some(why) = version.refusal() {
+            return unfit(why);
+        }
+        let Some(place) = Place::of(&checked) else {
+            return unfit("it does not say where it is".into());
+        };
+        // With another number, locks would not be those of the hosts that started later.
+        if target
+            .installation
+            .get()
+            .is_some_and(|known| *known != place.installation)
+        {
+            return unfit(
+                "it is not the one that was there when this host started: start the host again".into(),
+            );
+        }
+        connection.process = Some(place.process);
+        Ok(connection)
     }
 
     /// The same, whatever the version of the database is.
@@ -73,8 +97,8 @@ impl Connection {
         in_time(target, Self::connect(target)).await
     }
 
-    async fn connect(target: &Target) -> Result<Self, Error> {
-        let (client, messages) = target.config.connect(target.tls.clone()).await?;
+    async fn connect(target: &Target) -> Result<Self, Unreached> {
+        let (client, messages) = target.servers.connect().await?;
         let messages = tokio::spawn(async move {
             if let Err(error) = messages.await {
                 tracing::debug!("a connection to the database ended: {error}");
@@ -86,8 +110,10 @@ impl Connection {
             before: Mutex::default(),
             is_reading: AtomicBool::default(),
             messages: messages.abort_handle(),
+            process: None,
         };
-        this.client.batch_execute(&settings()).await?;
+        let set = this.client.batch_execute(&settings()).await;
+        set.map_err(Unreached::Refused)?;
         Ok(this)
     }
 
@@ -136,6 +162,24 @@ impl Connection {
         // The wait ends now that there is no connection.
         self.messages.abort();
         answer.await
+    }
+
+    /// Sends a COMMIT and waits for its answer; none if it takes too long. Then the connection stays, and the COMMIT under
+    /// way.
+    pub async fn commit(&self) -> Option<Result<(), Error>> {
+        let mut committing = self.send("COMMIT");
+        let answered = poll_fn(|context| {
+            for sent in &mut *self.before() {
+                sent.poll(context);
+            }
+            committing.as_mut().poll(context)
+        });
+        timeout(ANSWER_TIME, answered).await.ok()
+    }
+
+    /// The process of the server that works for it, where that is known.
+    pub fn process(&self) -> Option<i32> {
+        self.process
     }
 
     /// Sends statements without parameters. Their answer must be waited for, or given up, before that of others.
@@ -189,12 +233,10 @@ impl Connection {
 
 async fn in_time<T>(
     target: &Target,
-    opening: impl Future<Output = Result<T, Error>>,
+    opening: impl Future<Output = Result<T, Unreached>>,
 ) -> Result<T, Unreached> {
     let opened = timeout(target.patience, opening).await;
-    opened
-        .map_err(|_| Unreached::TimedOut(target.patience))?
-        .map_err(Unreached::Refused)
+    opened.map_err(|_| Unreached::TimedOut(target.patience))?
 }
 
 impl Drop for Connection {

@@ -1,8 +1,10 @@
 //! What PostgreSQL's errors mean, to callers and to the operator.
 
+use std::fmt::Display;
+
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Constraint, Error};
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use super::connection::Unreached;
 use super::query::Failure;
@@ -56,10 +58,10 @@ impl Health {
         }
     }
 
-    /// The connection was lost while a transaction was committed.
-    pub fn unknown(&self, error: &tokio_postgres::Error) -> Error {
+    /// The connection was lost, or is silent, while a transaction was committed.
+    pub fn unknown(&self, why: impl Display) -> Error {
         self.unavailable(&format!(
-            "it is not known whether the transaction was committed: {error}"
+            "it is not known whether the transaction was committed: {why}"
         ))
     }
 
@@ -119,7 +121,8 @@ pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
 
 fn is_fatal(refusal: &DbError) -> bool {
     let code = refusal.code().code();
-    refusal.severity() != "ERROR" || code.starts_with("57P") || code.starts_with("08")
+    // Not `severity()`, which is in the language of the server.
+    refusal.parsed_severity() != Some(Severity::Error) || code.starts_with("57P") || code.starts_with("08")
 }
 
 fn constraint(refusal: &DbError) -> Option<Constraint> {

@@ -39,6 +39,7 @@ mod ranges;
 mod search;
 mod search_engines;
 mod searching;
+mod servers;
 mod session;
 mod shared;
 mod target;
@@ -107,6 +108,7 @@ impl PostgresStorage {
         let first = first.map_err(|error| anyhow::anyhow!(health::describe(&error)))?;
         migrations::run(first.client()).await?;
         let installation = migrations::installation(first.client()).await?;
+        let installation = *target.installation.get_or_init(|| installation);
         let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
         let pool = Arc::new(Pool::new(target));
         let searches = Arc::new(Background::of_low_priority("portico-search"));

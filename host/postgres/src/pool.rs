@@ -6,8 +6,8 @@
 //!
 //! Invariants:
 //! - At most [`MAX_CONNECTIONS`] are open, and one for checks.
-//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them: reads do not wait
-//!   for writers that wait.
+//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them, and steps that
+//!   change what hosts share [`MAX_STEPS`]: reads wait neither for writers that wait, nor for commits that a standby holds up.
 //! - A connection in the pool has no open transaction once it has answered what was sent to it.
 
 use std::ops::Deref;
@@ -27,12 +27,25 @@ pub(super) const MAX_CONNECTIONS: usize = 16;
 /// Enough for commits that wait for the disk to share one write of it.
 const MAX_WRITERS: usize = 12;
 
+/// Few, because each takes two short round trips.
+const MAX_STEPS: usize = 2;
+
+/// What a connection is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    Reading,
+    Writing,
+    /// A change of what hosts share.
+    Step,
+}
+
 /// Connections to one database.
 pub(super) struct Pool {
     pub target: Target,
     pub health: Health,
     places: Arc<Semaphore>,
     places_to_write: Arc<Semaphore>,
+    places_to_step: Arc<Semaphore>,
     idle: Mutex<Vec<Arc<Connection>>>,
 }
 
@@ -43,17 +56,18 @@ impl Pool {
             target,
             places: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
             places_to_write: Arc::new(Semaphore::new(MAX_WRITERS)),
+            places_to_step: Arc::new(Semaphore::new(MAX_STEPS)),
             idle: Mutex::default(),
         }
     }
 
-    /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or, for a transaction that
-    /// writes, as many as may write.
-    pub async fn take(self: &Arc<Self>, to_write: bool) -> Result<Pooled> {
+    /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or as many as there may be
+    /// for this.
+    pub async fn take(self: &Arc<Self>, purpose: For) -> Result<Pooled> {
         // What is rare is boxed, to keep the common future small.
-        let places = match self.free_places(to_write) {
+        let places = match self.free_places(purpose) {
             Some(places) => places,
-            None => Box::pin(self.wait_for_places(to_write)).await?,
+            None => Box::pin(self.wait_for_places(purpose)).await?,
         };
         let connection = match self.next_idle() {
             Some(connection) => connection,
@@ -67,24 +81,32 @@ impl Pool {
         })
     }
 
-    fn free_places(&self, to_write: bool) -> Option<Places> {
-        let free = |places: &Arc<Semaphore>| places.clone().try_acquire_owned().ok();
-        let to_write = match to_write {
-            true => Some(free(&self.places_to_write)?),
-            false => None,
-        };
-        let place = free(&self.places)?;
-        Some(Places { place, to_write })
+    /// The places of which there are fewer for this.
+    fn few(&self, purpose: For) -> Option<Arc<Semaphore>> {
+        match purpose {
+            For::Reading => None,
+            For::Writing => Some(self.places_to_write.clone()),
+            For::Step => Some(self.places_to_step.clone()),
+        }
     }
 
-    async fn wait_for_places(&self, to_write: bool) -> Result<Places> {
+    fn free_places(&self, purpose: For) -> Option<Places> {
+        let few = match self.few(purpose) {
+            Some(few) => Some(few.try_acquire_owned().ok()?),
+            None => None,
+        };
+        let place = self.places.clone().try_acquire_owned().ok()?;
+        Some(Places { place, few })
+    }
+
+    async fn wait_for_places(&self, purpose: For) -> Result<Places> {
         let waiting = async {
-            let to_write = match to_write {
-                true => Some(self.places_to_write.clone().acquire_owned().await?),
-                false => None,
+            let few = match self.few(purpose) {
+                Some(few) => Some(few.acquire_owned().await?),
+                None => None,
             };
             let place = self.places.clone().acquire_owned().await?;
-            Ok::<_, AcquireError>(Places { place, to_write })
+            Ok::<_, AcquireError>(Places { place, few })
         };
         let places = timeout(WAIT_TIMEOUT, waiting).await.ok();
         places
@@ -127,7 +149,7 @@ struct Places {
     #[expect(dead_code, reason = "held until it is dropped")]
     place: OwnedSemaphorePermit,
     #[expect(dead_code, reason = "held until it is dropped")]
-    to_write: Option<OwnedSemaphorePermit>,
+    few: Option<OwnedSemaphorePermit>,
 }
 
 impl Pooled {
@@ -136,7 +158,7 @@ impl Pooled {
         self.is_discarded = true;
     }
 
-    pub fn pool(&self) -> &Pool {
+    pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
 }

@@ -66,11 +66,11 @@ async fn session(client: &Client) -> Result<Option<String>, Error> {
 
 /// Connects, and sets nothing.
 async fn open(target: &Target) -> anyhow::Result<Client> {
-    let connecting = timeout(target.patience, target.config.connect(target.tls.clone())).await;
-    let connected = connecting
-        .map_err(|_| Unreached::TimedOut(target.patience))
-        .and_then(|connected| connected.map_err(Unreached::Refused));
-    let (client, messages) = connected.map_err(|error| anyhow::anyhow!(describe(&error)))?;
+    let connecting = timeout(target.patience, target.servers.connect()).await;
+    let connected = connecting.map_err(|_| Unreached::TimedOut(target.patience));
+    let (client, messages) = connected
+        .and_then(|connected| connected)
+        .map_err(|error| anyhow::anyhow!(describe(&error)))?;
     tokio::spawn(async move { drop(messages.await) });
     Ok(client)
 }

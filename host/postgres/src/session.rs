@@ -4,22 +4,25 @@
 //! - A statement's future may be dropped at any time. The statement is then cancelled, and the connection is closed
 //!   once it has ended: the server says nothing of when it cancels, and a late signal would end the next statement.
 //! - A connection goes back into the pool only if no transaction is open on it, or a ROLLBACK was sent.
-//! - A COMMIT is never cancelled.
+//! - A COMMIT is never cancelled, and keeps the places of its connection until the server has done with it.
 //! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
 
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::timeout;
+use tokio_postgres::SimpleQueryMessage;
 
 use super::connection::Connection;
 use super::health::is_of_no_use;
 use super::locks::BEGIN_READING;
-use super::pool::Pooled;
+use super::pool::{For, Pooled};
 use super::query::{Failure, Result};
 
-/// How long what is under way may take to end.
+/// How long a statement may take to end that was cancelled.
 const CLEANING: Duration = Duration::from_secs(5);
+/// After this time without an answer to a COMMIT, the server is asked whether it is still at it.
+const COMMITTING: Duration = Duration::from_secs(20);
 
 /// A connection, taken from the pool for one transaction.
 pub(super) struct Session {
@@ -111,6 +114,11 @@ impl Session {
         result
     }
 
+    /// The connection is lost, or will be in a moment.
+    pub fn lost(&mut self) {
+        self.is_of_no_use = true;
+    }
+
     /// The transaction has ended.
     pub fn closed(&mut self) {
         self.is_open = false;
@@ -152,20 +160,56 @@ impl Drop for Session {
     }
 }
 
-/// Waits until what is under way has ended; a statement is cancelled. Until then the connection keeps its place.
+/// Waits until what is under way has ended. Until then the connection keeps its places.
 async fn clean(connection: Pooled, work: Work) {
-    let ended = async {
-        if work == Work::Statement {
-            let cancelled = connection.client().cancel_token();
-            cancelled
-                .cancel_query(connection.pool().target.tls.clone())
-                .await?;
+    match work {
+        Work::Commit if has_committed(&connection).await => {}
+        Work::Commit | Work::Nothing => connection.discard(),
+        Work::Statement => {
+            let ended = async {
+                let cancelled = connection.client().cancel_token();
+                let tls = connection.pool().target.tls.clone();
+                cancelled.cancel_query(tls).await?;
+                // Without a transaction it does nothing.
+                connection.answer(connection.send("ROLLBACK")).await
+            };
+            let _ = timeout(CLEANING, ended).await;
+            connection.discard();
         }
-        // Without a transaction it does nothing.
-        connection.answer(connection.send("ROLLBACK")).await
-    };
-    let has_ended = matches!(timeout(CLEANING, ended).await, Ok(Ok(())));
-    if work == Work::Statement || !has_ended {
-        connection.discard();
     }
+}
+
+/// Waits for the answer to a COMMIT, however long the server takes: where one waits for a standby that is away, its process
+/// would stay, and other connections in its place would bring more and more of them. Whether the process is still at it is
+/// asked on another connection, because an answer may be lost on the way. Fails if the connection is of no further use.
+async fn has_committed(connection: &Pooled) -> bool {
+    // Without a transaction it does nothing, and is answered after the COMMIT.
+    let mut answer = connection.send("ROLLBACK");
+    loop {
+        if let Ok(answered) = timeout(COMMITTING, &mut answer).await {
+            return answered.is_ok();
+        }
+        if !is_committing(connection).await {
+            return false;
+        }
+    }
+}
+
+/// Whether the process of this connection is at work on a COMMIT, as far as the server says.
+async fn is_committing(connection: &Pooled) -> bool {
+    let Some(process) = connection.process() else {
+        return false;
+    };
+    let Ok(other) = connection.pool().take(For::Reading).await else {
+        return false;
+    };
+    let sql = format!(
+        "SELECT FROM pg_stat_activity WHERE pid = {process} AND state = 'active' AND query = 'COMMIT'"
+    );
+    let found = other.answer(other.client().simple_query(&sql)).await;
+    found.is_ok_and(|found| {
+        found
+            .iter()
+            .any(|message| matches!(message, SimpleQueryMessage::Row(_)))
+    })
 }

@@ -17,9 +17,9 @@ use futures_util::future::join;
 use portico_model::Timestamp;
 use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
 
-use super::connection::{Connection, WRITE_TIME};
+use super::connection::{Connection, NO_ANSWER, WRITE_TIME};
 use super::health::is_lost;
-use super::pool::Pool;
+use super::pool::{For, Pool};
 use super::query::{self, Failure};
 use super::session::Session;
 use super::values::{count, integer};
@@ -96,12 +96,12 @@ impl PostgresShared {
 #[async_trait]
 impl SharedRecords for PostgresShared {
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
-        let mut session = Session::new(self.0.pool.take(false).await?);
+        let mut session = Session::new(self.0.pool.take(For::Reading).await?);
         self.0.read(&mut session, keys).await
     }
 
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
-        let mut session = Session::new(self.0.pool.take(false).await?);
+        let mut session = Session::new(self.0.pool.take(For::Step).await?);
         session.begin(self.0.begin(keys));
         let (mut records, now) = self.0.read(&mut session, keys).await?;
         let before = records.clone();
@@ -161,8 +161,10 @@ impl State {
         let committed = match session.committing() {
             Ok(db) => {
                 // Polled in this order, and so sent in it.
-                let commit = async { db.answer(db.send("COMMIT")).await };
-                let (written, committed) = join(write(db, changed), commit).await;
+                let (written, committed) = join(write(db, changed), db.commit()).await;
+                let Some(committed) = committed else {
+                    return Err(self.pool.health.unknown(NO_ANSWER));
+                };
                 written.and(committed.map_err(Failure::from))
             }
             Err(failure) => Err(failure),
@@ -204,7 +206,7 @@ impl State {
 
     /// Removes what has ended and what is too much, unless another host is at it.
     async fn remove(&self) -> Result<()> {
-        let mut session = Session::new(self.pool.take(false).await?);
+        let mut session = Session::new(self.pool.take(For::Step).await?);
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         let removed = match session.connection() {
             Ok(db) => remove(db, self.installation).await,

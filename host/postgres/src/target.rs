@@ -6,6 +6,7 @@
 //!   name.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -13,6 +14,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use super::servers::Servers;
 use super::tls::{Check, Tls};
 use super::versions::application_name;
 
@@ -25,11 +27,13 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// A database, and how it is reached.
 pub(super) struct Target {
-    pub config: Config,
+    pub servers: Servers,
     pub tls: Tls,
     /// How long connecting may take, all hosts and the handshakes included.
     pub patience: Duration,
     shown: String,
+    /// The number of the installation, once it is known ([`super::versions`]).
+    pub installation: OnceLock<i32>,
 }
 
 impl Target {
@@ -79,11 +83,13 @@ impl Target {
         let name = application_name(config.get_application_name());
         config.application_name(name);
         let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(1);
+        let tls = Tls::new(check, root_file.as_deref())?;
         Ok(Self {
-            tls: Tls::new(check, root_file.as_deref())?,
+            servers: Servers::new(&config, tls.clone(), timeout),
+            tls,
             patience: timeout * hosts,
             shown: shown(&config),
-            config,
+            installation: OnceLock::new(),
         })
     }
 
@@ -143,7 +149,7 @@ mod tests {
         assert_eq!(socket.shown(), "postgres:///run/pg:5432/home");
         let escaped = Target::parse("postgres://ann:s3%40%3Fcret@one/home").unwrap();
         assert_eq!(escaped.shown(), "postgres://one:5432/home");
-        assert_eq!(escaped.config.get_password(), Some(&b"s3@?cret"[..]));
+        assert_eq!(escaped.servers.password(), Some(&b"s3@?cret"[..]));
         let by_parameter = Target::parse("postgres:///home?host=/run/pg&user=ann&password=s3cret").unwrap();
         assert_eq!(by_parameter.shown(), "postgres:///run/pg:5432/home");
     }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use futures_util::future::{join, join_all};
 
 use super::ahead::Ahead;
-use super::connection::Connection;
+use super::connection::{Connection, NO_ANSWER};
 use super::health::is_lost;
 use super::locks::{Lock, WriteLock};
 use super::names::{Directory, Names};
-use super::pool::Pool;
+use super::pool::{For, Pool};
 use super::query::{self, Failure};
 use super::ranges::Table;
 use super::session::Session;
@@ -314,7 +314,10 @@ impl PostgresTransaction {
             .map_err(|failure| health.translate(failure))?;
         let writes = join_all(blind.iter().map(|write| write.run(db)));
         // Polled in this order, and so sent in it.
-        let (written, committed) = join(writes, async { db.answer(db.send("COMMIT")).await }).await;
+        let (written, committed) = join(writes, db.commit()).await;
+        let Some(committed) = committed else {
+            return Err(health.unknown(NO_ANSWER));
+        };
         let written = written.into_iter().collect::<query::Result<()>>();
         let written = session.ended(written).await;
         // The COMMIT was sent, and may have been done although an answer was lost.
@@ -323,6 +326,7 @@ impl PostgresTransaction {
             _ => None,
         };
         if let Some(error) = lost {
+            session.lost();
             return Err(health.unknown(error));
         }
         // PostgreSQL answers the COMMIT of a transaction that failed with success.
@@ -383,8 +387,11 @@ impl PostgresTransaction {
             return Err(failed_before());
         }
         if self.session.is_none() {
-            let to_write = self.access == Access::Write;
-            let taken = self.resources.pool.take(to_write).await;
+            let purpose = match self.access {
+                Access::Write => For::Writing,
+                _ => For::Reading,
+            };
+            let taken = self.resources.pool.take(purpose).await;
             let connection = taken.inspect_err(|_| self.failed = true)?;
             self.session = Some(Session::new(connection));
         }

@@ -7,10 +7,13 @@
 //! Invariants:
 //! - A connection is used only after its version was read ([`CHECK`]). (Binaries of version 1 read it when
 //!   they start, and not again.)
+//! - A host works on the installation on which it started, and on no other that takes its name: its locks have the number
+//!   of that one.
 //! - A migration after which older hosts cannot work begins when their connections have ended, and they get
 //!   none before it is committed: it holds the table `portico_version` alone.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -20,9 +23,11 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 /// The version that this binary knows.
 pub(super) const NEWEST: usize = 5;
 
-/// The statement that reads the version; in version 1 there is no column `oldest`.
-pub(super) const CHECK: &str =
-    "SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1) FROM portico_version";
+/// The statement that reads the version; in version 1 there is no column `oldest`. Also where the connection has got to:
+/// [`Place`].
+pub(super) const CHECK: &str = "
+    SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid, pg_backend_pid()
+    FROM portico_version";
 
 /// How often a migration looks whether the connections of older hosts have ended, and how many times.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -40,14 +45,9 @@ pub(super) struct Version {
 impl Version {
     /// What [`CHECK`] answers, at the end of these messages; none if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
-        let row = messages.iter().rev().find_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row),
-            _ => None,
-        })?;
-        let number = |column| row.try_get(column).ok().flatten()?.parse().ok();
         Some(Self {
-            version: number(0)?,
-            oldest: number(1)?,
+            version: number(messages, 0)?,
+            oldest: number(messages, 1)?,
         })
     }
 
@@ -68,6 +68,36 @@ impl Version {
             )
         })
     }
+}
+
+/// What a connection has got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the version table. It tells installations apart, also one that was there before under the same name.
+    pub installation: i32,
+    /// The process of the server that works for the connection.
+    pub process: i32,
+}
+
+impl Place {
+    /// What [`CHECK`] answers, at the end of these messages; none if it is not there.
+    pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
+        // A number of an object has no sign; a lock takes one that has.
+        let installation: u32 = number(messages, 2)?;
+        Some(Self {
+            installation: installation.cast_signed(),
+            process: number(messages, 3)?,
+        })
+    }
+}
+
+/// The number in a column of the last row.
+fn number<T: FromStr>(messages: &[SimpleQueryMessage], column: usize) -> Option<T> {
+    let row = messages.iter().rev().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })?;
+    row.try_get(column).ok().flatten()?.parse().ok()
 }
 
 impl fmt::Display for Version {

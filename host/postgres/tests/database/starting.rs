@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use portico_postgres::PostgresStorage;
-use portico_storage::{Access, AppFilter, Constraint, Error, Slice, Viewer};
+use portico_storage::{Access, AppFilter, Constraint, DashboardStorage, Error, Slice, Viewer};
 use tokio::time::sleep;
 
 use crate::NEWEST;
@@ -300,4 +300,58 @@ async fn what_cannot_be_held_is_refused_and_does_no_more() {
     reader.get_app("a\0b", &Viewer::Everything).await.unwrap_err();
     insert(&storage, "a").await.unwrap();
     assert_eq!(count_apps(&storage).await, Ok(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_host_does_not_go_on_in_another_database_that_has_taken_the_name() {
+    let server = Postgresql::start();
+    let url = server.create_database("home");
+    let storage = PostgresStorage::open(&url).await.unwrap();
+    insert(&storage, "a").await.unwrap();
+    let replace = [
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'home'",
+        "ALTER DATABASE home RENAME TO old",
+    ];
+    for sql in replace {
+        server.run("postgres", sql);
+    }
+    server.create_database("home");
+    let other = PostgresStorage::open(&url).await.unwrap();
+    insert(&other, "b").await.unwrap();
+    // Its locks would not be those of the other host.
+    let refused = insert(&storage, "c").await;
+    let Err(Error::Unavailable(why)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(why.contains("start the host again"), "{why}");
+    assert_eq!(storage.check().await, Err(Error::Unavailable(why)));
+    assert_eq!(server.run("home", "SELECT name FROM app"), "b");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "make test-all"]
+async fn a_server_whose_messages_are_in_another_language_is_understood() {
+    let server = Postgresql::start_with(&["-c", "lc_messages=C.UTF-8"]);
+    let storage = PostgresStorage::open(&server.create_database("home"))
+        .await
+        .unwrap();
+    insert(&storage, "first").await.unwrap();
+    server.run(
+        "home",
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION USING ERRCODE = 'lock_not_available'; END $$;
+        CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON app DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse();",
+    );
+    let german = server.run_failing("home", "SELECT wrong");
+    assert!(german.contains("FEHLER"), "{german}");
+    let session = "SELECT max(backend_start) FROM pg_stat_activity WHERE application_name LIKE 'portico%'";
+    let before = server.run("postgres", session);
+    // The COMMIT is refused: what came of it is known, and the connection is good.
+    let refused = insert(&storage, "a").await;
+    assert_eq!(refused, Err(portico_storage::driver::waited_too_long()));
+    server.run("home", "DROP TRIGGER refuse ON app");
+    insert(&storage, "a").await.unwrap();
+    assert_eq!(server.run("postgres", session), before);
 }
