@@ -180,6 +180,21 @@ fn an_app_takes_one_round_trip_with_its_caller_a_user_two_and_changes_two_to_fou
     );
 }
 
+#[test]
+#[ignore = "make test-all"]
+fn the_settings_file_may_name_the_database() {
+    let postgresql = Postgresql::start();
+    let url = postgresql.create_database("home");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = folder.path().join("portico.toml");
+    std::fs::write(&config, format!("database = {url:?}\n")).expect("write the file");
+    let config = config.to_str().expect("a path of text");
+    let server = Builder::default().argument("--config").argument(config).start();
+    administrator(&server);
+    let names = "SELECT name FROM user_account";
+    assert_eq!(postgresql.run("home", names), "root");
+}
+
 /// Runs a program that comes with PostgreSQL.
 fn program(name: &str, postgresql: &Postgresql, arguments: &[&str]) -> Finished {
     let mut command = std::process::Command::new(name);

@@ -59,7 +59,9 @@ impl Target {
             match name {
                 "sslmode" => mode = Some(value()?.into_owned()),
                 "sslrootcert" => root_file = Some(PathBuf::from(value()?.into_owned())),
-                "sslcert" | "sslkey" | "load_balance_hosts" => bail!("{name} in the URL of the database is not supported"),
+                "sslcert" | "sslkey" | "load_balance_hosts" => {
+                    bail!("{name} in the URL of the database is not supported")
+                }
                 _ => rest.push(parameter),
             }
         }
