@@ -69,15 +69,12 @@ impl Connection {
         };
         let (mut connection, checked) = in_time(target, opening).await?;
         let unfit = |why| Err(Unreached::Unfit(why));
-        let Some(version) = Version::of(&checked) else {
+        let (Some(version), Some(place)) = (Version::of(&checked), Place::of(&checked)) else {
             return unfit("it has no version".into());
         };
         if let Some(why) = version.refusal() {
             return unfit(why);
         }
-        let Some(place) = Place::of(&checked) else {
-            return unfit("it does not say where it is".into());
-        };
         // With another number, locks would not be those of the hosts that started later.
         if target
             .installation
@@ -150,13 +147,7 @@ impl Connection {
     /// because the answers of a connection stop at one that nothing takes.
     pub async fn answer<T>(&self, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);
-        let answered = poll_fn(|context| {
-            for sent in &mut *self.before() {
-                sent.poll(context);
-            }
-            answer.as_mut().poll(context)
-        });
-        if let Ok(answer) = timeout(ANSWER_TIME, answered).await {
+        if let Some(answer) = self.answer_in_time(answer.as_mut()).await {
             return answer;
         }
         // The wait ends now that there is no connection.
@@ -168,11 +159,16 @@ impl Connection {
     /// way.
     pub async fn commit(&self) -> Option<Result<(), Error>> {
         let mut committing = self.send("COMMIT");
+        self.answer_in_time(committing.as_mut()).await
+    }
+
+    /// Waits for an answer, as [`Connection::answer`] does; none if it takes too long.
+    async fn answer_in_time<T>(&self, mut answer: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let answered = poll_fn(|context| {
             for sent in &mut *self.before() {
                 sent.poll(context);
             }
-            committing.as_mut().poll(context)
+            answer.as_mut().poll(context)
         });
         timeout(ANSWER_TIME, answered).await.ok()
     }

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
 use super::ranges;
-use super::versions::{CHECK, NEWEST, Version, end_older};
+use super::versions::{CHECK, NEWEST, Place, Version, end_older};
 
 const MIGRATIONS: [Migration; NEWEST] = [
     Migration {
@@ -148,11 +148,8 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
 
 /// The number of the version table, which tells installations in one database apart.
 pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
-    // A number of an object has no sign; a lock takes one that has.
-    let row = client
-        .query_one("SELECT 'portico_version'::regclass::oid", &[])
-        .await?;
-    Ok(row.try_get::<_, u32>(0)?.cast_signed())
+    let place = Place::of(&client.simple_query(CHECK).await?);
+    Ok(place.context("its version cannot be read")?.installation)
 }
 
 async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {

@@ -23,7 +23,7 @@ use super::connection::Unreached;
 use super::tls::Tls;
 
 /// How long a server may take to answer until the next one is tried as well.
-pub(super) const START_NEXT: Duration = Duration::from_millis(500);
+const START_NEXT: Duration = Duration::from_millis(500);
 
 /// A client, and what moves its messages.
 type Reached = (
