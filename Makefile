@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all ordinary-tests soak bench bench-check bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all ordinary-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -93,10 +93,6 @@ soak: component packages nextest ## kill services, servers and connections under
 bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
 	cargo build --release --package portico-bench
 	$(target_dir)/release/bench --rows "$(ROWS)"
-
-bench-check: build wrk ## the same in two minutes; fails if a target is missed by more than a factor of two
-	cargo build --release --package portico-bench
-	$(target_dir)/release/bench --quick --rows "$(ROWS)"
 
 bench-scale: build ## time every procedure with 1,000, 100,000 and 1,000,000 apps and users, on both drivers; SCALE=--quick tries it
 	cargo build --release --package portico-bench

@@ -35,7 +35,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
-    /// Run a short form for CI; fails if a ratio misses its target by more than twice, also on a second try
+    /// Run a short form; fails if a ratio misses its target by more than twice, also on a second try
     #[arg(long)]
     quick: bool,
     /// Only run rows whose names begin with these words: by-id,search
