@@ -53,7 +53,7 @@ fn the_sqlite_driver_keeps_every_rule() {
 #[test]
 #[ignore = "make test-all"]
 fn the_postgresql_driver_keeps_every_rule() {
-    let server = postgresql::Postgresql::start();
+    let server = postgresql::Postgresql::shared();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let open = |name: &str| {
         let opened = runtime.block_on(PostgresStorage::open(&server.create_database(name)));

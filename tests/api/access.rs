@@ -325,6 +325,7 @@ fn a_permission_counts_from_the_next_request_and_no_longer_than_it_is_held(datab
 }
 
 on_every_database! {
+    on_shared_server:
     every_procedure_answers_each_caller_as_the_table_says
     every_procedure_answers_a_user_who_calls_for_the_first_time
     every_rest_route_answers_each_caller_as_the_table_says

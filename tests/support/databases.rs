@@ -9,7 +9,7 @@ use crate::{Builder, Client, Portico, wait_until};
 pub enum Database {
     /// The file in the data directory.
     Sqlite,
-    /// A database of a server of its own.
+    /// A database of PostgreSQL.
     Postgresql {
         /// The server.
         server: Box<Postgresql>,
@@ -19,10 +19,21 @@ pub enum Database {
 }
 
 impl Database {
-    /// One on a new server.
+    /// One on the server that all tests share.
     #[track_caller]
-    pub fn postgresql() -> Self {
-        let server = Box::new(Postgresql::start());
+    pub fn on_shared_server() -> Self {
+        Self::on(Postgresql::shared())
+    }
+
+    /// One on a server of the test's own, which it may end.
+    #[track_caller]
+    pub fn on_own_server() -> Self {
+        Self::on(Postgresql::start())
+    }
+
+    #[track_caller]
+    fn on(server: Postgresql) -> Self {
+        let server = Box::new(server);
         let url = server.create_database("home");
         Self::Postgresql { server, url }
     }
@@ -66,10 +77,11 @@ pub fn wait_until_ready(server: &Portico) {
     });
 }
 
-/// Runs each of these functions, which take a [`Database`], on each driver.
+/// Runs each of these functions, which take a [`Database`], on each driver; of PostgreSQL `on_shared_server` or
+/// `on_own_server`.
 #[macro_export]
 macro_rules! on_every_database {
-    ($($case:ident)+) => {
+    ($server:ident: $($case:ident)+) => {
         mod sqlite {
             $(#[test] fn $case() { super::$case(&$crate::databases::Database::Sqlite); })+
         }
@@ -78,7 +90,7 @@ macro_rules! on_every_database {
                 #[test]
                 #[ignore = "make test-all"]
                 fn $case() {
-                    super::$case(&$crate::databases::Database::postgresql());
+                    super::$case(&$crate::databases::Database::$server());
                 }
             )+
         }

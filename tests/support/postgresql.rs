@@ -1,13 +1,16 @@
-//! A PostgreSQL server of a test's own, on a socket in a temporary folder.
+//! PostgreSQL on a socket in a temporary folder: the server that all tests of a run share, with databases of the
+//! test's own, or a server of a test's own, for one that ends, stops or sets up its server.
 //!
 //! Needs nothing but the standard library and `tempfile`: crates that cannot depend on the rest of the tests'
 //! support take this file in by its path.
 
 #![allow(dead_code, reason = "not every test uses everything")]
 
-use std::path::Path;
+use std::os::unix::process::{CommandExt, parent_id};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,11 +19,21 @@ use tempfile::TempDir;
 /// Long enough for a start on a machine that runs other tests.
 const START: Duration = Duration::from_secs(60);
 
-/// A server. Dropping it ends it.
+/// A server. Dropping it ends it, or removes this test's databases from the one that is shared.
 pub struct Postgresql {
-    server: Mutex<Child>,
-    folder: TempDir,
+    folder: PathBuf,
     options: Vec<String>,
+    /// None where the server is shared.
+    own: Option<Own>,
+    /// What the names of this test's databases begin with on a server that is shared.
+    prefix: String,
+    created: Mutex<Vec<String>>,
+}
+
+/// What goes with a server of a test's own.
+struct Own {
+    server: Mutex<Child>,
+    _folder: TempDir,
 }
 
 impl Postgresql {
@@ -33,7 +46,33 @@ impl Postgresql {
         folders.any(|folder| folder.join("initdb").exists())
     }
 
-    /// Starts an empty server and waits until it takes connections.
+    /// The server that all tests of a run of nextest share, which the first that needs it starts. It ends with
+    /// the run. Elsewhere it is a server of the test's own.
+    #[track_caller]
+    pub fn shared() -> Self {
+        static HANDLES: AtomicUsize = AtomicUsize::new(0);
+        assert_named();
+        let Ok(run) = std::env::var("NEXTEST_RUN_ID") else {
+            return Self::start();
+        };
+        let folder = std::env::temp_dir().join(format!("portico-postgresql-{run}"));
+        // The one that makes the folder starts the server.
+        if std::fs::create_dir(&folder).is_ok() {
+            spawn_shared(&folder);
+        }
+        let handle = HANDLES.fetch_add(1, Ordering::Relaxed);
+        let this = Self {
+            folder,
+            options: Vec::new(),
+            own: None,
+            prefix: format!("{}_{handle}_", std::process::id()),
+            created: Mutex::default(),
+        };
+        this.wait();
+        this
+    }
+
+    /// Starts an empty server of the test's own and waits until it takes connections.
     #[track_caller]
     pub fn start() -> Self {
         Self::start_with(&[])
@@ -44,26 +83,52 @@ impl Postgresql {
     pub fn start_with(options: &[&str]) -> Self {
         assert_named();
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let options: Vec<_> = options.iter().map(ToString::to_string).collect();
-        let server = spawn(folder.path(), &options);
-        let this = Self {
-            server: Mutex::new(server),
-            folder,
-            options,
-        };
+        let options = options.iter().map(ToString::to_string).collect();
+        let this = Self::spawn_in(folder, options);
         this.wait();
         this
     }
 
+    /// Starts a server on what is in the folder.
+    fn spawn_in(folder: TempDir, options: Vec<String>) -> Self {
+        let server = Mutex::new(spawn(folder.path(), &options));
+        Self {
+            folder: folder.path().to_owned(),
+            options,
+            own: Some(Own {
+                server,
+                _folder: folder,
+            }),
+            prefix: String::new(),
+            created: Mutex::default(),
+        }
+    }
+
+    #[track_caller]
+    fn server(&self) -> MutexGuard<'_, Child> {
+        let own = self.own.as_ref();
+        let own = own.expect("a server of the test's own: `Postgresql::start`");
+        own.server.lock().expect("the server")
+    }
+
     /// Where its socket is, and its data.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
+    }
+
+    /// The name on the server of a database that this test calls so.
+    pub fn name(&self, database: &str) -> String {
+        match database {
+            "postgres" => database.to_owned(),
+            _ => format!("{}{database}", self.prefix),
+        }
     }
 
     /// Creates an empty database of this name; gives its URL.
     #[track_caller]
     pub fn create_database(&self, name: &str) -> String {
-        self.run("postgres", &format!("CREATE DATABASE \"{name}\""));
+        self.run("postgres", &format!("CREATE DATABASE \"{}\"", self.name(name)));
+        self.created.lock().expect("the databases").push(self.name(name));
         self.url(name)
     }
 
@@ -74,11 +139,12 @@ impl Postgresql {
 
     /// The URL of a database for this role.
     pub fn url_of(&self, role: &str, database: &str) -> String {
-        let folder = self.folder.path().to_str().expect("a path of text");
+        let folder = self.folder.to_str().expect("a path of text");
         format!(
-            "postgres://{role}@{}:{}/{database}",
+            "postgres://{role}@{}:{}/{}",
             folder.replace('/', "%2F"),
-            self.port()
+            self.port(),
+            self.name(database)
         )
     }
 
@@ -115,7 +181,7 @@ impl Postgresql {
     /// Tells a program where the server is.
     pub fn reached_by<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
-            .env("PGHOST", self.folder.path())
+            .env("PGHOST", &self.folder)
             .env("PGPORT", self.port())
             .env("PGUSER", "dashboard")
             .env("PGDATABASE", "postgres")
@@ -128,12 +194,12 @@ impl Postgresql {
 
     /// Whether its process is there.
     pub fn is_running(&self) -> bool {
-        matches!(self.server.lock().expect("the server").try_wait(), Ok(None))
+        matches!(self.server().try_wait(), Ok(None))
     }
 
     /// Ends the server and each of its processes without a warning (SIGKILL), as if its machine was lost.
     pub fn kill(&self) {
-        let mut server = self.server.lock().expect("the server");
+        let mut server = self.server();
         let id = server.id().to_string();
         // Stopped first, so that it starts no other process.
         signal("-STOP", &[&id]);
@@ -165,12 +231,7 @@ impl Postgresql {
     pub fn start_standby(&self) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         copy(self, folder.path());
-        let server = spawn(folder.path(), &self.options);
-        let standby = Self {
-            server: Mutex::new(server),
-            folder,
-            options: self.options.clone(),
-        };
+        let standby = Self::spawn_in(folder, self.options.clone());
         self.wait_for(&standby);
         standby
     }
@@ -178,9 +239,9 @@ impl Postgresql {
     /// The same with a server that was one before, and has ended.
     #[track_caller]
     pub fn take_back(&self, ended: &Self) {
-        std::fs::remove_dir_all(ended.folder.path().join("data")).expect("remove the data");
-        copy(self, ended.folder.path());
-        *ended.server.lock().expect("the server") = spawn(ended.folder.path(), &ended.options);
+        std::fs::remove_dir_all(ended.folder.join("data")).expect("remove the data");
+        copy(self, &ended.folder);
+        *ended.server() = spawn(&ended.folder, &ended.options);
         self.wait_for(ended);
     }
 
@@ -215,14 +276,15 @@ impl Postgresql {
     /// Starts it again after a crash, and waits until it takes connections.
     #[track_caller]
     pub fn start_again(&self) {
-        *self.server.lock().expect("the server") = spawn(self.folder.path(), &self.options);
+        *self.server() = spawn(&self.folder, &self.options);
         self.wait();
     }
 
     fn psql(&self, database: &str) -> Command {
         let mut command = Command::new("psql");
         command.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only"]);
-        command.args(["--set", "ON_ERROR_STOP=1", "--dbname", database]);
+        command.args(["--set", "ON_ERROR_STOP=1"]);
+        command.args(["--dbname", &self.name(database)]);
         self.reached_by(&mut command);
         command
     }
@@ -233,15 +295,17 @@ impl Postgresql {
         // `psql` comes with the server.
         let answers = || self.psql("postgres").args(["--command", "SELECT 1"]).output();
         while !answers().expect("psql").status.success() {
-            let ended = self.server.lock().expect("the server").try_wait();
-            assert!(matches!(ended, Ok(None)), "PostgreSQL ended: {ended:?}");
+            if self.own.is_some() {
+                let ended = self.server().try_wait();
+                assert!(matches!(ended, Ok(None)), "PostgreSQL ended: {ended:?}");
+            }
             assert!(Instant::now() < deadline, "PostgreSQL does not answer");
             thread::sleep(Duration::from_millis(50));
         }
     }
 
     fn end(&self, signal: &str) {
-        let mut server = self.server.lock().expect("the server");
+        let mut server = self.server();
         if matches!(server.try_wait(), Ok(None)) {
             self::signal(signal, &[&server.id().to_string()]);
             let _ = server.wait();
@@ -266,14 +330,32 @@ fn assert_named() {
 }
 
 fn spawn(folder: &Path, options: &[String]) -> Child {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let script = script.map(|above| above.join("tests/embedding/postgresql.sh"));
-    let script = script.into_iter().find(|script| script.exists());
+    run_quietly(script("tests/embedding/postgresql.sh").arg(folder).args(options))
+}
+
+/// Starts the server of a run. The parent of each test is nextest itself.
+fn spawn_shared(folder: &Path) {
+    let mut command = script("tests/support/postgresql_of_run.sh");
+    // In a group of its own, because nextest ends that of a test which takes too long.
+    command.process_group(0);
+    run_quietly(command.arg(folder).arg(parent_id().to_string()));
+}
+
+/// A script of the repository.
+fn script(path: &str) -> Command {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let script = folders.find_map(|above| Some(above.join(path)).filter(|script| script.exists()));
     let mut command = Command::new(script.expect("the script"));
     // Where a test chooses a language for messages, it is this one. Without that, they are as ever.
     command.env("LANGUAGE", "de");
-    command.arg(folder).args(options).stdin(Stdio::null());
-    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn run_quietly(command: &mut Command) -> Child {
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     quiet.spawn().expect("start PostgreSQL")
 }
 
@@ -301,7 +383,19 @@ fn signal(signal: &str, processes: &[&str]) {
 
 impl Drop for Postgresql {
     fn drop(&mut self) {
-        // SIGINT ends the server and its processes at once; SIGKILL would leave them.
-        self.end("-INT");
+        if self.own.is_some() {
+            // SIGINT ends the server and its processes at once; SIGKILL would leave them.
+            return self.end("-INT");
+        }
+        let databases = self.created.lock().expect("the databases");
+        let mut psql = self.psql("postgres");
+        for database in databases.iter() {
+            let sql = format!("DROP DATABASE IF EXISTS \"{database}\" WITH (FORCE)");
+            psql.args(["--command", &sql]);
+        }
+        // Without a command, psql waits for one.
+        if !databases.is_empty() {
+            let _ = psql.output();
+        }
     }
 }

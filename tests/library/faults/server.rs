@@ -27,9 +27,9 @@ pub enum Driver {
 }
 
 impl Driver {
-    /// On a server of its own.
+    /// On the server of the run.
     pub fn postgresql() -> Self {
-        Self::Postgresql(Postgresql::start())
+        Self::Postgresql(Postgresql::shared())
     }
 }
 

@@ -43,7 +43,7 @@ fn export(folder: &Path, url: &str) -> String {
 #[ignore = "make test-all"]
 fn everything_goes_to_postgresql_and_back() {
     let source = Everything::make();
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
     let with_password = url.replace("dashboard@", "dashboard:s3cret@");
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -85,7 +85,7 @@ fn everything_goes_to_postgresql_and_back() {
 #[ignore = "make test-all"]
 fn a_copy_into_a_database_of_a_running_host_is_served_at_once() {
     let source = Everything::make();
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
     let server = serve_on(&url);
     copy(&data(&source.server.data()), &url).succeeded();
@@ -96,7 +96,7 @@ fn a_copy_into_a_database_of_a_running_host_is_served_at_once() {
 #[ignore = "make test-all"]
 fn a_copy_of_a_database_that_is_written_to_is_one_state() {
     const BATCH: usize = 5;
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
     let server = serve_on(&url);
     let admin = administrator(&server);
@@ -138,7 +138,7 @@ fn a_copy_of_a_database_that_is_written_to_is_one_state() {
 #[test]
 #[ignore = "make test-all"]
 fn databases_that_cannot_be_copied_are_refused_with_words() {
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = data(&folder.path().join("target"));
     let refused = |from: &str, to: &str, words: &[&str]| {
@@ -182,10 +182,10 @@ fn databases_that_cannot_be_copied_are_refused_with_words() {
         ),
         "1"
     );
-    postgresql.run("empty", "CREATE ROLE guest LOGIN");
+    postgresql.run("empty", "CREATE ROLE guest_of_copy LOGIN");
     refused(
         &target,
-        &postgresql.url_of("guest", "empty"),
+        &postgresql.url_of("guest_of_copy", "empty"),
         &["may not create tables", "GRANT"],
     );
     // None of these has left tables behind.
@@ -201,7 +201,7 @@ fn databases_that_cannot_be_copied_are_refused_with_words() {
 #[test]
 #[ignore = "make test-all"]
 fn a_text_that_postgresql_cannot_hold_is_named_and_nothing_is_kept() {
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
     let mut server = Portico::start();
     administrator(&server)

@@ -9,7 +9,7 @@ use super::{OLD_PASSWORD, Place, created, report};
 #[test]
 #[ignore = "make test-all"]
 fn homarr_moves_into_postgresql() {
-    let postgresql = Postgresql::start();
+    let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");
     let place = Place::new();
     let file = place.everything();

@@ -13,7 +13,7 @@ const PUBLIC: &str = "http://127.0.0.1:7575";
 
 /// The issuer, a database, and two hosts on it.
 fn start() -> (Issuer, Postgresql, [Portico; 2]) {
-    let (issuer, postgresql) = (Issuer::start(), Postgresql::start());
+    let (issuer, postgresql) = (Issuer::start(), Postgresql::shared());
     let url = postgresql.create_database("home");
     let more = [
         ("PORTICO_DATABASE", url.as_str()),

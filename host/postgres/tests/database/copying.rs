@@ -8,7 +8,7 @@ use crate::postgresql::Postgresql;
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn every_column_is_copied_or_comes_about_by_itself() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     drop(
         PostgresStorage::open(&server.create_database("home"))
             .await

@@ -47,7 +47,7 @@ fn number(record: &Option<SharedRecord>) -> u64 {
 async fn steps_of_several_hosts_lose_nothing_and_do_not_wait_in_a_circle() {
     const TASKS: usize = 24;
     const STEPS: usize = 20;
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let hosts = hosts(&server, 3).await;
     let tasks: Vec<_> = (0..TASKS)
         .map(|task| {
@@ -78,7 +78,7 @@ async fn steps_of_several_hosts_lose_nothing_and_do_not_wait_in_a_circle() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_step_does_not_wait_for_writers_nor_they_for_it() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = PostgresStorage::open(&server.create_database("home"))
         .await
         .unwrap();
@@ -103,7 +103,7 @@ async fn a_step_does_not_wait_for_writers_nor_they_for_it() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_record_that_has_ended_or_was_removed_is_none_by_the_clock_of_the_server() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let hosts = hosts(&server, 2).await;
     let keys = [key("lasting"), key("ended"), key("removed")];
     let now = hosts[0].change(&keys, |records, now| {
@@ -133,7 +133,7 @@ async fn a_record_that_has_ended_or_was_removed_is_none_by_the_clock_of_the_serv
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn what_has_ended_and_what_is_too_much_is_removed() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let hosts = hosts(&server, 1).await;
     let most = RecordKind::SignIns.most();
     // As if many had been written, of which some have ended.
@@ -179,7 +179,7 @@ async fn what_has_ended_and_what_is_too_much_is_removed() {
 #[ignore = "make test-all"]
 async fn one_host_at_a_time_has_a_turn_and_a_turn_ends_by_itself() {
     const LONG: Duration = Duration::from_secs(3600);
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let hosts = hosts(&server, 2).await;
     let turn = Turn::take(&hosts[0], "work", LONG)
         .await

@@ -18,7 +18,7 @@ async fn refusal(url: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn three_that_open_an_empty_database_at_once_migrate_it_once() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     for round in 0..5 {
         let name = format!("round_{round}");
         let url = server.create_database(&name);
@@ -42,7 +42,7 @@ async fn three_that_open_an_empty_database_at_once_migrate_it_once() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn those_that_waited_while_another_migrated_find_nothing_to_do() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     std::thread::scope(|scope| {
         // Holds the lock of migrations until all of them wait for it.
@@ -50,13 +50,15 @@ async fn those_that_waited_while_another_migrated_find_nothing_to_do() {
             let hold = "
                 SELECT pg_advisory_xact_lock(1349678179, 0);
                 DO $$ BEGIN
-                    WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted) < 3 LOOP
+                    WHILE (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) < 3 LOOP
                         PERFORM pg_sleep(0.02);
                     END LOOP;
                 END $$";
             server.run("home", hold);
         });
-        let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+        let held = "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+            WHERE datname = current_database() AND locktype = 'advisory' AND granted";
         while server.run("home", held) != "1" {}
         let runtime = tokio::runtime::Handle::current();
         let opening = [0; 3].map(|_| {
@@ -73,7 +75,7 @@ async fn those_that_waited_while_another_migrated_find_nothing_to_do() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     drop(PostgresStorage::open(&url).await.unwrap());
     server.run("home", "UPDATE portico_version SET version = 99, oldest = 98");
@@ -85,7 +87,7 @@ async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_role_that_may_not_create_tables_is_told_what_to_run() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     server.create_database("home");
     server.run("home", "CREATE ROLE \"a guest\" LOGIN");
     let url = server.url_of("a%20guest", "home");
@@ -101,10 +103,10 @@ async fn a_role_that_may_not_create_tables_is_told_what_to_run() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_role_without_a_schema_is_told_what_to_run() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     server.create_database("home");
-    server.run("home", "DROP SCHEMA public; CREATE ROLE guest LOGIN");
-    let url = server.url_of("guest", "home");
+    server.run("home", "DROP SCHEMA public; CREATE ROLE homeless LOGIN");
+    let url = server.url_of("homeless", "home");
     let refusal = refusal(&url).await;
     let (_, advice) = refusal.split_once("run: ").expect(&refusal);
     server.run("home", advice);
@@ -116,7 +118,7 @@ async fn a_role_without_a_schema_is_told_what_to_run() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn tables_of_another_program_are_left_alone() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     server.run("home", "CREATE TABLE session (id integer)");
     let refusal = refusal(&url).await;
@@ -131,9 +133,12 @@ async fn tables_of_another_program_are_left_alone() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_database_of_another_encoding_is_refused() {
-    let server = Postgresql::start();
-    let create = "CREATE DATABASE old ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0";
-    server.run("postgres", create);
+    let server = Postgresql::shared();
+    let create = format!(
+        "CREATE DATABASE \"{}\" ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0",
+        server.name("old")
+    );
+    server.run("postgres", &create);
     let refusal = refusal(&server.url("old")).await;
     assert!(refusal.contains("encoding is LATIN1"), "{refusal}");
 }
@@ -141,7 +146,7 @@ async fn a_database_of_another_encoding_is_refused() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn without_the_extension_searches_find_the_same() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let with = PostgresStorage::open(&server.create_database("with"))
         .await
         .unwrap();
@@ -214,7 +219,7 @@ async fn without_the_extension_searches_find_the_same() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_rare_text_is_found_through_the_index() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = PostgresStorage::open(&server.create_database("home"))
         .await
         .unwrap();
@@ -268,7 +273,7 @@ async fn a_server_that_is_not_there_is_an_error_that_shows_no_password() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn what_cannot_be_held_is_refused_and_does_no_more() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = PostgresStorage::open(&server.create_database("home"))
         .await
         .unwrap();
@@ -305,16 +310,17 @@ async fn what_cannot_be_held_is_refused_and_does_no_more() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_host_does_not_go_on_in_another_database_that_has_taken_the_name() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     let storage = PostgresStorage::open(&url).await.unwrap();
     insert(&storage, "a").await.unwrap();
+    let (home, old) = (server.name("home"), server.name("old"));
     let replace = [
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'home'",
-        "ALTER DATABASE home RENAME TO old",
+        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{home}'"),
+        format!("ALTER DATABASE \"{home}\" RENAME TO \"{old}\""),
     ];
     for sql in replace {
-        server.run("postgres", sql);
+        server.run("postgres", &sql);
     }
     server.create_database("home");
     let other = PostgresStorage::open(&url).await.unwrap();

@@ -30,10 +30,9 @@ pub struct Store {
 }
 
 /// A database of PostgreSQL.
-#[derive(Clone)]
 struct Database {
     server: Arc<Postgresql>,
-    name: String,
+    name: &'static str,
 }
 
 impl Store {
@@ -49,35 +48,26 @@ impl Store {
         Self::sqlite_in(TempDir::new().unwrap())
     }
 
-    /// A store on a new database of this server.
-    pub async fn postgresql(server: &Arc<Postgresql>, name: &str) -> Self {
-        let storage = PostgresStorage::open(&server.create_database(name)).await;
+    /// A store on a new database.
+    pub async fn postgresql() -> Self {
+        let server = Arc::new(Postgresql::shared());
+        let storage = PostgresStorage::open(&server.create_database("home")).await;
         Self {
             storage: Arc::new(storage.unwrap()),
             directory: None,
-            database: Some(Database {
-                server: server.clone(),
-                name: name.to_owned(),
-            }),
+            database: Some(Database { server, name: "home" }),
         }
     }
 
     /// Another store of the same driver, where callers see only the apps on boards that they may view.
     pub async fn another_by_board(&self) -> Self {
-        if let Some(Database { server, name }) = &self.database {
-            let name = format!("{name} by board")
-                .chars()
-                .rev()
-                .take(63)
-                .collect::<String>();
-            let storage = PostgresStorage::open(&server.create_database(&name)).await;
+        if let Some(Database { server, .. }) = &self.database {
+            let (server, name) = (server.clone(), "by board");
+            let storage = PostgresStorage::open(&server.create_database(name)).await;
             return Self {
                 storage: Arc::new(storage.unwrap().with_apps_by_board(true)),
                 directory: None,
-                database: self
-                    .database
-                    .clone()
-                    .map(|database| Database { name, ..database }),
+                database: Some(Database { server, name }),
             };
         }
         let Some(_) = &self.directory else {
