@@ -1,4 +1,4 @@
-//! Apps, as `wit/apps.wit` describes them.
+//! Apps, as `wit/apps.wit` describes them. What a text may hold is tested in `component/src/validate`.
 
 use portico_tests::{Client, Fixtures, MISSING, NO_INPUT, Portico, Session, administrator};
 use serde_json::{Value, json};
@@ -53,104 +53,6 @@ fn an_app_comes_back_trimmed_as_it_was_created() {
 }
 
 #[test]
-fn names_descriptions_and_icons_have_bounds() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    // Characters are counted, not bytes.
-    let letter = "\u{1f600}";
-    create(&admin, &json!({"name": format!(" {} ", letter.repeat(64))})).assert_status(200);
-    create(&admin, &json!({"description": letter.repeat(512)})).assert_status(200);
-    let count = admin.app_names().len();
-    for name in [
-        String::new(),
-        "   ".to_owned(),
-        letter.repeat(65),
-        "a\u{7}b".to_owned(),
-        "a\nb".to_owned(),
-    ] {
-        create(&admin, &json!({"name": name})).assert_bad_field("name");
-    }
-    create(&admin, &json!({"name": null})).assert_bad_field("name");
-    create(&admin, &json!({"description": letter.repeat(513)})).assert_bad_field("description");
-    create(&admin, &json!({"description": "a\u{1b}b"})).assert_bad_field("description");
-    create(&admin, &json!({"description": 5})).assert_bad_field("description");
-    for icon in [json!(""), json!("  "), Value::Null] {
-        create(&admin, &json!({"iconUrl": icon})).assert_bad_field("iconUrl");
-    }
-    admin
-        .mutate("app.create", &json!({"name": "No icon"}))
-        .assert_bad_field("iconUrl");
-    assert_eq!(admin.app_names().len(), count, "nothing was written");
-
-    // Every rule that was broken is told at once.
-    let answer = admin.mutate("app.create", &json!({"name": "", "iconUrl": ""}));
-    answer.assert_bad_field("name").assert_bad_field("iconUrl");
-}
-
-#[test]
-fn links_are_what_a_browser_may_follow() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    for good in [
-        "https://example.com",
-        "http://[::1]:8080/x",
-        "https://user:word@b\u{fc}cher.example/",
-        "HTTPS://EXAMPLE.COM",
-        "ssh://host",
-        "vscode://file/x",
-        "mailto:a@example.com",
-        "https://example.com/?next=javascript:alert(1)",
-    ] {
-        let app = create(&admin, &json!({"href": good})).data();
-        assert_eq!(app["href"], good, "stored as sent");
-    }
-    let count = admin.app_names().len();
-    for bad in [
-        "javascript:alert(1)",
-        "  JavaScript:alert(1)",
-        "javascript://example.com/%0Aalert(1)",
-        "java\tscript:alert(1)",
-        "java\nscript:alert(1)",
-        "\u{1}javascript:alert(1)",
-        "javascript\r:alert(1)",
-        "data:text/html,<script>alert(1)</script>",
-        "vbscript:x",
-        "VBScript:x",
-        "https://exa\tmple.com",
-        "not a url",
-        "example.com",
-        "/relative",
-        "//example.com",
-        "http://",
-        "https://example.com:99999",
-    ] {
-        create(&admin, &json!({"href": bad})).assert_bad_field("href");
-    }
-    for good in [
-        "http://10.0.0.1",
-        "https://example.com/health",
-        "hTTps://example.com",
-    ] {
-        assert_eq!(create(&admin, &json!({"pingUrl": good})).data()["pingUrl"], good);
-    }
-    for bad in [
-        "ftp://example.com",
-        "ssh://host",
-        "javascript:alert(1)",
-        "ht\ntp://x",
-        "example.com",
-        "http://",
-    ] {
-        create(&admin, &json!({"pingUrl": bad})).assert_bad_field("pingUrl");
-    }
-    assert_eq!(
-        admin.app_names().len(),
-        count + 3,
-        "nothing was written for what was refused"
-    );
-}
-
-#[test]
 fn an_update_changes_what_it_names_and_clears_with_null_or_nothing() {
     let server = Portico::start();
     let admin = administrator(&server);
@@ -176,18 +78,7 @@ fn an_update_changes_what_it_names_and_clears_with_null_or_nothing() {
     expected["href"] = "https://c.example".into();
     assert_eq!(by_id(&admin, &id), expected);
 
-    for bad in [
-        ("name", json!("")),
-        ("name", Value::Null),
-        ("iconUrl", json!(" ")),
-        ("iconUrl", Value::Null),
-        ("href", json!("javascript:x")),
-        ("pingUrl", json!("ftp://x")),
-        ("description", json!("x".repeat(513))),
-    ] {
-        let (field, value) = bad;
-        update(json!({"iconUrl": "/other.svg", field: value})).assert_bad_field(field);
-    }
+    update(json!({"iconUrl": "/other.svg", "name": Value::Null})).assert_bad_field("name");
     assert_eq!(by_id(&admin, &id), expected, "a refused call changed something");
 
     update(json!({"description": null, "href": ""})).assert_done();
@@ -209,34 +100,6 @@ fn an_update_changes_what_it_names_and_clears_with_null_or_nothing() {
     admin
         .mutate("app.update", &json!({"name": "x"}))
         .assert_bad_field("id");
-}
-
-#[test]
-fn a_deleted_app_is_gone_from_every_board() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let (kept, gone) = (admin.app("kept"), admin.app("gone"));
-    let items = json!([
-        {"kind": "app", "appId": gone},
-        {"kind": "bookmarks", "appIds": [gone, kept]},
-        {"kind": "app", "appId": kept},
-    ]);
-    let boards = [
-        admin.board_of("one", false, &items),
-        admin.board_of("two", true, &items),
-    ];
-    admin.mutate("app.delete", &json!({"id": gone})).assert_done();
-    for board in boards {
-        let seen = admin.query("board.byId", &json!({"id": board})).data();
-        let text = seen.to_string();
-        assert!(!text.contains(&gone), "still on the board: {text}");
-        assert_eq!(text.matches(&kept).count(), 2, "the other app stays: {text}");
-    }
-    admin
-        .query("app.byId", &json!({"id": gone}))
-        .assert_refused(404, "NOT_FOUND");
-    admin.mutate("app.delete", &json!({"id": gone})).assert_done();
-    assert_eq!(admin.app_names(), ["kept"]);
 }
 
 #[test]
@@ -283,15 +146,4 @@ fn many_apps_are_created_in_order_with_an_icon_each_or_not_at_all() {
         .mutate("app.createMany", &json!([{"name": "x", "iconUrl": " "}]))
         .assert_refused(400, "BAD_REQUEST");
     assert_eq!(admin.app_names(), ["aa", "mm", "zz"], "nothing was written");
-
-    let thousand = vec![json!({"name": "x"}); 1_000];
-    assert_eq!(
-        admin
-            .mutate("app.createMany", &json!(thousand))
-            .data()
-            .as_array()
-            .map(Vec::len),
-        Some(1_000)
-    );
-    assert_eq!(admin.app_names().len(), 1_003);
 }

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use portico_tests::{Builder, Client, Portico, Session, administrator};
 use serde_json::{Value, json};
@@ -102,35 +102,4 @@ fn an_icon_is_found_by_the_exact_name_then_by_its_beginning_and_svg_comes_first(
     let again = icons(&admin, &["nextcloud", "Jellyfin"]);
     assert_eq!(again, [found[2].clone(), found[0].clone()]);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
-}
-
-#[test]
-fn a_source_that_does_not_answer_means_the_default_icon_and_soon() {
-    // One that refuses, one that accepts and says nothing, and one that says nonsense.
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .expect("a port")
-        .local_addr()
-        .expect("an address");
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let (nonsense, asked) = serve_index(json!({"nothing": "of use"}));
-    let silent_address = silent.local_addr().expect("an address");
-    let sources = format!(
-        "http://{closed}/i|https://a.example,http://{silent_address}/i|https://b.example,{nonsense}|https://c.example"
-    );
-    let (_server, admin) = start(&sources);
-    for names in [["jellyfin", "grafana"], ["grafana", "kodi"]] {
-        let begin = Instant::now();
-        assert_eq!(icons(&admin, &names), [DEFAULT, DEFAULT]);
-        let took = begin.elapsed();
-        assert!(
-            took < Duration::from_secs(15),
-            "{took:?} for what may take 2 seconds"
-        );
-    }
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "the failure is remembered");
-    // An icon that is given is not looked up.
-    let given = admin
-        .mutate("app.create", &json!({"name": "grafana", "iconUrl": "/own.svg"}))
-        .data();
-    assert_eq!(given["iconUrl"], "/own.svg");
 }

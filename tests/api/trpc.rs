@@ -324,14 +324,6 @@ fn superjson_is_answered_in_superjson() {
     let bad = get(&admin, "app.byId", &json!({"json": {"id": 5}}));
     assert_eq!(bad.assert_bad_field("id").json()["error"]["json"]["code"], -32600);
     assert_eq!(get(&admin, "app.byId", &undefined).status, 400);
-    for meta in [
-        json!({"values": {"id": ["Nope"]}}),
-        json!({"values": {"__proto__": ["Date"]}}),
-    ] {
-        let answer = get(&admin, "app.byId", &json!({"json": {"id": app}, "meta": meta}));
-        answer.assert_refused(400, "BAD_REQUEST");
-    }
-
     // Each call of a batch is told apart by its own input.
     let inputs =
         json!({"0": {"json": {"id": app}}, "1": {"id": app}, "2": undefined, "3": {"json": {"id": MISSING}}});
@@ -341,13 +333,9 @@ fn superjson_is_answered_in_superjson() {
     assert_eq!(calls[1]["result"]["data"]["id"], app.as_str());
     assert_eq!(calls[2]["result"]["data"]["json"][0]["id"], app.as_str());
     assert_eq!(calls[3]["error"]["json"]["code"], -32004);
-}
 
-#[test]
-fn superjson_knows_dates_both_ways() {
-    let (_server, admin) = start();
+    // Dates, both ways.
     let date = "2999-12-31T00:00:00.000Z";
-    let undefined = json!({"json": null, "meta": {"values": ["undefined"], "v": 1}});
     let input =
         json!({"json": {"expirationDate": date}, "meta": {"values": {"expirationDate": ["Date"]}, "v": 1}});
     let made = admin.mutate("invite.createInvite", &input);

@@ -74,21 +74,6 @@ fn lists_of_users_carry_their_own_fields_in_the_order_of_names() {
         json!([]),
         "only names are searched"
     );
-    assert_eq!(
-        found(json!({"query": "%"})).as_array().map(Vec::len),
-        Some(1),
-        "% is an ordinary character"
-    );
-    assert_eq!(
-        found(json!({"query": "_"})).as_array().map(Vec::len),
-        Some(1),
-        "_ is an ordinary character"
-    );
-    for limit in [0, -1, 101] {
-        admin
-            .query("user.search", &json!({"query": "", "limit": limit}))
-            .assert_bad_field("limit");
-    }
     admin
         .query("user.search", &json!({"limit": 1}))
         .assert_bad_field("query");
@@ -109,50 +94,12 @@ fn a_username_is_folded_and_taken_once() {
     assert_eq!(admin.user_names(), ["andr\u{e9}", "root"]);
     create("ANDR\u{c9}").assert_refused(409, "CONFLICT");
     create("Root").assert_refused(409, "CONFLICT");
-    let long = "x".repeat(256);
-    for bad in [
-        "",
-        "ab",
-        "  ab  ",
-        "a\u{0}bc",
-        "a\nbc",
-        "a\u{7f}bc",
-        "a\u{85}bc",
-        &long,
-    ] {
-        create(bad).assert_bad_field("username");
-    }
-    create(&"\u{1f600}".repeat(255)).assert_status(200);
+    create("ab").assert_bad_field("username");
     assert_eq!(
         admin.user_names().len(),
-        3,
+        2,
         "nothing was written for a refused name"
     );
-}
-
-#[test]
-fn a_password_has_8_to_255_characters_and_no_other_rule() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let create = |name: &str, password: &str| {
-        admin.mutate(
-            "user.create",
-            &json!({"username": name, "password": password, "groupIds": []}),
-        )
-    };
-    create("alice", "1234567").assert_bad_field("password");
-    create("alice", &"\u{e4}".repeat(256)).assert_bad_field("password");
-    let long = "\u{e4}".repeat(255);
-    create("alice", &long).assert_status(200);
-    create("bobby", "        ").assert_status(200);
-    server.sign_in("ALICE", &long);
-    server.sign_in("bobby", "        ");
-    let almost = &long[..long.len() - "\u{e4}".len()];
-    let body = json!({"username": "alice", "password": almost});
-    server
-        .anonymous()
-        .post("/api/auth/sign-in", &body)
-        .assert_refused(401, "UNAUTHORIZED");
 }
 
 #[test]
@@ -172,8 +119,6 @@ fn a_user_is_created_in_its_groups_or_not_at_all() {
     create(json!({"groupIds": "creators"})).assert_bad_field("groupIds");
     create(json!({"groupIds": [], "email": "not an email"})).assert_bad_field("email");
     create(json!({"groupIds": [], "email": null})).assert_bad_field("email");
-    let long = format!("a@{}.example", "b".repeat(250));
-    create(json!({"groupIds": [], "email": long})).assert_bad_field("email");
     create(json!({"groupIds": [group, MISSING]})).assert_refused(404, "NOT_FOUND");
     assert_eq!(admin.user_names(), ["root"], "nothing was written");
 
@@ -254,25 +199,4 @@ fn a_deleted_user_is_gone_with_everything_that_was_theirs() {
         .assert_done();
     let again = admin.user("alice");
     assert_ne!(again.id, alice.id);
-}
-
-#[test]
-fn the_last_administrator_stays() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let delete_root = || admin.mutate("user.delete", &json!({"userId": admin.user_id}));
-    admin.user_with("creator", "app-full-all");
-    delete_root().assert_refused(409, "CONFLICT");
-    let alice = admin.user_with("alice", "admin");
-    delete_root().assert_done();
-    alice
-        .mutate("user.delete", &json!({"userId": alice.id}))
-        .assert_refused(409, "CONFLICT");
-    assert_eq!(alice.user_names(), ["alice", "creator"]);
-    // Onboarding stays closed.
-    let account = json!({"username": "again", "password": PASSWORD});
-    server
-        .anonymous()
-        .mutate("user.initUser", &account)
-        .assert_refused(403, "FORBIDDEN");
 }

@@ -140,41 +140,6 @@ fn the_type_comes_from_the_content_and_what_is_no_picture_is_not_served() {
 }
 
 #[test]
-fn a_broken_icon_is_not_fetched_at_each_view() {
-    let web = Web::start();
-    let (_server, admin) = start(&web);
-    let url = web.url("/page.png");
-    let path = app_icon(&app(&admin, &url), &url);
-    for _ in 0..5 {
-        assert_no_picture(&admin.get(&path));
-    }
-    assert_eq!(web.requests().len(), 1);
-}
-
-#[test]
-fn fifty_requests_for_an_icon_are_one_fetch() {
-    let web = Web::start();
-    let (server, admin) = start(&web);
-    let url = web.url("/x.svg");
-    let path = app_icon(&app(&admin, &url), &url);
-    web.hold(true);
-    thread::scope(|scope| {
-        let asked: Vec<_> = (0..50)
-            .map(|_| scope.spawn(|| server.anonymous().get(&path)))
-            .collect();
-        wait_until("a fetch", || web.requests().len() == 1);
-        web.hold(false);
-        for answer in asked {
-            // A busy machine may be slower than a request waits.
-            let answer = answer.join().expect("an answer");
-            assert!([200, 404].contains(&answer.status), "{answer}");
-        }
-    });
-    wait_until("the picture", || admin.get(&path).status == 200);
-    assert_eq!(web.requests().len(), 1);
-}
-
-#[test]
 fn a_slow_host_holds_a_request_up_for_seconds_and_its_icon_comes_later() {
     let web = Web::start();
     let (_server, admin) = start(&web);

@@ -158,22 +158,3 @@ fn an_app_is_found_by_its_id_and_created_under_it() {
         );
     }
 }
-
-#[test]
-fn names_are_compared_as_everywhere() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    let document = |group: &str, app: &str, board: &str| {
-        json!({"groups": [{"name": group}], "apps": [{"name": app, "iconUrl": "/i"}],
-            "boards": [{"name": board, "items": [{"app": app}], "sharedWith": {"groups": [group]}}]})
-    };
-    apply(&admin, &document("STRASSE", "ÅNGSTRÖM 🦊", "İzmir"));
-    let report = apply(
-        &admin,
-        &document("strasse", "A\u{30a}ngstro\u{308}m 🦊", "i\u{307}ZMIR"),
-    );
-    assert_eq!(report["created"], json!([]));
-    assert_eq!(named(&report, "changed").len(), 3, "only how they are written");
-    let report = apply(&admin, &document("straße", "Angstrom 🦊", "izmir"));
-    assert_eq!(named(&report, "created").len(), 3, "other names");
-}

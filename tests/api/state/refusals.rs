@@ -133,44 +133,6 @@ fn all_broken_rules_are_told_at_once() {
 }
 
 #[test]
-fn types_are_never_coerced() {
-    let server = Portico::start();
-    let admin = administrator(&server);
-    for (document, place) in [
-        (json!({"apps": {}}), "apps"),
-        (json!({"prune": "true"}), "prune"),
-        (json!({"dryRun": 1}), "dryRun"),
-        (json!({"groups": null}), "groups"),
-        (json!({"users": [{"name": "grace"}]}), "users[0].provider"),
-        (
-            json!({"users": [{"name": "grace", "provider": "saml"}]}),
-            "users[0].provider",
-        ),
-        (
-            json!({"users": [{"name": "grace", "provider": "oidc", "emailVerified": true}]}),
-            "users[0].emailVerified",
-        ),
-        (
-            json!({"apps": [{"name": "A", "iconUrl": null}]}),
-            "apps[0].iconUrl",
-        ),
-        (
-            json!({"boards": [{"name": "A", "creator": 5}]}),
-            "boards[0].creator",
-        ),
-        (
-            json!({"boards": [{"name": "A", "items": [{"app": {"name": "A"}}]}]}),
-            "boards[0].items[0].app.id",
-        ),
-        (json!([]), "input"),
-        (Value::Null, "input"),
-    ] {
-        let answer = admin.mutate("state.apply", &document);
-        assert_eq!(places(&answer), [place], "{document}");
-    }
-}
-
-#[test]
 fn lists_are_bounded() {
     let server = Portico::start();
     let admin = administrator(&server);

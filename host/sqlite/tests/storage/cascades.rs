@@ -267,25 +267,3 @@ pub async fn deleting_a_group_takes_its_permissions_away(store: &Store) {
             .is_empty()
     );
 }
-
-pub async fn deleting_a_search_engine_clears_it_as_default(store: &Store) {
-    fill(store).await;
-    let mut writer = store.write().await;
-    assert!(writer.has_search_engine("engine").await.unwrap());
-    assert!(writer.delete_search_engine("engine").await.unwrap());
-    assert!(!writer.delete_search_engine("engine").await.unwrap());
-    writer.commit().await.unwrap();
-
-    store.assert_nowhere("engine");
-    let mut reader = store.read().await;
-    assert!(!reader.has_search_engine("engine").await.unwrap());
-    assert_eq!(
-        reader
-            .get_user("ann")
-            .await
-            .unwrap()
-            .unwrap()
-            .default_search_engine_id,
-        None
-    );
-}

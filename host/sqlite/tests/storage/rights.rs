@@ -2,7 +2,7 @@
 
 use portico_storage::{Constraint, Error, Named};
 
-use crate::store::{Store, board, texts, user};
+use crate::store::{Store, texts, user};
 
 /// Users and groups by name. Each user is in one group at most.
 async fn fill(store: &Store, groups: &[(&str, &[&str], &[&str])], others: &[&str]) {
@@ -24,112 +24,6 @@ async fn fill(store: &Store, groups: &[(&str, &[&str], &[&str])], others: &[&str
         writer.insert_user(&user(other, other)).await.unwrap();
     }
     writer.commit().await.unwrap();
-}
-
-pub async fn who_may_view_a_board(store: &Store) {
-    let groups: [(&str, &[&str], &[&str]); 5] = [
-        ("admins", &["admin"], &["admin"]),
-        ("viewers", &["board-view-all"], &["viewer"]),
-        ("editors", &["board-full-all"], &["editor"]),
-        ("shared with", &["app-create"], &["by group"]),
-        (
-            "others",
-            &["app-full-all", "boards", "administrator"],
-            &["powerful elsewhere"],
-        ),
-    ];
-    fill(store, &groups, &["creator", "by user", "stranger"]).await;
-    let mut writer = store.write().await;
-    let mut public = board("public", None, vec![]);
-    public.board.is_public = true;
-    assert!(writer.insert_board(&public, "public").await.unwrap());
-    assert!(
-        writer
-            .insert_board(&board("private", Some("creator"), vec![]), "private")
-            .await
-            .unwrap()
-    );
-    assert!(
-        writer
-            .insert_board(&board("ownerless", None, vec![]), "ownerless")
-            .await
-            .unwrap()
-    );
-    assert!(
-        writer
-            .share_board("private", &texts(&["by user"]), &texts(&["shared with"]))
-            .await
-            .unwrap()
-    );
-    assert!(!writer.share_board("missing", &[], &[]).await.unwrap());
-    writer.commit().await.unwrap();
-
-    let mut reader = store.read().await;
-    for (who, private, ownerless) in [
-        ("admin", true, true),
-        ("viewer", true, true),
-        ("editor", true, true),
-        ("creator", true, false),
-        ("by user", true, false),
-        ("by group", true, false),
-        ("powerful elsewhere", false, false),
-        ("stranger", false, false),
-    ] {
-        assert!(
-            reader.can_view_board(who, "public").await.unwrap(),
-            "{who}, public"
-        );
-        assert_eq!(
-            reader.can_view_board(who, "private").await.unwrap(),
-            private,
-            "{who}, private"
-        );
-        assert_eq!(
-            reader.can_view_board(who, "ownerless").await.unwrap(),
-            ownerless,
-            "{who}, ownerless"
-        );
-        assert!(
-            !reader.can_view_board(who, "missing").await.unwrap(),
-            "{who}, missing"
-        );
-    }
-    drop(reader);
-
-    // Sharing replaces the previous shares.
-    let mut writer = store.write().await;
-    assert!(
-        writer
-            .share_board("private", &texts(&["stranger", "stranger"]), &[])
-            .await
-            .unwrap()
-    );
-    writer.commit().await.unwrap();
-    let mut reader = store.read().await;
-    assert!(reader.can_view_board("stranger", "private").await.unwrap());
-    assert!(!reader.can_view_board("by user", "private").await.unwrap());
-    assert!(!reader.can_view_board("by group", "private").await.unwrap());
-}
-
-pub async fn another_admin_is_another_user_with_the_permission(store: &Store) {
-    let groups: [(&str, &[&str], &[&str]); 3] = [
-        ("one", &["admin", "app-create"], &["ann"]),
-        ("two", &["app-full-all"], &["bob"]),
-        ("empty", &["admin"], &[]),
-    ];
-    fill(store, &groups, &["carol"]).await;
-    let mut writer = store.write().await;
-    assert!(!writer.has_another_admin("ann").await.unwrap());
-    assert!(writer.has_another_admin("bob").await.unwrap());
-    assert!(writer.has_another_admin("unknown").await.unwrap());
-    // The same user by a second group is not another one.
-    assert!(writer.add_to_group("ann", "empty").await.unwrap());
-    assert!(!writer.has_another_admin("ann").await.unwrap());
-    assert!(writer.add_to_group("carol", "empty").await.unwrap());
-    assert!(writer.has_another_admin("ann").await.unwrap());
-    assert!(writer.remove_from_group("carol", "empty").await.unwrap());
-    assert!(!writer.remove_from_group("carol", "empty").await.unwrap());
-    assert!(!writer.has_another_admin("ann").await.unwrap());
 }
 
 pub async fn groups_are_found_by_name_key_and_by_member(store: &Store) {
