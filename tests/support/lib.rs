@@ -44,7 +44,7 @@ pub use pgbouncer::Pgbouncer;
 pub use portico::{Builder, Portico, binary, cache, command, data_in, hostile_component};
 pub use process::{Finished, run, wait_for_text};
 pub use race::{count_statuses, race};
-pub use random::{Random, SeededBytes, seed_from_environment};
+pub use random::{Random, SeededBytes, given_seed, new_seed, rounds_from_environment};
 pub use records::{context_of, new_user, session_until, stored_app};
 pub use service::{Listening, TestSandbox, TestService, router};
 pub use stream::decode_stream;

@@ -1,23 +1,30 @@
 //! Random choices that can be repeated: all of them follow from a seed.
 
+use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use portico_storage::secrets;
 
-/// The variable that holds the seed.
-const SEED: &str = "PORTICO_TEST_SEED";
+/// How many rounds a test has: as many as usual, or `PORTICO_TEST_ROUNDS`, which `make soak` sets.
+pub fn rounds_from_environment(usual: usize) -> usize {
+    number("PORTICO_TEST_ROUNDS").unwrap_or(usual)
+}
 
-/// The seed from `PORTICO_TEST_SEED`, or a new one for each run. It is printed, so that a failure can
-/// be repeated.
-pub fn seed_from_environment() -> u64 {
-    let seed = match std::env::var(SEED) {
-        Ok(seed) => seed
-            .parse()
-            .unwrap_or_else(|_| panic!("{SEED} is not a number: {seed}")),
-        Err(_) => fastrand::u64(..1_000_000_000),
-    };
-    println!("to repeat the same choices: {SEED}={seed}");
-    seed
+/// The seed in `PORTICO_TEST_SEED`, with which a failure is repeated.
+pub fn given_seed() -> Option<u64> {
+    number("PORTICO_TEST_SEED")
+}
+
+/// A seed that is another one each time.
+pub fn new_seed() -> u64 {
+    fastrand::u64(..1_000_000_000)
+}
+
+fn number<N: FromStr>(variable: &str) -> Option<N> {
+    let text = std::env::var(variable).ok()?;
+    let number = text.parse().ok();
+    assert!(number.is_some(), "{variable} is not a number: {text}");
+    number
 }
 
 /// A generator of random choices.
@@ -25,9 +32,15 @@ pub fn seed_from_environment() -> u64 {
 pub struct Random(fastrand::Rng);
 
 impl Random {
-    /// Choices that follow from the seed of [`seed_from_environment`].
+    /// The same choices in each run, unless `PORTICO_TEST_SEED` holds a seed; in `make soak` new ones, whose seed is
+    /// printed.
     pub fn from_environment() -> Self {
-        Self(fastrand::Rng::with_seed(seed_from_environment()))
+        let seed = given_seed().unwrap_or_else(|| match rounds_from_environment(0) {
+            0 => 1,
+            _ => new_seed(),
+        });
+        println!("to repeat the same choices: PORTICO_TEST_SEED={seed}");
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     /// Another generator, which follows from this one.

@@ -44,10 +44,6 @@ fn weights() -> impl Iterator<Item = (&'static str, u32)> {
 }
 
 /// The names of all steps.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    weights().map(|(name, _)| name)
-}
-
 /// How long a session lasts that is not used.
 const SESSION_TIME: Timestamp = 7 * DAY;
 

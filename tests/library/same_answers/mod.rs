@@ -6,14 +6,13 @@
 //! output or error on both, lists in the same order included. Their states are compared now and then and at
 //! the end; each state must also keep the rules that hold at any time.
 //!
-//! A sequence that fails is made as small as it gets, and shown with its seed:
+//! Each sequence follows from a seed. Those of `seeds.txt` are run always. `make soak` also draws new ones, and adds
+//! one that fails to the file. A sequence that fails is made as small as it gets, and shown with its seed:
 //! `PORTICO_TEST_SEED=… cargo nextest run -p portico-tests --test library every_driver_gives_the_same_answers`.
-//! `PORTICO_TEST_STEPS` sets how many steps there are.
 
 mod documents;
 mod generate;
 mod inputs;
-mod report;
 mod shrink;
 mod side;
 mod state;
@@ -21,21 +20,21 @@ mod steps;
 mod texts;
 mod world;
 
-use std::{sync::Arc, time::Instant};
+use std::{fs, io::Write, sync::Arc};
 
 use generate::Generator;
-use portico_tests::{postgresql::Postgresql, seed_from_environment};
-use report::Distribution;
+use portico_tests::{given_seed, new_seed, postgresql::Postgresql, repository, rounds_from_environment};
 use serde_json::Value;
 use side::{Outcome, Side};
 use steps::{Step, plain};
 
-const STEPS: usize = 20_000;
+/// The seeds that are always run, a line for each.
+const SEEDS: &str = "tests/library/same_answers/seeds.txt";
 
-/// Each round begins before the first user exists, and is short enough to be made smaller.
-const STEPS_OF_A_ROUND: usize = 400;
+/// How many steps follow from a seed. The first is taken before a user exists, and there are few enough to be made fewer.
+const STEPS: usize = 400;
 
-/// The state is compared after this many steps, and at the end of each round.
+/// The state is compared after this many steps, and at the end.
 const STEPS_BETWEEN_LOOKS: usize = 50;
 
 /// What went wrong at the last step.
@@ -134,25 +133,19 @@ async fn run(driver: &Driver, steps: &[Step]) -> Result<(), Difference> {
     pair.look().await
 }
 
-/// One round; the sequence so far if it fails.
-async fn round(
-    driver: &Driver,
-    seed: u64,
-    count: usize,
-    distribution: &mut Distribution,
-) -> Result<(), Vec<Step>> {
+/// Takes the steps that follow from this seed; gives the sequence so far if it fails.
+async fn run_seed(driver: &Driver, seed: u64) -> Result<(), Vec<Step>> {
     let mut pair = Pair::new(driver).await;
     let mut generator = Generator::new(seed, &pair.memory.service.table);
     let mut steps = Vec::new();
-    for number in 1..=count {
+    for number in 1..=STEPS {
         let step = generator.step(number);
         steps.push(step.clone());
         let Ok(outcome) = pair.take(&step).await else {
             return Err(steps);
         };
-        distribution.note(&step, &outcome);
         generator.learn(&step, &outcome);
-        if (number % STEPS_BETWEEN_LOOKS == 0 || number == count) && pair.look().await.is_err() {
+        if (number % STEPS_BETWEEN_LOOKS == 0 || number == STEPS) && pair.look().await.is_err() {
             return Err(steps);
         }
     }
@@ -175,56 +168,41 @@ async fn explain(driver: &Driver, seed: u64, steps: Vec<Step>) -> String {
     )
 }
 
-/// How many steps there are: `PORTICO_TEST_STEPS`, or as many as usual.
-fn steps_from_environment(usual: usize) -> usize {
-    match std::env::var("PORTICO_TEST_STEPS") {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("PORTICO_TEST_STEPS is not a number: {text}")),
-        Err(_) => usual,
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_driver_gives_the_same_answers() {
-    assert_same_answers(&Driver::Sqlite, STEPS).await;
+    assert_same_answers(&Driver::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "make test-all"]
 async fn every_driver_gives_the_same_answers_as_postgresql() {
-    let server = Arc::new(Postgresql::start());
-    assert_same_answers(&Driver::Postgresql(server), STEPS).await;
+    assert_same_answers(&Driver::Postgresql(Arc::new(Postgresql::shared()))).await;
 }
 
-async fn assert_same_answers(driver: &Driver, usual: usize) {
-    let seed = seed_from_environment();
-    let steps = steps_from_environment(usual);
-
-    let started = Instant::now();
-    let mut distribution = Distribution::default();
-    for number in 0..steps.div_ceil(STEPS_OF_A_ROUND) as u64 {
-        // So that a round that failed is the first with its own seed.
-        let seed = seed.wrapping_add(number);
-        if let Err(steps) = round(driver, seed, STEPS_OF_A_ROUND, &mut distribution).await {
+async fn assert_same_answers(driver: &Driver) {
+    let kept = kept_seeds();
+    let seeds = match given_seed() {
+        Some(seed) => vec![seed],
+        None => kept.clone(),
+    };
+    let new = (0..rounds_from_environment(0)).map(|_| new_seed());
+    for seed in seeds.into_iter().chain(new) {
+        if let Err(steps) = run_seed(driver, seed).await {
+            if !kept.contains(&seed) {
+                keep_seed(seed);
+            }
             panic!("{}", explain(driver, seed, steps).await);
         }
     }
-    let (seconds, taken) = (started.elapsed().as_secs_f64(), distribution.steps());
-    println!("{distribution}");
-    println!(
-        "{taken} steps in {seconds:.1} s: {:.0} a second",
-        taken as f64 / seconds
-    );
+}
 
-    let rare = distribution.rarer_than(taken / 2000);
-    assert!(
-        rare.is_empty(),
-        "too seldom a success to prove anything: {rare:?}"
-    );
-    let successes = distribution.successes();
-    assert!(
-        successes * 2 > taken,
-        "only {successes} of {taken} steps succeeded"
-    );
+fn kept_seeds() -> Vec<u64> {
+    let text = fs::read_to_string(repository().join(SEEDS)).expect("the seeds");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.parse().expect("a seed")).collect()
+}
+
+fn keep_seed(seed: u64) {
+    let file = fs::OpenOptions::new().append(true).open(repository().join(SEEDS));
+    writeln!(file.expect("the seeds"), "{seed}").expect("keep the seed");
 }

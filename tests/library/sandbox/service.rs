@@ -127,8 +127,6 @@ impl Hostile {
                 attacks += 1;
             }
             ordinary.join().expect("the ordinary calls");
-            // The longest limit is 5 seconds of processor time, on a machine that others use.
-            assert!(longest < Duration::from_secs(25), "{misbehaviour}: {longest:?}");
             attacks
         });
         assert!(attacks > 0);

@@ -14,7 +14,7 @@ use facts::{Facts, Observer};
 use portico_tests::databases::{Database, wait_until_ready};
 use portico_tests::{
     Anonymous, Client, Fixtures, NO_INPUT, PASSWORD, Portico, Random, Session, administrator,
-    on_every_database,
+    on_every_database, rounds_from_environment,
 };
 use serde_json::json;
 use writer::Writer;
@@ -172,8 +172,8 @@ fn an_upgrade_that_is_killed_is_made_by_the_next_start() {
 /// Connections that write at the same time.
 const WRITERS: usize = 8;
 
-/// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise.
-const ROUNDS: usize = 20;
+/// How often the service is killed, unless `PORTICO_TEST_ROUNDS` says otherwise: twice in each way.
+const ROUNDS: usize = 8;
 
 /// A service that is killed again and again, or its database is, and the facts that must hold.
 struct Siege<'a> {
@@ -339,10 +339,7 @@ fn assert_same(expected: &Facts, observed: &Facts) {
 }
 
 fn random_writes_survive_kills_at_random_moments(database: &Database) {
-    let rounds = std::env::var("PORTICO_TEST_ROUNDS");
-    let rounds = rounds.map_or(ROUNDS, |rounds| {
-        rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
-    });
+    let rounds = rounds_from_environment(ROUNDS);
     let begin = Instant::now();
     let mut siege = Siege::begin(database);
     for round in 1..=rounds {
@@ -371,6 +368,7 @@ fn random_writes_survive_kills_at_random_moments(database: &Database) {
 }
 
 on_every_database! {
+    on_own_server:
     answered_changes_are_there_after_a_kill
     an_interrupted_first_start_is_repeated
     random_writes_survive_kills_at_random_moments

@@ -1,13 +1,11 @@
 //! Hosts and servers that are lost under load.
 
-use std::time::{Duration, Instant};
-
 use portico_tests::postgresql::Postgresql;
 use portico_tests::{Builder, Client, Fixtures, administrator};
 use serde_json::json;
 
 use super::site::{Site, wait_until};
-use super::trial::Trial;
+use super::trial::{ROUNDS, Trial};
 
 /// Room for the connections of three hosts, and for those of hosts that were killed just now.
 const OPTIONS: [&str; 2] = ["-c", "max_connections=150"];
@@ -18,7 +16,7 @@ fn when_a_host_is_killed_clients_go_on_at_the_others() {
     let server = Postgresql::start_with(&OPTIONS);
     let site = Site::start(&server.create_database("home"));
     let mut trial = Trial::begin(site, &server);
-    trial.rounds("a host is killed", |site, round, wait_for_more| {
+    trial.rounds("a host is killed", ROUNDS, |site, round, wait_for_more| {
         let host = &mut site.hosts[round % 3];
         host.kill();
         wait_for_more();
@@ -30,11 +28,12 @@ fn when_a_host_is_killed_clients_go_on_at_the_others() {
 #[test]
 #[ignore = "make test-all"]
 fn when_the_server_is_killed_and_started_nothing_acknowledged_is_lost() {
+    const WAYS: usize = 3;
     let server = Postgresql::start_with(&OPTIONS);
     let site = Site::start(&server.create_database("home"));
     let mut trial = Trial::begin(site, &server);
-    trial.rounds("the server is killed", |_, round, _| {
-        match round % 3 {
+    trial.rounds("the server is killed", WAYS, |_, round, _| {
+        match round % WAYS {
             // All of its processes at once, as if the machine was lost.
             0 => {
                 server.kill();
@@ -68,7 +67,7 @@ fn when_the_primary_is_killed_and_its_standby_promoted_nothing_acknowledged_is_l
     let site = Site::start(&both);
     let mut trial = Trial::begin(site, &first);
     let (mut primary, mut standby) = (&first, &second);
-    trial.rounds("the primary is lost", |_, round, _| {
+    trial.rounds("the primary is lost", ROUNDS, |_, round, _| {
         if round > 1 {
             primary.take_back(standby);
         }
@@ -101,7 +100,6 @@ fn while_the_only_standby_is_away_reads_go_on_and_writes_wait() {
     // More than may write at once; and again, when the calls of the first have ended, and their commits have not.
     for _ in 0..2 {
         std::thread::scope(|scope| {
-            let began = Instant::now();
             let writing: Vec<_> = (0..20).map(|_| scope.spawn(create)).collect();
             wait_until("commits that wait", || primary.run("postgres", waits) == "12");
             assert_eq!(admin.app_names(), ["late"]);
@@ -109,8 +107,6 @@ fn while_the_only_standby_is_away_reads_go_on_and_writes_wait() {
                 let answer = writing.join().expect("an answer");
                 assert!([503, 504].contains(&answer.status), "{answer}");
             }
-            // docs/scale.md: 504 after 30 seconds.
-            assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
         });
         // What the server is at keeps its place: a host has no more connections than ever.
         assert_eq!(primary.run("postgres", waits), "12");

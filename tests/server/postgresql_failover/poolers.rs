@@ -4,7 +4,7 @@ use portico_tests::postgresql::Postgresql;
 use portico_tests::{Pgbouncer, command, run};
 
 use super::site::Site;
-use super::trial::Trial;
+use super::trial::{ROUNDS, Trial};
 
 /// What a start on this database says, which is refused.
 fn refusal(url: &str) -> String {
@@ -75,8 +75,12 @@ fn behind_a_pooler_of_sessions_nothing_acknowledged_is_lost() {
     let pooler = Pgbouncer::start(&server, "session", "server_login_retry = 1");
     let site = Site::start(&pooler.url("home"));
     let mut trial = Trial::begin(site, &server);
-    trial.rounds("a process of the server behind pgbouncer is killed", |_, _, _| {
-        server.kill_one_process();
-        &server
-    });
+    trial.rounds(
+        "a process of the server behind pgbouncer is killed",
+        ROUNDS,
+        |_, _, _| {
+            server.kill_one_process();
+            &server
+        },
+    );
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use portico_tests::postgresql::Postgresql;
 use portico_tests::{
     Answer, Client, Fixtures, Key, PASSWORD, Portico, administrator_of, count_statuses, race,
+    rounds_from_environment,
 };
 use serde_json::json;
 
 use super::site::Site;
+use super::trial::ROUNDS;
 
 const MANY: usize = 50;
 
@@ -19,7 +21,7 @@ fn start(server: &Postgresql) -> Site {
 /// Rounds, each on a new database.
 fn rounds(round: impl Fn(&Postgresql, &Site)) {
     let server = Postgresql::start_with(&["-c", "max_connections=100"]);
-    for _ in 0..super::trial::rounds() {
+    for _ in 0..rounds_from_environment(ROUNDS) {
         let site = start(&server);
         round(&server, &site);
         drop(site);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use portico_tests::{Anonymous, Builder, Client, Haproxy, Portico, free_port};
 
 /// How long a host may take until it serves again, once its database does. Far more than it takes.
-pub const BOUND: Duration = Duration::from_secs(60);
+const BOUND: Duration = Duration::from_secs(60);
 
 /// Three hosts, and what is in front of them. Dropping it ends them.
 pub struct Site {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portico_tests::postgresql::Postgresql;
-use portico_tests::{Random, SetOnDrop, administrator_of};
+use portico_tests::{Random, SetOnDrop, administrator_of, rounds_from_environment};
 
 use super::facts;
 use super::load::{Load, Tally, check};
@@ -23,15 +23,7 @@ const CLIENTS: usize = 4;
 const ENOUGH: usize = 20;
 
 /// How many rounds there are, unless `PORTICO_TEST_ROUNDS` says otherwise.
-const ROUNDS: usize = 3;
-
-/// How many rounds a test has.
-pub fn rounds() -> usize {
-    let rounds = std::env::var("PORTICO_TEST_ROUNDS");
-    rounds.map_or(ROUNDS, |rounds| {
-        rounds.parse().expect("PORTICO_TEST_ROUNDS is a number")
-    })
-}
+pub const ROUNDS: usize = 2;
 
 /// Three hosts under load. Two kinds of clients write: those of `load.rs`, and the writers of `durability/`,
 /// which change everything there is, and stop when it is not known what came of a call.
@@ -78,14 +70,15 @@ impl Trial {
         this
     }
 
-    /// Rounds with what fails in each: `fail` lets something fail, and answers the server that has the data then.
+    /// Rounds, usually as many as this, with what fails in each: `fail` lets something fail, and answers the server that has the data then.
     /// It may wait for more changes to be acknowledged.
     pub fn rounds<'a>(
         &mut self,
         name: &str,
+        usual: usize,
         mut fail: impl FnMut(&mut Site, usize, &dyn Fn()) -> &'a Postgresql,
     ) {
-        let rounds = rounds();
+        let rounds = rounds_from_environment(usual);
         for round in 1..=rounds {
             let server = self.fail_under_load(|site, wait_for_more| fail(site, round, wait_for_more));
             let tally = self.check(server);

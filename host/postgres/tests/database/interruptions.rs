@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use portico_postgres::PostgresStorage;
@@ -13,7 +13,7 @@ use crate::postgresql::Postgresql;
 use crate::records::{app, count_apps, dashboard, insert, user, write};
 
 /// Far more than any of these waits takes.
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(60);
 
 async fn open(server: &Postgresql) -> Arc<PostgresStorage> {
     let storage = PostgresStorage::open(&server.create_database("home")).await;
@@ -34,9 +34,9 @@ fn make_lists_of_invites_slow(server: &Postgresql) {
 fn sessions(server: &Postgresql, condition: &str) -> usize {
     let sql = format!(
         "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = 'home' AND application_name LIKE 'portico/%' AND {condition}"
+        WHERE datname = current_database() AND application_name LIKE 'portico/%' AND {condition}"
     );
-    server.run("postgres", &sql).parse().unwrap()
+    server.run("home", &sql).parse().unwrap()
 }
 
 async fn wait_until(mut is_so: impl FnMut() -> bool) {
@@ -51,7 +51,7 @@ async fn wait_until(mut is_so: impl FnMut() -> bool) {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_statement_ends_when_its_call_is_dropped() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     make_lists_of_invites_slow(&server);
     for access in [Access::Lookup, Access::Read, Access::Write] {
@@ -62,7 +62,10 @@ async fn a_statement_ends_when_its_call_is_dropped() {
             };
             let active = "query LIKE '%FROM invite%' AND state = 'active'";
             wait_until(|| sessions(&server, active) == 1).await;
-            let pid = format!("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND {active}");
+            let pid = format!(
+                "SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+                AND pid <> pg_backend_pid() AND {active}"
+            );
             let pid = server.run("home", &pid);
             call.abort();
             wait_until(|| sessions(&server, "state <> 'idle'") == 0).await;
@@ -77,7 +80,7 @@ async fn a_statement_ends_when_its_call_is_dropped() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_call_that_is_dropped_while_it_waits_for_the_lock_is_done_as_a_whole_or_not_at_all() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     let mut holder = write(&storage).await;
     assert_eq!(holder.has_users().await, Ok(false));
@@ -109,37 +112,36 @@ async fn a_call_that_is_dropped_while_it_waits_for_the_lock_is_done_as_a_whole_o
 
 #[tokio::test]
 #[ignore = "make test-all"]
-async fn a_statement_of_a_write_transaction_ends_after_five_seconds() {
-    let server = Postgresql::start();
+async fn statements_and_waits_for_locks_have_the_time_limits_that_the_docs_name() {
+    let server = Postgresql::shared();
     let storage = open(&server).await;
-    make_lists_of_invites_slow(&server);
-    let began = Instant::now();
-    let mut writer = dashboard(&storage, Access::Write).await;
-    let ended = writer.list_invites().await;
-    assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
-    let took = began.elapsed();
-    assert!(
-        (Duration::from_secs(4)..Duration::from_secs(8)).contains(&took),
-        "{took:?}"
-    );
-    writer.commit().await.unwrap_err();
-    insert(&storage, "a").await.unwrap();
+    let limits = "
+        DROP TABLE invite;
+        CREATE VIEW invite AS
+            SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout') AS id,
+                ''::bytea AS token_hash, 1::bigint AS expires_at, NULL::text AS creator_id";
+    server.run("home", limits);
+    for (access, expected) in [
+        (Access::Lookup, "30s 10s"),
+        (Access::Read, "30s 10s"),
+        (Access::Write, "5s 10s"),
+    ] {
+        let invites = dashboard(&storage, access).await.list_invites().await.unwrap();
+        assert_eq!(invites[0].id, expected, "{access:?}");
+    }
 }
 
 #[tokio::test]
 #[ignore = "make test-all"]
-async fn a_statement_that_reads_ends_after_thirty_seconds() {
-    let server = Postgresql::start();
+async fn a_statement_that_takes_longer_than_it_may_is_an_error_and_what_follows_is_served() {
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     make_lists_of_invites_slow(&server);
-    let began = Instant::now();
-    let ended = dashboard(&storage, Access::Read).await.list_invites().await;
+    let mut writer = dashboard(&storage, Access::Write).await;
+    let ended = writer.list_invites().await;
     assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
-    let took = began.elapsed();
-    assert!(
-        (Duration::from_secs(29)..Duration::from_secs(35)).contains(&took),
-        "{took:?}"
-    );
+    writer.commit().await.unwrap_err();
+    insert(&storage, "a").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,17 +155,13 @@ async fn while_the_server_is_away_calls_fail_at_once_and_then_they_are_served_ag
         .map(|_| {
             let (storage, stop, served) = (storage.clone(), stop.clone(), served.clone());
             tokio::spawn(async move {
-                let mut longest = Duration::ZERO;
                 while !stop.load(Ordering::Relaxed) {
-                    let began = Instant::now();
-                    match count_apps(&storage).await {
+                    match timeout(SOON, count_apps(&storage)).await.expect("an answer") {
                         Ok(1) => _ = served.fetch_add(1, Ordering::Relaxed),
                         Err(Error::Unavailable(_)) => sleep(Duration::from_millis(5)).await,
                         other => panic!("{other:?}"),
                     }
-                    longest = longest.max(began.elapsed());
                 }
-                longest
             })
         })
         .collect();
@@ -182,8 +180,7 @@ async fn while_the_server_is_away_calls_fail_at_once_and_then_they_are_served_ag
     wait_until(|| served.load(Ordering::Relaxed) > before + 100).await;
     stop.store(true, Ordering::Relaxed);
     for reader in readers {
-        let longest = reader.await.unwrap();
-        assert!(longest < SOON, "a call took {longest:?}");
+        reader.await.unwrap();
     }
     insert(&storage, "b").await.unwrap();
 }
@@ -191,7 +188,7 @@ async fn while_the_server_is_away_calls_fail_at_once_and_then_they_are_served_ag
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_call_that_is_dropped_ends_no_statement_of_another() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     insert(&storage, "a").await.unwrap();
     for round in 0..300 {
@@ -215,7 +212,7 @@ async fn wait_until_ready(storage: &PostgresStorage) {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn of_a_commit_whose_answer_is_lost_it_is_said_that_it_is_not_known() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     // A commit that takes a minute.
     let slow = "
@@ -229,8 +226,8 @@ async fn of_a_commit_whose_answer_is_lost_it_is_said_that_it_is_not_known() {
         tokio::spawn(async move { insert(&storage, "a").await })
     };
     wait_until(|| sessions(&server, "query = 'COMMIT' AND state = 'active'") == 1).await;
-    let end =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'";
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query = 'COMMIT' AND state = 'active'";
     server.run("home", end);
     let Err(Error::Unavailable(text)) = call.await.unwrap() else {
         panic!("the commit was not ended");
@@ -244,13 +241,14 @@ async fn of_a_commit_whose_answer_is_lost_it_is_said_that_it_is_not_known() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_server_that_takes_no_writes_is_not_ready() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = open(&server).await;
     assert_eq!(storage.check().await, Ok(()));
-    server.run(
-        "postgres",
-        "ALTER DATABASE home SET default_transaction_read_only = on",
+    let read_only = format!(
+        "ALTER DATABASE \"{}\" SET default_transaction_read_only = on",
+        server.name("home")
     );
+    server.run("postgres", &read_only);
     let other = PostgresStorage::open(&server.url("home")).await.unwrap();
     let refused = other.check().await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
