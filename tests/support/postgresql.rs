@@ -330,7 +330,9 @@ fn assert_named() {
 }
 
 fn spawn(folder: &Path, options: &[String]) -> Child {
-    run_quietly(script("tests/embedding/postgresql.sh").arg(folder).args(options))
+    let mut command = script("tests/embedding/postgresql.sh");
+    command.arg(folder).args(options);
+    command.spawn().expect("start PostgreSQL")
 }
 
 /// Starts the server of a run. The parent of each test is nextest itself.
@@ -338,25 +340,22 @@ fn spawn_shared(folder: &Path) {
     let mut command = script("tests/support/postgresql_of_run.sh");
     // In a group of its own, because nextest ends that of a test which takes too long.
     command.process_group(0);
-    run_quietly(command.arg(folder).arg(parent_id().to_string()));
+    let status = command.arg(folder).arg(parent_id().to_string()).status();
+    assert!(status.is_ok_and(|status| status.success()), "start PostgreSQL");
 }
 
-/// A script of the repository.
+/// A script of the repository, whose output goes nowhere.
 fn script(path: &str) -> Command {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let script = folders.find_map(|above| Some(above.join(path)).filter(|script| script.exists()));
     let mut command = Command::new(script.expect("the script"));
-    // Where a test chooses a language for messages, it is this one. Without that, they are as ever.
-    command.env("LANGUAGE", "de");
     command
-}
-
-fn run_quietly(command: &mut Command) -> Child {
-    let quiet = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    quiet.spawn().expect("start PostgreSQL")
+    // Where a test chooses a language for messages, it is this one. Without that, they are as ever.
+    command.env("LANGUAGE", "de");
+    command
 }
 
 /// Copies the data of a running server to a standby's folder.
