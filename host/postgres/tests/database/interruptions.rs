@@ -191,7 +191,7 @@ async fn a_call_that_is_dropped_ends_no_statement_of_another() {
     let server = Postgresql::shared();
     let storage = open(&server).await;
     insert(&storage, "a").await.unwrap();
-    for round in 0..300 {
+    for round in 0..100 {
         // Dropped before its statement is sent, while it runs, or when it has just ended.
         let brief = Duration::from_micros(round % 10 * 200);
         drop(join_all((0..32).map(|_| timeout(brief, count_apps(&storage)))).await);
