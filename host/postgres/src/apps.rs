@@ -6,15 +6,14 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::connection::Connection;
+use super::matching::Matching;
 use super::query::{Result, Value, all, all_planned, first, run, sized};
-use super::ranges::{self, Places, Table};
 use super::search::Search;
 use super::users::LOCKED;
-use super::values::{check_new_id, count as count_of, is_storable, limit};
+use super::values::{check_new_id, count as count_of, is_storable};
 use super::views::SEEN;
 use portico_model::App;
 use portico_storage::driver::{AnswerSize, View};
-use portico_storage::names::Place;
 use portico_storage::{Slice, StoredApp};
 
 const COLUMNS: &str = "id, name, description, icon_url, href, ping_url";
@@ -44,88 +43,40 @@ pub(super) async fn get_many(db: &Connection, ids: &[String], view: Option<&View
     all(db, &sql, &[&view.user_id, &ids], read).await
 }
 
-pub(super) async fn list(db: &Connection, search: &Search, slice: Slice) -> Result<Vec<App>> {
-    let (limit, offset) = (limit(slice), i64::from(slice.offset));
-    let mut size = AnswerSize::default();
-    let read = move |row: &Row| sized(&mut size, app(row)?);
-    let Search::Everything = search else {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM app WHERE {} ORDER BY name_key, id LIMIT $2 OFFSET $3",
-            search.condition(1)
-        );
-        let values: [(Value<'_>, Type); 3] = [
-            (search.text(), Type::TEXT),
-            (&limit, Type::INT8),
-            (&offset, Type::INT8),
-        ];
-        return all_planned(db, &sql, &values, read).await;
-    };
-    if offset > 0 {
-        let sql = ranges::page(Table::Apps, COLUMNS, "$1", "$2");
-        return all_planned(db, &sql, &[(&limit, Type::INT8), (&offset, Type::INT8)], read).await;
+/// The apps in a view that a search finds.
+fn matching(view: Option<&View>, search: &Search) -> Matching {
+    let mut matching = Matching::default();
+    if let Some(view) = view {
+        // The first parameter is that of the view.
+        matching.parameter(view.user_id.clone(), Type::TEXT);
     }
-    let sql = format!("SELECT {COLUMNS} FROM app ORDER BY name_key, id LIMIT $1");
-    all(db, &sql, &[&limit], read).await
+    search.require(&mut matching);
+    if view.is_some() {
+        matching.require(&**SEEN);
+    }
+    matching
 }
 
-/// The apps at these places, of which there is at least one. `is_run`: they follow each other.
-pub(super) async fn list_at(db: &Connection, places: &[Place], is_run: bool) -> Result<Vec<App>> {
-    let places = Places::new(places);
-    let (sql, values) = match is_run {
-        true => (ranges::from_place(Table::Apps, COLUMNS), places.run()),
-        false => (ranges::at_places(Table::Apps, COLUMNS), places.values()),
-    };
-    let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, move |row| sized(&mut size, app(row)?)).await
-}
-
-/// A slice of the apps in a view that does not show all apps.
-pub(super) async fn list_seen(
+pub(super) async fn list(
     db: &Connection,
-    view: &View,
+    view: Option<&View>,
     search: &Search,
     slice: Slice,
 ) -> Result<Vec<App>> {
-    let seen = &*SEEN;
-    let sql = format!(
-        "SELECT {COLUMNS} FROM app WHERE {} AND {seen} ORDER BY name_key, id LIMIT $3 OFFSET $4",
-        search.condition(2)
-    );
-    let (limit, offset) = (limit(slice), i64::from(slice.offset));
-    let values: [(Value<'_>, Type); 4] = [
-        (&view.user_id, Type::TEXT),
-        (search.text(), Type::TEXT),
-        (&limit, Type::INT8),
-        (&offset, Type::INT8),
-    ];
+    let mut matching = matching(view, search);
+    let sql = matching.select(COLUMNS, "app", slice);
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, move |row| sized(&mut size, app(row)?)).await
+    all_planned(db, &sql, &matching.values(), move |row| {
+        sized(&mut size, app(row)?)
+    })
+    .await
 }
 
-/// How many apps of a view have a name that a search finds.
-pub(super) async fn count_seen(db: &Connection, view: &View, search: &Search) -> Result<u32> {
-    let seen = &*SEEN;
-    let sql = format!(
-        "SELECT count(*) FROM app WHERE {} AND {seen}",
-        search.condition(2)
-    );
-    let values: [(Value<'_>, Type); 2] = [(&view.user_id, Type::TEXT), (search.text(), Type::TEXT)];
-    let counts = all_planned(db, &sql, &values, |row| count_of(row, 0)).await?;
-    Ok(total(counts))
-}
-
-/// How many apps have a name that a search finds.
-pub(super) async fn count(db: &Connection, search: &Search) -> Result<u32> {
-    if let Search::Everything = search {
-        return ranges::total(db, Table::Apps).await;
-    }
-    let sql = format!("SELECT count(*) FROM app WHERE {}", search.condition(1));
-    let counts = all_planned(db, &sql, &[(search.text(), Type::TEXT)], |row| count_of(row, 0)).await?;
-    Ok(total(counts))
-}
-
-fn total(counts: Vec<u64>) -> u32 {
-    counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX)
+pub(super) async fn count(db: &Connection, view: Option<&View>, search: &Search) -> Result<u32> {
+    let matching = matching(view, search);
+    let sql = format!("SELECT count(*) FROM app {}", matching.condition());
+    let counts = all_planned(db, &sql, &matching.values(), |row| count_of(row, 0)).await?;
+    Ok(counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX))
 }
 
 /// One statement for any number of apps.

@@ -1,9 +1,10 @@
 //! Statements on the audit log.
 
 use tokio_postgres::Row;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
+use super::matching::Matching;
 use super::query::{Result, Value, all_planned, run};
 use super::values::{count as count_of, integer, optional_provider, provider_text, timestamp, unexpected};
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
@@ -37,22 +38,20 @@ pub(super) async fn list(
     offset: u64,
     limit: u32,
 ) -> Result<Vec<AuditRow>> {
-    let mut matching = Matching::new(filter);
-    let (limit, offset) = (
-        matching.parameter(i64::from(limit), Type::INT8),
-        matching.parameter(integer(offset), Type::INT8),
-    );
+    let mut matching = matching(filter);
+    let condition = matching.condition();
+    let limit = matching.parameter(i64::from(limit), Type::INT8);
+    let offset = matching.parameter(integer(offset), Type::INT8);
     let sql = format!(
         "SELECT number, time, actor_id, authentication, credential_id, address, request_id, procedure,
             provider, target, created, outcome, times
-        FROM audit {} ORDER BY time DESC, number DESC LIMIT {limit} OFFSET {offset}",
-        matching.condition()
+        FROM audit {condition} ORDER BY time DESC, number DESC LIMIT {limit} OFFSET {offset}"
     );
     all_planned(db, &sql, &matching.values(), row).await
 }
 
 pub(super) async fn count(db: &Connection, filter: &AuditFilter) -> Result<u64> {
-    let matching = Matching::new(filter);
+    let matching = matching(filter);
     let sql = format!("SELECT count(*) FROM audit {}", matching.condition());
     let counts = all_planned(db, &sql, &matching.values(), |row| count_of(row, 0)).await?;
     Ok(counts.into_iter().sum())
@@ -74,63 +73,28 @@ pub(super) async fn prune(db: &Connection, which: AuditPrune, most: u32) -> Resu
 /// Later than every moment.
 const FOREVER: i64 = i64::MAX;
 
-/// The conditions of a filter, and the values of their parameters.
-#[derive(Default)]
-struct Matching {
-    conditions: Vec<String>,
-    values: Vec<(Box<dyn ToSql + Sync + Send>, Type)>,
-}
-
-impl Matching {
-    fn new(filter: &AuditFilter) -> Self {
-        let mut this = Self::default();
-        if let Some(outcome) = &filter.outcome {
-            let is_refusal = outcome != DONE;
-            this.require("outcome =", outcome.clone(), Type::TEXT);
-            if is_refusal {
-                // The condition of the partial index, without which PostgreSQL does not use it.
-                this.conditions.push("outcome <> 'OK'".into());
-            }
+fn matching(filter: &AuditFilter) -> Matching {
+    let mut matching = Matching::default();
+    if let Some(outcome) = &filter.outcome {
+        matching.compare("outcome =", outcome.clone(), Type::TEXT);
+        if outcome != DONE {
+            // The condition of the partial index, without which PostgreSQL does not use it.
+            matching.require("outcome <> 'OK'");
         }
-        if let Some(procedure) = &filter.procedure {
-            this.require("procedure =", procedure.clone(), Type::TEXT);
-        }
-        if let Some(actor_id) = &filter.actor_id {
-            this.require("actor_id =", actor_id.clone(), Type::TEXT);
-        }
-        if let Some(from) = filter.from {
-            this.require("time >=", integer(from), Type::INT8);
-        }
-        if let Some(until) = filter.until {
-            this.require("time <", integer(until), Type::INT8);
-        }
-        this
     }
-
-    fn require(&mut self, comparison: &str, value: impl ToSql + Sync + Send + 'static, kind: Type) {
-        let parameter = self.parameter(value, kind);
-        self.conditions.push(format!("{comparison} {parameter}"));
+    if let Some(procedure) = &filter.procedure {
+        matching.compare("procedure =", procedure.clone(), Type::TEXT);
     }
-
-    /// Adds a parameter; gives its name.
-    fn parameter(&mut self, value: impl ToSql + Sync + Send + 'static, kind: Type) -> String {
-        self.values.push((Box::new(value), kind));
-        format!("${}", self.values.len())
+    if let Some(actor_id) = &filter.actor_id {
+        matching.compare("actor_id =", actor_id.clone(), Type::TEXT);
     }
-
-    fn condition(&self) -> String {
-        if self.conditions.is_empty() {
-            return String::new();
-        }
-        format!("WHERE {}", self.conditions.join(" AND "))
+    if let Some(from) = filter.from {
+        matching.compare("time >=", integer(from), Type::INT8);
     }
-
-    fn values(&self) -> Vec<(Value<'_>, Type)> {
-        let values = self.values.iter();
-        values
-            .map(|(value, kind)| (&**value as Value<'_>, kind.clone()))
-            .collect()
+    if let Some(until) = filter.until {
+        matching.compare("time <", integer(until), Type::INT8);
     }
+    matching
 }
 
 fn row(row: &Row) -> Result<AuditRow> {

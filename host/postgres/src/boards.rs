@@ -63,7 +63,7 @@ pub(super) async fn update(db: &Connection, new: &Board, name_key: &str) -> Resu
 
 /// Two statements for any number of items.
 async fn insert_items(db: &Connection, board: &Board) -> Result<()> {
-    let place = |index: usize| i32::try_from(index).map_err(|_| unexpected("a position"));
+    let place = |index: usize| i64::try_from(index).map_err(|_| unexpected("a position"));
     let (mut positions, mut app_ids) = (Vec::new(), Vec::new());
     let (mut item_positions, mut places, mut bookmarks) = (Vec::new(), Vec::new(), Vec::new());
     for (index, item) in board.items.iter().enumerate() {
@@ -83,11 +83,11 @@ async fn insert_items(db: &Connection, board: &Board) -> Result<()> {
     let id = &board.board.id;
     let sql = "
         INSERT INTO board_item (board_id, position, app_id)
-        SELECT $1, item.* FROM unnest($2::integer[], $3::text[]) AS item";
+        SELECT $1, item.* FROM unnest($2::bigint[], $3::text[]) AS item";
     run(db, sql, &[id, &positions, &app_ids]).await?;
     let sql = "
         INSERT INTO board_item_app (board_id, item_position, position, app_id)
-        SELECT $1, item.* FROM unnest($2::integer[], $3::integer[], $4::text[]) AS item";
+        SELECT $1, item.* FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS item";
     run(db, sql, &[id, &item_positions, &places, &bookmarks])
         .await
         .map(drop)
@@ -120,7 +120,7 @@ pub(super) async fn get(db: &Connection, id: &str) -> Result<Option<Board>> {
         sql,
         &[&id],
         BTreeMap::new(),
-        |items: &mut BTreeMap<i32, Vec<_>>, row| {
+        |items: &mut BTreeMap<i64, Vec<_>>, row| {
             items.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
             Ok(())
         },

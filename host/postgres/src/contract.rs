@@ -2,15 +2,12 @@
 
 use async_trait::async_trait;
 
-use super::ranges::Table;
 use super::search::Search;
-use super::searching::{Counting, Wanted};
 use super::transaction::{BlindWrite, PostgresTransaction};
 use super::{apps, boards, credentials, groups, invites, query, search_engines, users};
 use crate::connection::Connection;
 use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
 use portico_storage::driver::PasswordSetter;
-use portico_storage::names::{self, ANY_KIND};
 use portico_storage::{
     Account, AccountKey, AppFilter, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, StoredApp,
     Transaction, UserFilter, Viewer,
@@ -54,26 +51,14 @@ impl Transaction for PostgresTransaction {
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
         let search = self.search(filter.name_contains.as_deref());
-        // The first page of everyone is quick anyway.
-        if (slice.offset > 0 || !filter.is_everyone())
-            && let Some(wanted) = users_wanted(filter, &search)
-            && let Some(places) = self.places(wanted, slice).await?
-        {
-            if places.is_empty() {
-                return Ok(Vec::new());
-            }
-            let is_run = filter.is_everyone();
-            let found = users::list_at(self.read().await?, &places, is_run, with_images).await;
-            return self.ended(found).await;
-        }
         let found = users::list(self.read_list().await?, filter, &search, slice, with_images).await;
         self.ended(found).await
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
-        let wanted = users_wanted(filter, &search).filter(|_| !filter.is_everyone());
-        self.count(&Counting::Users(filter, &search), wanted).await
+        let count = users::count(self.read_once().await?, filter, &search).await;
+        self.ended(count).await
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
@@ -204,33 +189,15 @@ impl Transaction for PostgresTransaction {
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let search = self.search(filter.name_contains.as_deref());
-        let Some(view) = self.view(&filter.viewer) else {
-            // The first page of everything is quick anyway.
-            if (slice.offset > 0 || search != Search::Everything)
-                && let Some(wanted) = apps_wanted(filter, &search)
-                && let Some(places) = self.places(wanted, slice).await?
-            {
-                if places.is_empty() {
-                    return Ok(Vec::new());
-                }
-                let is_run = search == Search::Everything;
-                let found = apps::list_at(self.read().await?, &places, is_run).await;
-                return self.ended(found).await;
-            }
-            let found = apps::list(self.read_list().await?, &search, slice).await;
-            return self.ended(found).await;
-        };
-        let found = apps::list_seen(self.read_list().await?, &view, &search, slice).await;
+        let view = self.view(&filter.viewer);
+        let found = apps::list(self.read_list().await?, view.as_ref(), &search, slice).await;
         self.ended(found).await
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
         let search = self.search(filter.name_contains.as_deref());
-        let Some(view) = self.view(&filter.viewer) else {
-            let wanted = apps_wanted(filter, &search).filter(|_| search != Search::Everything);
-            return self.count(&Counting::Apps(&search), wanted).await;
-        };
-        let count = apps::count_seen(self.read_once().await?, &view, &search).await;
+        let view = self.view(&filter.viewer);
+        let count = apps::count(self.read_once().await?, view.as_ref(), &search).await;
         self.ended(count).await
     }
 
@@ -260,24 +227,6 @@ impl PostgresTransaction {
     fn search(&self, contains: Option<&str>) -> Search {
         Search::new(contains.unwrap_or_default(), self.has_trigrams())
     }
-}
-
-/// What a filter looks for in the names in memory; none if that is nothing.
-fn apps_wanted(filter: &AppFilter, search: &Search) -> Option<Wanted> {
-    (*search != Search::Nothing).then(|| Wanted {
-        table: Table::Apps,
-        search: names::Search::new(filter.name_contains.as_deref().unwrap_or_default(), ANY_KIND),
-        is_indexed: search.is_indexed(),
-    })
-}
-
-/// The same; none also for a filter by an email, for which there is an index.
-fn users_wanted(filter: &UserFilter, search: &Search) -> Option<Wanted> {
-    (*search != Search::Nothing && filter.email.is_none()).then(|| Wanted {
-        table: Table::Users,
-        search: names::Search::of_users(filter),
-        is_indexed: search.is_indexed(),
-    })
 }
 
 /// The user's row first: a session that is begun meanwhile waits for it, or is seen by what follows.

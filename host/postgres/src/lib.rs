@@ -7,7 +7,6 @@
 //!   beside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
 //! - Threads that serve requests read few rows of an answer (`lists.rs`).
-//! - What a host keeps of the data in memory (`names.rs`) is used only where the transaction sees the same data.
 //! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
@@ -29,16 +28,14 @@ mod health;
 mod invites;
 mod lists;
 mod locks;
+mod matching;
 mod migrations;
-mod names;
 mod pool;
 mod pooler;
 mod portions;
 mod query;
-mod ranges;
 mod search;
 mod search_engines;
-mod searching;
 mod servers;
 mod session;
 mod shared;
@@ -59,8 +56,6 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use portico_storage::background::Background;
-use portico_storage::names::MOST_BYTES;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
     Transaction,
@@ -68,9 +63,7 @@ use portico_storage::{
 
 use connection::Connection;
 use locks::WriteLock;
-use names::Names;
 use pool::Pool;
-use ranges::Table;
 use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
@@ -111,8 +104,6 @@ impl PostgresStorage {
         let installation = *target.installation.get_or_init(|| installation);
         let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
         let pool = Arc::new(Pool::new(target));
-        let searches = Arc::new(Background::of_low_priority("portico-search"));
-        let names = |table| Arc::new(Names::new(table, MOST_BYTES, searches.clone()));
         Ok(Self {
             shared: PostgresShared::new(pool.clone(), installation),
             resources: Resources {
@@ -121,8 +112,6 @@ impl PostgresStorage {
                 has_trigrams,
                 ids: Ids::default(),
                 views_differ: false,
-                app_names: names(Table::Apps),
-                user_names: names(Table::Users),
             },
             spare: Mutex::new(Some(first)),
         })
@@ -144,24 +133,6 @@ impl PostgresStorage {
             ..self.resources
         };
         Self { resources, ..self }
-    }
-
-    /// Holds copies of the names of apps, and those of users, in at most so many bytes of memory each, and not
-    /// in 64 MiB. A table whose names take more is searched in the database.
-    pub fn with_memory_for_names(self, bytes: usize) -> Self {
-        let limited = |names: &Names| Arc::new(names.limited_to(bytes));
-        let resources = Resources {
-            app_names: limited(&self.resources.app_names),
-            user_names: limited(&self.resources.user_names),
-            ..self.resources
-        };
-        Self { resources, ..self }
-    }
-
-    /// Reads the names of apps and users into memory, as far as there is room, in short transactions that delay no
-    /// other call. A search that comes earlier reads what it needs, or waits for this.
-    pub fn load_names(&self) -> impl Future<Output = ()> + Send + 'static {
-        searching::load(self.resources.clone())
     }
 
     /// The database, without the password.

@@ -1,46 +1,24 @@
 //! Brings a database to the version that this binary knows.
 //!
-//! `portico_version` counts the migrations that a database has had. A released migration never changes: a
-//! later change is a new one at the end. One host at a time migrates, under an advisory lock; others that
-//! start meanwhile wait for it and find nothing to do. `versions.rs` says which hosts may work on what comes
-//! of it.
+//! `portico_version` has the version of a database. A released migration never changes: a later change is a new
+//! one at the end. One host at a time migrates, under an advisory lock; others that start meanwhile wait for it
+//! and find nothing to do. `versions.rs` says which hosts may work on what comes of it.
 
 use anyhow::{Context, bail, ensure};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
 use super::locks::LOCK;
-use super::ranges;
-use super::versions::{CHECK, NEWEST, Place, Version, end_older};
+use super::versions::{CHECK, FIRST, NEWEST, Place, Version, end_older};
 
-const MIGRATIONS: [Migration; NEWEST] = [
-    Migration {
-        sql: || include_str!("migrations/0001_initial.sql").into(),
-        oldest: 1,
-    },
-    Migration {
-        sql: || include_str!("migrations/0002_several_hosts.sql").into(),
-        // Hosts of version 1 count guesses at passwords each for itself.
-        oldest: 2,
-    },
-    Migration {
-        // Its triggers work for hosts that do not know of it.
-        sql: ranges::migration,
-        oldest: 2,
-    },
-    Migration {
-        // Hosts that do not know of it refuse imported keys until their first use.
-        sql: || include_str!("migrations/0004_imported_keys.sql").into(),
-        oldest: 2,
-    },
-    Migration {
-        sql: || include_str!("migrations/0005_extras.sql").into(),
-        oldest: 2,
-    },
-];
+const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [Migration {
+    sql: include_str!("migrations/0006_schema.sql"),
+    oldest: 6,
+}];
 
+#[derive(Clone, Copy)]
 struct Migration {
-    sql: fn() -> String,
+    sql: &'static str,
     /// The oldest version whose hosts may work on the database after it.
     oldest: usize,
 }
@@ -71,10 +49,15 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
         }
         return Ok(());
     }
+    run_missing(client, &MIGRATIONS).await
+}
+
+/// Runs those of these migrations that a database has not had, in a transaction.
+async fn run_missing(client: &Client, migrations: &[Migration]) -> anyhow::Result<()> {
     client
         .batch_execute(&format!("{BEGIN_MIGRATING}; {PATIENCE}"))
         .await?;
-    let migrated = migrate(client).await;
+    let migrated = migrate_through(client, migrations).await;
     let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = client.batch_execute(end).await;
     migrated.and(ended.context("the migration could not be committed"))
@@ -82,6 +65,10 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
 
 /// Runs the missing migrations in the transaction that is open. The lock is held until its end.
 pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
+    migrate_through(client, &MIGRATIONS).await
+}
+
+async fn migrate_through(client: &Client, migrations: &[Migration]) -> anyhow::Result<()> {
     // The second half of the lock is that of no table.
     client
         .execute("SELECT pg_advisory_xact_lock($1, 0)", &[&LOCK])
@@ -90,7 +77,8 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
         version: done,
         oldest,
     } = version(client).await?;
-    if done >= NEWEST {
+    let newest = FIRST + migrations.len() - 1;
+    if done >= newest {
         return Ok(());
     }
     check_rights(client).await?;
@@ -102,34 +90,36 @@ pub(super) async fn migrate(client: &Client) -> anyhow::Result<()> {
                  that stands first in the search_path of its role"
             );
         }
-        let version =
-            "CREATE TABLE portico_version (version integer NOT NULL); INSERT INTO portico_version VALUES (0)";
+        let version = "
+            CREATE TABLE portico_version (version integer NOT NULL, oldest integer NOT NULL);
+            INSERT INTO portico_version VALUES (0, 0)";
         client.batch_execute(version).await?;
     }
-    let missing = &MIGRATIONS[done..];
+    let missing = &migrations[(done + 1).saturating_sub(FIRST)..];
     let new_oldest = missing.iter().map(|migration| migration.oldest).max();
     let new_oldest = new_oldest.unwrap_or_default().max(oldest);
     if done > 0 {
         tracing::info!(
-            "bringing the tables from version {done} to {NEWEST}: with a million records this may take half a minute"
+            "bringing the tables from version {done} to {newest}: with a million records this may take half a minute"
         );
         if new_oldest > oldest {
             end_older(client, new_oldest).await?;
         }
     }
     for migration in missing {
-        client.batch_execute(&(migration.sql)()).await?;
+        client.batch_execute(migration.sql).await?;
     }
     client
         .execute(
             "UPDATE portico_version SET version = $1, oldest = $2",
-            &[&i32::try_from(NEWEST)?, &i32::try_from(new_oldest)?],
+            &[&i32::try_from(newest)?, &i32::try_from(new_oldest)?],
         )
         .await?;
     Ok(())
 }
 
-/// The version of a database. Refuses one of a newer binary with which this one cannot work.
+/// The version of a database. Refuses one of an earlier build, and one of a newer binary with which this one cannot
+/// work.
 pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
     if !exists(client, "portico_version").await? {
         return Ok(Version {
@@ -141,7 +131,7 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
     let messages = messages.map_err(|error| explain(&error))?;
     let version = Version::of(&messages).context("its version cannot be read")?;
     match version.refusal() {
-        Some(refusal) if version.version > NEWEST => bail!(refusal),
+        Some(refusal) if !(FIRST..NEWEST).contains(&version.version) => bail!(refusal),
         _ => Ok(version),
     }
 }
@@ -210,3 +200,6 @@ fn explain(error: &Error) -> anyhow::Error {
     }
     anyhow::anyhow!(message)
 }
+
+#[cfg(test)]
+mod tests;

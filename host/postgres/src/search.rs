@@ -1,11 +1,11 @@
 //! How names are searched.
 //!
-//! Names are searched in memory (`searching.rs`), or by a statement: in a transaction that writes, for a long list,
-//! and where the names are not in memory. There a text of at least three characters is looked up in an index of
-//! trigrams, where there is one: as a pattern of LIKE in which nothing is a wildcard. Every other statement reads the
-//! names.
+//! A text of at least three characters is looked up in an index of trigrams, where there is one: as a pattern of LIKE
+//! in which nothing is a wildcard. Every other statement reads the names.
 
-use super::query::Value;
+use tokio_postgres::types::Type;
+
+use super::matching::Matching;
 use super::values::is_storable;
 
 /// Which names are looked for.
@@ -43,25 +43,16 @@ impl Search {
         Self::Like(pattern)
     }
 
-    /// The condition; its text is the parameter of this number.
-    pub fn condition(&self, number: usize) -> String {
+    /// Requires that a name has what is looked for.
+    pub fn require(&self, matching: &mut Matching) {
         match self {
-            Self::Nothing => format!("strpos(name_key, ${number}) < 0"),
-            Self::Everything | Self::Contains(_) => format!("strpos(name_key, ${number}) > 0"),
-            Self::Like(_) => format!("name_key LIKE ${number}"),
-        }
-    }
-
-    /// Whether there is an index for it.
-    pub fn is_indexed(&self) -> bool {
-        matches!(self, Self::Like(_))
-    }
-
-    pub fn text(&self) -> Value<'_> {
-        match self {
-            // Every name contains it.
-            Self::Everything | Self::Nothing => &"",
-            Self::Contains(text) | Self::Like(text) => text,
+            Self::Everything => {}
+            Self::Nothing => matching.require("FALSE"),
+            Self::Contains(text) => {
+                let text = matching.parameter(text.clone(), Type::TEXT);
+                matching.require(format!("strpos(name_key, {text}) > 0"));
+            }
+            Self::Like(pattern) => matching.compare("name_key LIKE", pattern.clone(), Type::TEXT),
         }
     }
 }

@@ -12,10 +12,8 @@ use super::ahead::Ahead;
 use super::connection::{Connection, NO_ANSWER};
 use super::health::is_lost;
 use super::locks::{Lock, WriteLock};
-use super::names::{Directory, Names};
 use super::pool::{For, Pool};
 use super::query::{self, Failure};
-use super::ranges::Table;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
@@ -39,8 +37,6 @@ pub(super) struct PostgresTransaction {
     lock: Option<Lock>,
     pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
-    /// The ranges of the table that it searched last, in the state that it reads.
-    pub(super) directory: Option<(Table, Arc<Directory>)>,
     failed: bool,
 }
 
@@ -54,8 +50,6 @@ pub(super) struct Resources {
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.
     pub views_differ: bool,
-    pub app_names: Arc<Names>,
-    pub user_names: Arc<Names>,
 }
 
 /// A write that depends on nothing that is stored and answers nothing.
@@ -116,7 +110,6 @@ impl PostgresTransaction {
             lock: None,
             setter: PasswordSetter::default(),
             trail: Trail::default(),
-            directory: None,
             failed: false,
         }
     }
@@ -137,23 +130,9 @@ impl PostgresTransaction {
         &self.resources
     }
 
-    /// The names of a table in memory; none if the transaction writes: they are good for what is committed.
-    pub(super) fn names(&self, table: Table) -> Option<Arc<Names>> {
-        let names = match table {
-            Table::Apps => &self.resources.app_names,
-            Table::Users => &self.resources.user_names,
-        };
-        (self.access != Access::Write).then(|| names.clone())
-    }
-
     /// Whether the state that it reads is fixed.
     pub(super) fn is_begun(&self) -> bool {
         self.session.as_ref().is_some_and(Session::is_open)
-    }
-
-    /// Gives its connection back. It only reads, and what it has read fixes nothing: it begins anew.
-    pub(super) fn begin_anew(&mut self) {
-        (self.session, self.directory) = (None, None);
     }
 
     /// The view that a statement takes; none if it shows all apps.

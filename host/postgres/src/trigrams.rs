@@ -19,9 +19,8 @@ pub(super) async fn ensure(client: &Client, shown: &str) -> bool {
     // The transaction that failed.
     let _ = client.batch_execute("ROLLBACK").await;
     tracing::warn!(
-        "there is no index of trigrams in {shown}, so searches that come before the names are in memory, or of names \
-         that take more than there is room for, read all of them: {missing}. As \
-         an administrator of the database, run: CREATE EXTENSION pg_trgm; and start again"
+        "there is no index of trigrams in {shown}, so each search reads all names: {missing}. As an administrator of \
+         the database, run: CREATE EXTENSION pg_trgm; and start again"
     );
     false
 }

@@ -4,16 +4,15 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::connection::Connection;
+use super::matching::Matching;
 use super::query::{Result, Value, all_planned, exists, first, run, sized};
-use super::ranges::{self, Places, Table};
 use super::search::Search;
 use super::values::{
-    check_new_id, color_scheme_text, count as count_of, is_storable, limit, optional_millis,
-    optional_timestamp, provider, provider_text, unexpected,
+    check_new_id, color_scheme_text, count as count_of, is_storable, optional_millis, optional_timestamp,
+    provider, provider_text, unexpected,
 };
 use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
-use portico_storage::names::Place;
 use portico_storage::{
     Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter, hash_secret,
 };
@@ -42,7 +41,7 @@ pub(super) async fn get(db: &Connection, id: &str, locked: bool) -> Result<Optio
             provider: provider(row, 5)?,
             home_board_id: row.try_get(6)?,
             mobile_home_board_id: row.try_get(7)?,
-            first_day_of_week: u8::try_from(row.try_get::<_, i16>(8)?)
+            first_day_of_week: u8::try_from(row.try_get::<_, i64>(8)?)
                 .map_err(|_| unexpected("a day of the week"))?,
             ping_icons_enabled: row.try_get(9)?,
             default_search_engine_id: row.try_get(10)?,
@@ -53,47 +52,23 @@ pub(super) async fn get(db: &Connection, id: &str, locked: bool) -> Result<Optio
 }
 
 /// The users that a filter matches, whose names a search finds.
-fn matching(search: &Search) -> String {
-    format!(
-        " FROM user_account WHERE ($1 IS NULL OR provider = $1) AND {}
-            AND ($3 IS NULL OR email = $3) AND ($4 IS NULL OR disabled = $4)",
-        search.condition(2)
-    )
-}
-
-/// The parameters of [`matching`].
-struct Matching<'a> {
-    provider: Option<&'static str>,
-    search: &'a Search,
-    filter: &'a UserFilter,
-}
-
-impl<'a> Matching<'a> {
-    fn new(filter: &'a UserFilter, search: &'a Search) -> Self {
-        Self {
-            provider: filter.provider.map(provider_text),
-            search,
-            filter,
-        }
+fn matching(filter: &UserFilter, search: &Search) -> Matching {
+    let mut matching = Matching::default();
+    if let Some(provider) = filter.provider {
+        matching.compare("provider =", provider_text(provider), Type::TEXT);
     }
-
-    fn values(&self) -> Vec<(Value<'_>, Type)> {
-        vec![
-            (&self.provider, Type::TEXT),
-            (self.search.text(), Type::TEXT),
-            (&self.filter.email, Type::TEXT),
-            (&self.filter.disabled, Type::BOOL),
-        ]
+    search.require(&mut matching);
+    match &filter.email {
+        Some(email) if is_storable(email) => matching.compare("email =", email.clone(), Type::TEXT),
+        // No user has an email that cannot be stored.
+        Some(_) => matching.require("FALSE"),
+        None => {}
     }
+    if let Some(disabled) = filter.disabled {
+        matching.compare("disabled =", disabled, Type::BOOL);
+    }
+    matching
 }
-
-/// Whether a user can match: none has an email that cannot be stored.
-fn is_possible(filter: &UserFilter) -> bool {
-    filter.email.as_deref().is_none_or(is_storable)
-}
-
-/// The columns of a user in a list, but the image.
-const LISTED: &str = "id, name, email, email_verified, provider, disabled";
 
 pub(super) async fn list(
     db: &Connection,
@@ -102,52 +77,19 @@ pub(super) async fn list(
     slice: Slice,
     with_images: bool,
 ) -> Result<Vec<ListedUser>> {
-    if !is_possible(filter) {
-        return Ok(Vec::new());
-    }
-    let (limit, offset) = (limit(slice), i64::from(slice.offset));
-    let mut size = AnswerSize::default();
-    let read = move |row: &Row| sized(&mut size, listed(row)?);
-    if offset > 0 && filter.is_everyone() {
-        let columns = format!("{LISTED}, CASE WHEN $1 THEN image END");
-        let sql = ranges::page(Table::Users, &columns, "$2", "$3");
-        let values: [(Value<'_>, Type); 3] = [
-            (&with_images, Type::BOOL),
-            (&limit, Type::INT8),
-            (&offset, Type::INT8),
-        ];
-        return all_planned(db, &sql, &values, read).await;
-    }
-    let sql = format!(
-        "SELECT {LISTED}, CASE WHEN $5 THEN image END {} ORDER BY name_key, id LIMIT $6 OFFSET $7",
-        matching(search)
-    );
-    let matching = Matching::new(filter, search);
-    let mut values = matching.values();
-    values.extend([
-        (&with_images as Value<'_>, Type::BOOL),
-        (&limit, Type::INT8),
-        (&offset, Type::INT8),
-    ]);
-    all_planned(db, &sql, &values, read).await
-}
-
-/// The users at these places, of which there is at least one. `is_run`: they follow each other.
-pub(super) async fn list_at(
-    db: &Connection,
-    places: &[Place],
-    is_run: bool,
-    with_images: bool,
-) -> Result<Vec<ListedUser>> {
-    let columns = format!("{LISTED}, CASE WHEN $5 THEN image END");
-    let places = Places::new(places);
-    let (sql, mut values) = match is_run {
-        true => (ranges::from_place(Table::Users, &columns), places.run()),
-        false => (ranges::at_places(Table::Users, &columns), places.values()),
+    let image = if with_images {
+        "image"
+    } else {
+        "CAST(NULL AS text)"
     };
-    values.push((&with_images, Type::BOOL));
+    let columns = format!("id, name, email, email_verified, provider, disabled, {image}");
+    let mut matching = matching(filter, search);
+    let sql = matching.select(&columns, "user_account", slice);
     let mut size = AnswerSize::default();
-    all_planned(db, &sql, &values, move |row| sized(&mut size, listed(row)?)).await
+    all_planned(db, &sql, &matching.values(), move |row| {
+        sized(&mut size, listed(row)?)
+    })
+    .await
 }
 
 fn listed(row: &Row) -> Result<ListedUser> {
@@ -163,14 +105,8 @@ fn listed(row: &Row) -> Result<ListedUser> {
 }
 
 pub(super) async fn count(db: &Connection, filter: &UserFilter, search: &Search) -> Result<u32> {
-    if !is_possible(filter) {
-        return Ok(0);
-    }
-    if filter.is_everyone() {
-        return ranges::total(db, Table::Users).await;
-    }
-    let sql = format!("SELECT count(*) {}", matching(search));
-    let matching = Matching::new(filter, search);
+    let matching = matching(filter, search);
+    let sql = format!("SELECT count(*) FROM user_account {}", matching.condition());
     let counts = all_planned(db, &sql, &matching.values(), |row| count_of(row, 0)).await?;
     Ok(counts.into_iter().sum::<u64>().try_into().unwrap_or(u32::MAX))
 }
@@ -236,7 +172,7 @@ pub(super) async fn insert(db: &Connection, new: &NewUser) -> Result<()> {
         &color_scheme_text(new.color_scheme),
         &user.home_board_id,
         &user.mobile_home_board_id,
-        &i16::from(user.first_day_of_week),
+        &i64::from(user.first_day_of_week),
         &user.ping_icons_enabled,
         &user.default_search_engine_id,
         &user.open_search_in_new_tab,
@@ -313,7 +249,7 @@ pub(super) async fn set_ping_icons_enabled(db: &Connection, id: &str, enabled: b
 
 pub(super) async fn set_first_day_of_week(db: &Connection, id: &str, day: u8) -> Result<bool> {
     let sql = "UPDATE user_account SET first_day_of_week = $2 WHERE id = $1";
-    Ok(run(db, sql, &[&id, &i16::from(day)]).await? > 0)
+    Ok(run(db, sql, &[&id, &i64::from(day)]).await? > 0)
 }
 
 pub(super) async fn set_disabled(db: &Connection, id: &str, disabled: bool) -> Result<bool> {

@@ -1,7 +1,7 @@
 //! How the contract's values are stored in columns.
 
 use portico_model::{ColorScheme, Provider, Timestamp};
-use portico_storage::{Constraint, Error, SecretHash, Slice};
+use portico_storage::{Constraint, Error, SecretHash};
 use tokio_postgres::Row;
 
 use super::query::{Failure, Result};
@@ -92,11 +92,6 @@ pub(super) fn check_new_id(id: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Storage(Error::Constraint(Constraint::Id)))
-}
-
-/// The limit of a slice, as LIMIT takes it.
-pub(super) fn limit(slice: Slice) -> Option<i64> {
-    slice.limit.map(i64::from)
 }
 
 /// The number, or PostgreSQL's largest integer if it is larger.

@@ -1,12 +1,10 @@
 //! Which hosts may work on a database: those of its own version, and older ones down to `oldest`.
 //!
-//! A version is the number of migrations. Each migration says which is the oldest version that can still
-//! work on the database afterwards, so that hosts of both versions run beside each other while people
-//! upgrade, or the older ones refuse in words.
+//! Each migration says which is the oldest version that can still work on the database afterwards, so that hosts of
+//! both versions run beside each other while people upgrade, or the older ones refuse in words.
 //!
 //! Invariants:
-//! - A connection is used only after its version was read ([`CHECK`]). (Binaries of version 1 read it when
-//!   they start, and not again.)
+//! - A connection is used only after its version was read ([`CHECK`]).
 //! - A host works on the installation on which it started, and on no other that takes its name: its locks have the number
 //!   of that one.
 //! - A migration after which older hosts cannot work begins when their connections have ended, and they get
@@ -17,13 +15,17 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::bail;
+use portico_storage::driver::made_earlier;
 use tokio::time::sleep;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-/// The version that this binary knows.
-pub(super) const NEWEST: usize = 5;
+/// The version that the first migration makes of an empty database. There are none to upgrade from earlier ones.
+pub(super) const FIRST: usize = 6;
 
-/// The statement that reads the version; in version 1 there is no column `oldest`. Also where the connection has got to:
+/// The version that this binary knows.
+pub(super) const NEWEST: usize = 6;
+
+/// The statement that reads the version; in the earliest there was no column `oldest`. Also where the connection has got to:
 /// [`Place`].
 pub(super) const CHECK: &str = "
     SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid, pg_backend_pid()
@@ -36,7 +38,7 @@ const MOST_LOOKS: usize = 200;
 /// The version of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
-    /// How many migrations it has had.
+    /// The version of its tables; 0 if it has none.
     pub version: usize,
     /// The oldest version whose hosts may work on it.
     pub oldest: usize,
@@ -54,6 +56,9 @@ impl Version {
     /// Why a host of this binary's version may not work on the database.
     pub fn refusal(self) -> Option<String> {
         let Self { version, oldest } = self;
+        if (1..FIRST).contains(&version) {
+            return Some(made_earlier(version));
+        }
         if version < NEWEST {
             return Some(format!(
                 "it is of version {version}, and this portico needs version {NEWEST}: start it again to migrate \
@@ -159,8 +164,7 @@ mod tests {
         let newer = refusal(NEWEST + 3, NEWEST + 1).unwrap();
         assert!(newer.contains(&format!("version {}", NEWEST + 3)), "{newer}");
         assert!(newer.contains(&format!("versions up to {NEWEST}")), "{newer}");
-        let older = refusal(NEWEST - 1, 1).unwrap();
-        assert!(older.contains(&format!("needs version {NEWEST}")), "{older}");
+        assert_eq!(refusal(FIRST - 1, 1), Some(made_earlier(FIRST - 1)));
     }
 
     #[test]

@@ -7,35 +7,40 @@ use std::sync::LazyLock;
 use portico_storage::ADMIN;
 use portico_storage::driver::BOARD_PERMISSIONS;
 
-/// Whether the user may view a row of `board`. PostgreSQL evaluates the last part once for a statement,
-/// because it depends on the user alone.
-pub(super) static MAY_VIEW: LazyLock<String> = LazyLock::new(|| {
+/// Whether the user may view the board with this id, which is an expression. Shares with groups come first: most boards
+/// are shared so. PostgreSQL evaluates the last part once for a statement, because it depends on the user alone.
+fn may_view(board_id: &str) -> String {
+    let length = BOARD_PERMISSIONS.len();
     format!(
         "(
-            board.is_public
-            OR board.creator_id = $1
-            OR EXISTS (SELECT 1 FROM board_user WHERE board_id = board.id AND user_id = $1)
-            OR EXISTS (
+            EXISTS (
                 SELECT 1 FROM board_group JOIN group_member USING (group_id)
-                WHERE board_id = board.id AND user_id = $1
+                WHERE board_id = {board_id} AND user_id = $1
             )
+            OR EXISTS (
+                SELECT 1 FROM board AS viewed
+                WHERE viewed.id = {board_id} AND (viewed.is_public OR viewed.creator_id = $1)
+            )
+            OR EXISTS (SELECT 1 FROM board_user WHERE board_id = {board_id} AND user_id = $1)
             OR EXISTS (
                 SELECT 1 FROM group_member JOIN group_permission USING (group_id)
                 WHERE user_id = $1
-                    AND (permission = '{ADMIN}' OR starts_with(permission, '{BOARD_PERMISSIONS}'))
+                    AND (permission = '{ADMIN}' OR substr(permission, 1, {length}) = '{BOARD_PERMISSIONS}')
             )
         )"
     )
-});
+}
 
-/// Whether a row of `app` stands on a board that the user may view. Each board is looked at once.
+/// Whether the user may view a row of `board`.
+pub(super) static MAY_VIEW: LazyLock<String> = LazyLock::new(|| may_view("board.id"));
+
+/// Whether a row of `app` stands on a board that the user may view.
 pub(super) static SEEN: LazyLock<String> = LazyLock::new(|| {
-    let may_view = &*MAY_VIEW;
+    let may_view = may_view("item.board_id");
     format!(
-        "app.id IN (
-            SELECT app_id FROM board_item JOIN board ON board.id = board_id WHERE app_id IS NOT NULL AND {may_view}
-            UNION ALL
-            SELECT app_id FROM board_item_app JOIN board ON board.id = board_id WHERE {may_view}
+        "(
+            EXISTS (SELECT 1 FROM board_item AS item WHERE item.app_id = app.id AND {may_view})
+            OR EXISTS (SELECT 1 FROM board_item_app AS item WHERE item.app_id = app.id AND {may_view})
         )"
     )
 });

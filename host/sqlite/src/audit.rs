@@ -1,8 +1,9 @@
 //! Statements on the audit log.
 
-use rusqlite::types::{FromSqlError, Value};
-use rusqlite::{Connection, Result, Row, params, params_from_iter};
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, Result, Row, params};
 
+use super::matching::Matching;
 use super::query::{all, first, run};
 use super::values::{EnumText, TimestampMillis};
 use portico_storage::{AuditEntry, AuditFilter, AuditPrune, AuditRow, Authentication, DONE};
@@ -30,26 +31,25 @@ pub(super) fn insert(db: &Connection, entry: &AuditEntry) -> Result<()> {
 }
 
 pub(super) fn list(db: &Connection, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-    let (from, mut values) = from(filter);
+    let (index, mut matching) = matching(filter);
+    let (condition, limit) = (matching.condition(), matching.parameter(limit));
+    let offset = matching.parameter(integer(offset));
     let sql = format!(
         "SELECT number, time, actor_id, authentication, credential_id, address, request_id, procedure,
             provider, target, created, outcome, times
-        FROM {from} ORDER BY time DESC, number DESC LIMIT ? OFFSET ?"
+        FROM audit INDEXED BY {index} {condition} ORDER BY time DESC, number DESC LIMIT {limit} OFFSET {offset}"
     );
-    values.push(i64::from(limit).into());
-    values.push(integer(offset).into());
-    all(db, &sql, params_from_iter(values), row)
+    all(db, &sql, matching.values(), row)
 }
 
 pub(super) fn count(db: &Connection, filter: &AuditFilter) -> Result<u64> {
-    let (from, values) = from(filter);
-    let sql = if values.is_empty() {
+    let (index, matching) = matching(filter);
+    let sql = match &*matching.condition() {
         // Counts by pages, which is quicker than by rows.
-        "SELECT count(*) FROM audit".into()
-    } else {
-        format!("SELECT count(*) FROM {from}")
+        "" => "SELECT count(*) FROM audit".into(),
+        condition => format!("SELECT count(*) FROM audit INDEXED BY {index} {condition}"),
     };
-    let count: Option<i64> = first(db, &sql, params_from_iter(values), |row| row.get(0))?;
+    let count: Option<i64> = first(db, &sql, matching.values(), |row| row.get(0))?;
     Ok(count.map_or(0, i64::unsigned_abs))
 }
 
@@ -71,46 +71,32 @@ pub(super) fn prune(db: &Connection, which: AuditPrune, most: u32) -> Result<u64
 /// Later than every moment.
 const FOREVER: u64 = i64::MAX as u64;
 
-/// The table with an index that orders by time, and the conditions; and the values of the parameters.
-fn from(filter: &AuditFilter) -> (String, Vec<Value>) {
-    let (mut conditions, mut values) = (Vec::new(), Vec::new());
-    let mut require = |condition: &'static str, value: Value| {
-        conditions.push(condition);
-        values.push(value);
-    };
-    let text = |text: &String| Value::from(text.clone());
-    let moment = |moment: u64| Value::from(integer(moment));
-    let mut index = "audit_by_time";
+/// An index that orders by time, and the conditions.
+fn matching(filter: &AuditFilter) -> (&'static str, Matching) {
+    let (mut index, mut matching) = ("audit_by_time", Matching::default());
     if let Some(outcome) = &filter.outcome {
-        let is_refusal = outcome != DONE;
-        if is_refusal {
+        matching.compare("outcome =", outcome.clone());
+        if outcome != DONE {
             index = "audit_refusals";
-            // The second condition is that of the partial index, without which SQLite does not use it.
-            require("outcome = ? AND outcome <> 'OK'", text(outcome));
-        } else {
-            require("outcome = ?", text(outcome));
+            // The condition of the partial index, without which SQLite does not use it.
+            matching.require("outcome <> 'OK'");
         }
     }
     if let Some(procedure) = &filter.procedure {
         index = "audit_by_procedure";
-        require("procedure = ?", text(procedure));
+        matching.compare("procedure =", procedure.clone());
     }
     if let Some(actor_id) = &filter.actor_id {
         index = "audit_by_actor";
-        require("actor_id = ?", text(actor_id));
+        matching.compare("actor_id =", actor_id.clone());
     }
     if let Some(from) = filter.from {
-        require("time >= ?", moment(from));
+        matching.compare("time >=", integer(from));
     }
     if let Some(until) = filter.until {
-        require("time < ?", moment(until));
+        matching.compare("time <", integer(until));
     }
-    let conditions = if conditions.is_empty() {
-        String::new()
-    } else {
-        format!("WHERE {}", conditions.join(" AND "))
-    };
-    (format!("audit INDEXED BY {index} {conditions}"), values)
+    (index, matching)
 }
 
 fn row(row: &Row<'_>) -> Result<AuditRow> {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{become_one_file, connect, connect_alone};
 use super::health::{explain, explain_any, first_few};
-use super::migrations::{APPLICATION_ID, number};
+use super::migrations::{APPLICATION_ID, number, refuse_earlier};
 use super::schema;
 use super::temporary::Temporary;
 
@@ -108,14 +108,14 @@ pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
     Ok(std::fs::canonicalize(folder)? == home && is_named_like_it)
 }
 
-/// Refuses a database of another program.
+/// Refuses a database of another program, or of an earlier build.
 pub(super) fn is_ours(connection: &Connection) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id").map_err(explain)?;
     ensure!(
         application_id == APPLICATION_ID,
         "it is not a Portico database, or it is empty"
     );
-    Ok(())
+    refuse_earlier(connection).map_err(explain_any)
 }
 
 /// Who wrote the database that is copied.
@@ -203,7 +203,7 @@ fn contents(connection: &Connection, file: &Path) -> anyhow::Result<Contents> {
     Ok(Contents {
         bytes: std::fs::metadata(file)?.len(),
         version: number(connection, "PRAGMA user_version")?,
-        users: number(connection, "SELECT count(*) FROM user")? as u64,
+        users: number(connection, "SELECT count(*) FROM user_account")? as u64,
         apps: number(connection, "SELECT count(*) FROM app")? as u64,
         refused: None,
     })

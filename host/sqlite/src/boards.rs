@@ -129,8 +129,8 @@ pub(super) fn named_shares(db: &Connection, id: &str) -> Result<Option<NamedShar
         return Ok(None);
     }
     let users = "
-        SELECT user.id, name FROM board_user JOIN user ON user.id = user_id
-        WHERE board_id = ?1 ORDER BY name_key, user.id";
+        SELECT user_account.id, name FROM board_user JOIN user_account ON user_account.id = user_id
+        WHERE board_id = ?1 ORDER BY name_key, user_account.id";
     let groups = "
         SELECT user_group.id, name FROM board_group JOIN user_group ON user_group.id = group_id
         WHERE board_id = ?1 ORDER BY name_key, user_group.id";

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 
 use super::blocking::FEW;
-use super::ranges::Table;
 use super::transaction::{SqliteTransaction, State};
 use super::{apps, audit, boards, credentials, groups, invites, search_engines, users};
 use portico_model::{App, ColorScheme, HomeBoards, SearchPreferences, Timestamp, User};
@@ -60,15 +59,14 @@ impl Transaction for SqliteTransaction {
         slice: Slice,
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
-        let (filter, names) = (filter.clone(), self.names(Table::Users));
-        self.scan(move |db| users::list(db, names.as_deref(), &filter, slice, with_images))
+        let filter = filter.clone();
+        self.scan(move |db| users::list(db, &filter, slice, with_images))
             .await
     }
 
     async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
-        let (filter, names) = (filter.clone(), self.names(Table::Users));
-        self.scan(move |db| users::count(db, names.as_deref(), &filter))
-            .await
+        let filter = filter.clone();
+        self.scan(move |db| users::count(db, &filter)).await
     }
 
     async fn insert_user(&mut self, user: &NewUser) -> Result<()> {
@@ -205,32 +203,15 @@ impl Transaction for SqliteTransaction {
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
-        let contains = filter.name_contains.clone().unwrap_or_default();
-        if let Some(view) = self.view(&filter.viewer) {
-            return self
-                .scan(move |db| apps::list_seen(db, &view, &contains, slice))
-                .await;
-        }
-        let (counted, names) = (self.counted.take(), self.names(Table::Apps));
-        self.scan(move |db| {
-            let names = names.as_deref();
-            let page = counted.and_then(|counted| counted.list(db, names, &contains, slice));
-            page.unwrap_or_else(|| apps::list(db, names, &contains, slice))
-        })
-        .await
+        let (view, contains) = (self.view(&filter.viewer), filter.name_contains.clone());
+        self.scan(move |db| apps::list(db, view.as_ref(), &contains.unwrap_or_default(), slice))
+            .await
     }
 
     async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
-        let contains = filter.name_contains.clone().unwrap_or_default();
-        if let Some(view) = self.view(&filter.viewer) {
-            return self.scan(move |db| apps::count_seen(db, &view, &contains)).await;
-        }
-        let names = self.names(Table::Apps);
-        let count = self.scan(move |db| apps::count(db, names.as_deref(), &contains));
-        let (count, counted) = count.await?;
-        // A write in between would make it wrong.
-        self.counted = counted.filter(|_| matches!(self.state, State::Reading(_)));
-        Ok(count)
+        let (view, contains) = (self.view(&filter.viewer), filter.name_contains.clone());
+        self.scan(move |db| apps::count(db, view.as_ref(), &contains.unwrap_or_default()))
+            .await
     }
 
     async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {

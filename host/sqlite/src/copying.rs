@@ -19,25 +19,10 @@ use super::health::{self, explain, explain_any};
 use super::migrations;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
-/// What comes about by itself: a table, or a column of one that is copied.
-const DERIVED: [(&str, &str); 9] = [
-    // Where an app stands in the index for searches.
-    ("app", "number"),
-    ("app_search", "*"),
-    ("app_search_config", "*"),
-    ("app_search_data", "*"),
-    ("app_search_idx", "*"),
-    ("app_search_state", "*"),
-    // Kept by triggers.
-    ("range_state", "*"),
-    ("app_range", "*"),
-    ("user_range", "*"),
-];
-
-/// Whether a column of the schema is copied, or comes about by itself.
+/// Whether a column of the schema is copied.
 pub fn covers(table: &str, column: &str) -> bool {
     let is_copied = |copied: &Table| copied.name == table && copied.columns.contains(&column);
-    TABLES.iter().any(is_copied) || DERIVED.contains(&(table, column)) || DERIVED.contains(&(table, "*"))
+    TABLES.iter().any(is_copied)
 }
 
 /// Reads a database that no host uses.
@@ -309,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_is_copied_or_comes_about_by_itself() {
+    fn every_column_is_copied() {
         let schema = migrations::build(migrations::NEWEST).unwrap();
         let sql = "
             SELECT t.name, c.name FROM sqlite_schema AS t JOIN pragma_table_xinfo(t.name) AS c
@@ -324,7 +309,7 @@ mod tests {
             .collect();
         assert!(
             forgotten.is_empty(),
-            "neither copied (host/storage/src/copying/tables.rs) nor derived (DERIVED): {forgotten:?}"
+            "not copied (host/storage/src/copying/tables.rs): {forgotten:?}"
         );
     }
 }

@@ -57,7 +57,7 @@ fn credential(row: &rusqlite::Row<'_>) -> Result<Credential> {
 }
 
 pub(super) fn session_user(db: &Connection, user_id: &str) -> Result<Option<SessionUser>> {
-    let sql = "SELECT id, name, email, image, provider, color_scheme FROM user WHERE id = ?1";
+    let sql = "SELECT id, name, email, image, provider, color_scheme FROM user_account WHERE id = ?1";
     let found = first(db, sql, [user_id], |row| {
         Ok(SessionUser {
             id: row.get(0)?,
@@ -93,7 +93,7 @@ pub(super) fn insert_key(
 ) -> Result<()> {
     let sql = "
         INSERT INTO api_key (id, secret_hash, user_id, name, created_at, expires_at, last_used_at, imported_hash)
-        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7, ?8 FROM user WHERE id = ?3 AND NOT disabled";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7, ?8 FROM user_account WHERE id = ?3 AND NOT disabled";
     let values = params![
         key.id,
         secret,
@@ -148,7 +148,7 @@ pub(super) fn touch_key(db: &Connection, id: &str, now: Timestamp) -> Result<()>
 pub(super) fn insert_session(db: &Connection, session: &Session, token: &SecretHash) -> Result<()> {
     let sql = "
         INSERT INTO session (id, token_hash, user_id, created_at, last_used_at, expires_at, ends_at)
-        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user WHERE id = ?3 AND NOT disabled";
+        SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM user_account WHERE id = ?3 AND NOT disabled";
     let values = params![
         session.id,
         token,

@@ -11,7 +11,7 @@ fn statements(of: &ExtrasOf) -> (&str, [&'static str; 4]) {
         ExtrasOf::User(id) => (
             id,
             [
-                "SELECT 1 FROM user WHERE id = ?1",
+                "SELECT 1 FROM user_account WHERE id = ?1",
                 "SELECT extras FROM user_extras WHERE user_id = ?1",
                 "INSERT INTO user_extras (user_id, extras) VALUES (?1, ?2)
                  ON CONFLICT (user_id) DO UPDATE SET extras = ?2",

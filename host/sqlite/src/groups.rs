@@ -16,7 +16,8 @@ pub(super) fn permissions(db: &Connection, user_id: &str) -> Result<Vec<String>>
 
 pub(super) fn has_another_admin(db: &Connection, except: &str) -> Result<bool> {
     let sql = "
-        SELECT 1 FROM group_permission JOIN group_member USING (group_id) JOIN user ON user.id = user_id
+        SELECT 1 FROM group_permission JOIN group_member USING (group_id)
+            JOIN user_account ON user_account.id = user_id
         WHERE permission = ?1 AND user_id <> ?2 AND NOT disabled";
     query::exists(db, sql, [ADMIN, except])
 }
@@ -65,8 +66,8 @@ pub(super) fn list(db: &Connection) -> Result<Vec<Group>> {
         let sql = "SELECT permission FROM group_permission WHERE group_id = ?1 ORDER BY permission";
         let permissions = all(db, sql, [&id], |row| row.get(0))?;
         let sql = "
-            SELECT user.id, name FROM group_member JOIN user ON user.id = user_id
-            WHERE group_id = ?1 ORDER BY name_key, user.id";
+            SELECT user_account.id, name FROM group_member JOIN user_account ON user_account.id = user_id
+            WHERE group_id = ?1 ORDER BY name_key, user_account.id";
         let members = all(db, sql, [&id], named)?;
         Ok(Group {
             id,

@@ -225,14 +225,18 @@ fn write_beside(path: &Path) -> std::io::Result<()> {
 fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
     match extended_code {
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Some(Constraint::Reference),
-        ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("user.provider, user.name_key") => {
+        ffi::SQLITE_CONSTRAINT_UNIQUE
+            if message.ends_with("user_account.name_key, user_account.provider") =>
+        {
             Some(Constraint::UserName)
         }
-        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" user.id") => Some(Constraint::Id),
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" user_account.id") => Some(Constraint::Id),
         ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" app.id") => {
             Some(Constraint::Id)
         }
-        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with("identity.provider, identity.subject") => {
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+            if message.ends_with("identity.provider, identity.subject_hash") =>
+        {
             Some(Constraint::Identity)
         }
         ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("identity.user_id, identity.provider") => {

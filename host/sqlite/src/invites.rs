@@ -34,8 +34,8 @@ pub(super) fn insert(db: &Connection, invite: &NewInvite, token: &SecretHash) ->
 
 pub(super) fn list(db: &Connection) -> Result<Vec<Invite>> {
     let sql = "
-        SELECT invite.id, expires_at, user.id, user.name
-        FROM invite LEFT JOIN user ON user.id = invite.creator_id
+        SELECT invite.id, expires_at, user_account.id, user_account.name
+        FROM invite LEFT JOIN user_account ON user_account.id = invite.creator_id
         ORDER BY expires_at, invite.id";
     all(db, sql, [], |row| {
         let creator = match row.get(2)? {

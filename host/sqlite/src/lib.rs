@@ -31,11 +31,10 @@ mod groups;
 mod health;
 mod interrupts;
 mod invites;
+mod matching;
 mod migrations;
-mod names;
 mod pool;
 mod query;
-mod ranges;
 mod readers;
 mod restore;
 mod schema;
@@ -61,7 +60,6 @@ use async_trait::async_trait;
 use tokio::sync::oneshot;
 
 use portico_storage::driver::WAIT_TIMEOUT;
-use portico_storage::names::MOST_BYTES;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
     priority,
@@ -73,9 +71,7 @@ pub use restore::{Restored, restore};
 use database::{create, open_file, verify};
 use health::Health;
 use interrupts::StatementLimits;
-use names::Names;
 use pool::Pool;
-use ranges::Table;
 use readers::{MAX_SCANS, Readers};
 use transaction::{Resources, SqliteTransaction};
 use writer::Writer;
@@ -126,8 +122,6 @@ impl SqliteStorage {
                 limits,
                 ids: Ids::default(),
                 views_differ: false,
-                app_names: Arc::new(Names::new(Table::Apps, MOST_BYTES)),
-                user_names: Arc::new(Names::new(Table::Users, MOST_BYTES)),
             },
         })
     }

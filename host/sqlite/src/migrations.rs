@@ -1,88 +1,92 @@
 //! Brings a database to the version that this binary knows.
 //!
-//! `PRAGMA user_version` counts the migrations that a database has had. A released migration never
-//! changes: a later change is a new one at the end.
+//! `PRAGMA user_version` is the version of a database. A released migration never changes: a later change is a new one
+//! at the end.
 
-use std::borrow::Cow;
-
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
+use portico_storage::driver::made_earlier;
 use rusqlite::{Connection, TransactionBehavior};
 use tracing::info;
 
-use super::ranges;
+/// The version that the first migration makes of an empty database. There are none to upgrade from earlier ones.
+pub(super) const FIRST: usize = 12;
+
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0012_schema.sql")];
 
 /// The version that this binary knows.
-pub(super) const NEWEST: usize = 11;
-
-fn migrations() -> [Cow<'static, str>; NEWEST] {
-    [
-        include_str!("migrations/0001_initial.sql").into(),
-        include_str!("migrations/0002_app_search.sql").into(),
-        include_str!("migrations/0003_sessions.sql").into(),
-        include_str!("migrations/0004_identities.sql").into(),
-        include_str!("migrations/0005_audit.sql").into(),
-        include_str!("migrations/0006_app_search_tail.sql").into(),
-        include_str!("migrations/0007_user_by_email.sql").into(),
-        include_str!("migrations/0008_disabled_users.sql").into(),
-        ranges::migration().into(),
-        include_str!("migrations/0010_imported_keys.sql").into(),
-        include_str!("migrations/0011_extras.sql").into(),
-    ]
-}
+pub(super) const NEWEST: usize = newest(&MIGRATIONS);
 
 /// Marks a database as Portico's ("Prtc"); the first migration sets it.
 pub(super) const APPLICATION_ID: i64 = 0x5072_7463;
 
-/// Runs the missing migrations. Refuses the database of another program, or of a newer binary.
+const fn newest(migrations: &[&str]) -> usize {
+    FIRST + migrations.len() - 1
+}
+
+/// Runs the missing migrations. Refuses the database of another program, or of another version that this binary cannot
+/// use.
 pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
+    run_missing(connection, &MIGRATIONS)
+}
+
+/// Runs those of these migrations that a database has not had.
+fn run_missing(connection: &mut Connection, migrations: &[&str]) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id")?;
     let is_empty = number(connection, "SELECT count(*) FROM sqlite_schema")? == 0;
     ensure!(
         application_id == APPLICATION_ID || is_empty,
         "it is the database of another program: choose another data directory"
     );
-    let done = version(connection)?;
-    if done == NEWEST {
+    let (done, newest) = (version(connection)?, newest(migrations));
+    if done == newest {
         return Ok(());
     }
     if done > 0 {
         info!(
-            "bringing the tables from version {done} to {NEWEST}: with a million records this may take half a minute"
+            "bringing the tables from version {done} to {newest}: with a million records this may take half a minute"
         );
     }
-    migrate(connection, done, NEWEST)
+    migrate(connection, migrations, done)
 }
 
-/// How many migrations a database has had. Refuses the database of a newer binary.
+/// The version of a database; 0 if it is empty. Refuses one that this binary cannot use.
 pub(super) fn version(connection: &Connection) -> anyhow::Result<usize> {
     let version = number(connection, "PRAGMA user_version")?;
-    let known = NEWEST as i64;
-    if version > known {
-        bail!(
-            "it is of version {version}, and this portico knows versions up to {known}: run the newer portico \
-             that wrote it, or restore a backup from before the upgrade"
-        );
-    }
-    usize::try_from(version).context("its version is negative")
+    let version = usize::try_from(version).context("its version is negative")?;
+    ensure!(
+        version <= NEWEST,
+        "it is of version {version}, and this portico knows versions up to {NEWEST}: run the newer portico \
+         that wrote it, or restore a backup from before the upgrade"
+    );
+    refuse_earlier(connection)?;
+    Ok(version)
+}
+
+/// Refuses the database of an earlier build.
+pub(super) fn refuse_earlier(connection: &Connection) -> anyhow::Result<()> {
+    let version = number(connection, "PRAGMA user_version")?;
+    ensure!(!(1..FIRST as i64).contains(&version), made_earlier(version));
+    Ok(())
 }
 
 /// An empty database of a version, in memory.
 pub(super) fn build(version: usize) -> anyhow::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
-    migrate(&mut connection, 0, version)?;
+    let count = (version + 1).saturating_sub(FIRST);
+    migrate(&mut connection, &MIGRATIONS[..count], 0)?;
     Ok(connection)
 }
 
-/// Brings a database from one version to another.
-fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Result<()> {
+/// Brings a database of this version to that of the last of these migrations.
+fn migrate(connection: &mut Connection, migrations: &[&str], done: usize) -> anyhow::Result<()> {
     // A migration that rebuilds a table drops it first, which must not delete what refers to it.
     connection.pragma_update(None, "foreign_keys", false)?;
-    for (index, migration) in migrations().iter().enumerate().take(to).skip(from) {
+    for (version, migration) in (FIRST..).zip(migrations).filter(|(version, _)| *version > done) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(migration)?;
         let dangling = transaction.prepare("PRAGMA foreign_key_check")?.exists([])?;
         ensure!(!dangling, "a record refers to a missing record: restore a backup");
-        transaction.pragma_update(None, "user_version", index as i64 + 1)?;
+        transaction.pragma_update(None, "user_version", version as i64)?;
         transaction.commit()?;
     }
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -91,4 +95,72 @@ fn migrate(connection: &mut Connection, from: usize, to: usize) -> anyhow::Resul
 
 pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
     connection.query_row(sql, [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WITH_NEXT: [&str; 2] = [
+        MIGRATIONS[0],
+        "ALTER TABLE board ADD COLUMN colour TEXT;
+         CREATE TABLE new_app (id TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL) STRICT;
+         INSERT INTO new_app SELECT id, name FROM app; DROP TABLE app; ALTER TABLE new_app RENAME TO app",
+    ];
+
+    /// A database with an app on a board.
+    fn database() -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run(&mut connection).unwrap();
+        let records = "
+            INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg');
+            INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
+            INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, 'a')";
+        connection.execute_batch(records).unwrap();
+        connection
+    }
+
+    fn version_of(connection: &Connection) -> i64 {
+        number(connection, "PRAGMA user_version").unwrap()
+    }
+
+    #[test]
+    fn the_next_version_keeps_every_record_and_is_refused_by_this_one() {
+        let mut connection = database();
+        for _ in 0..2 {
+            run_missing(&mut connection, &WITH_NEXT).unwrap();
+            assert_eq!(version_of(&connection), NEWEST as i64 + 1);
+        }
+        let label = "SELECT label FROM board_item JOIN app ON app.id = app_id";
+        let label: String = connection.query_row(label, [], |row| row.get(0)).unwrap();
+        assert_eq!(label, "Jellyfin");
+        assert_eq!(number(&connection, "PRAGMA foreign_keys").unwrap(), 1);
+        let refusal = run(&mut connection).unwrap_err().to_string();
+        assert!(refusal.contains(&format!("version {}", NEWEST + 1)), "{refusal}");
+        assert!(refusal.contains(&format!("versions up to {NEWEST}")), "{refusal}");
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let mut connection = database();
+        let next = "DELETE FROM app; CREATE TABLE app (id TEXT)";
+        run_missing(&mut connection, &[MIGRATIONS[0], next]).unwrap_err();
+        let dangling = "PRAGMA defer_foreign_keys = ON; DELETE FROM app";
+        run_missing(&mut connection, &[MIGRATIONS[0], dangling]).unwrap_err();
+        assert_eq!(version_of(&connection), NEWEST as i64);
+        assert_eq!(number(&connection, "SELECT count(*) FROM app").unwrap(), 1);
+    }
+
+    #[test]
+    fn a_database_of_an_earlier_build_is_refused_with_what_to_do() {
+        let mut connection = database();
+        for version in 1..FIRST {
+            connection
+                .pragma_update(None, "user_version", version as i64)
+                .unwrap();
+            let refusal = run(&mut connection).unwrap_err().to_string();
+            assert_eq!(refusal, made_earlier(version));
+            assert_eq!(version_of(&connection), version as i64);
+        }
+    }
 }

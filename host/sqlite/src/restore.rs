@@ -20,7 +20,7 @@ use super::files::{
     create_empty, put_in_place, remove_if_there, remove_with_companions, sync_folder_of, with_suffix,
 };
 use super::health::explain;
-use super::{audit, ranges, schema};
+use super::{audit, schema};
 use portico_model::time::{Clock, SystemClock};
 use portico_storage::{AuditEntry, Authentication};
 
@@ -113,8 +113,6 @@ fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyh
     is_ours(&source)?;
     let contents = copy_into(&source, new, Origin::Untrusted, go_on)?;
     let copy = open_file(new)?;
-    // What triggers keep may be wrong in a file from elsewhere.
-    ranges::fill(&copy)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
     audit::insert(&copy, &audit_entry())?;
     ensure!(become_one_file(&copy)?, "the copy does not become one file");

@@ -2,7 +2,6 @@
 //! These tests need the connections themselves; all others are in `tests/storage`.
 
 mod blocking;
-mod names;
 #[expect(dead_code, reason = "two of its records are for other tests")]
 #[path = "../../../tests/support/records.rs"]
 mod records;

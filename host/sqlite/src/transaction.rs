@@ -6,12 +6,9 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::apps::Counted;
 use super::batch::BlindWrite;
 use super::interrupts::StatementLimits;
-use super::names::Names;
 use super::pool::Pool;
-use super::ranges::Table;
 use super::readers::Reader;
 use super::writer::{WritePermit, Writer};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
@@ -26,8 +23,6 @@ pub(super) struct SqliteTransaction {
     pub(super) resources: Resources,
     pub(super) setter: PasswordSetter,
     pub(super) trail: Trail,
-    /// What is known of the text that was counted last.
-    pub(super) counted: Option<Counted>,
     /// Whether it has written, and so could not be begun again.
     pub(super) has_written: bool,
     pub(super) failed: bool,
@@ -44,8 +39,6 @@ pub(super) struct Resources {
     pub ids: Ids,
     /// Whether callers see only the apps on boards that they may view.
     pub views_differ: bool,
-    pub app_names: Arc<Names>,
-    pub user_names: Arc<Names>,
 }
 
 /// What a transaction works with.
@@ -97,7 +90,6 @@ impl SqliteTransaction {
             resources,
             setter,
             trail,
-            counted: None,
             has_written: false,
             failed: false,
         }
@@ -106,15 +98,6 @@ impl SqliteTransaction {
     /// The view that a statement takes; none if it shows all apps.
     pub(super) fn view(&self, viewer: &Viewer) -> Option<View> {
         self.resources.views_differ.then(|| View::of(viewer))?
-    }
-
-    /// The names of a table in memory; none if the transaction writes: they are good for what is committed.
-    pub(super) fn names(&self, table: Table) -> Option<Arc<Names>> {
-        let names = match table {
-            Table::Apps => &self.resources.app_names,
-            Table::Users => &self.resources.user_names,
-        };
-        matches!(self.state, State::Reading(_)).then(|| names.clone())
     }
 
     /// Runs a statement that changes this user, on this thread. Returns whether there is one.

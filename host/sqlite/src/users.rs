@@ -2,26 +2,24 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::names::Names;
+use super::matching::Matching;
 use super::query::{all, exists, first, run, sized};
-use super::ranges::{Start, Table, start, total};
-use super::values::{EnumText, TimestampMillis, limit, optional_timestamp};
+use super::values::{EnumText, TimestampMillis, optional_timestamp, provider_text};
 use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
 use portico_storage::driver::AnswerSize;
-use portico_storage::names::{MAX_PLACES, Search};
 use portico_storage::{
-    Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter,
+    Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Slice, UserFilter, hash_secret,
 };
 
 pub(super) fn has_any(db: &Connection) -> Result<bool> {
-    exists(db, "SELECT 1 FROM user", [])
+    exists(db, "SELECT 1 FROM user_account", [])
 }
 
 pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     let sql = "
         SELECT id, name, email, email_verified, image, provider, home_board_id, mobile_home_board_id,
             first_day_of_week, ping_icons_enabled, default_search_engine_id, open_search_in_new_tab
-        FROM user WHERE id = ?1";
+        FROM user_account WHERE id = ?1";
     first(db, sql, [id], |row| {
         Ok(User {
             id: row.get(0)?,
@@ -40,76 +38,38 @@ pub(super) fn get(db: &Connection, id: &str) -> Result<Option<User>> {
     })
 }
 
-/// The users that a filter matches, but for the email. The filter is one of a transaction that writes, of an email,
-/// or of a long list: others are of everyone, or look into the names in memory.
-macro_rules! matching {
-    ($by_email:literal) => {
-        concat!(
-            " FROM user
-            WHERE (?1 IS NULL OR provider = ?1) AND instr(name_key, ?2) > 0 AND (?4 IS NULL OR disabled = ?4)
-                AND ",
-            $by_email
-        )
-    };
-}
-
-const ANY_EMAIL: &str = matching!("?3 IS NULL");
-
-/// A statement of its own, so that SQLite uses the index on email.
-const BY_EMAIL: &str = matching!("email = ?3");
-
-fn matching(filter: &UserFilter) -> &'static str {
-    match filter.email {
-        Some(_) => BY_EMAIL,
-        None => ANY_EMAIL,
+/// The users that a filter matches.
+fn matching(filter: &UserFilter) -> Matching {
+    let mut matching = Matching::default();
+    if let Some(provider) = filter.provider {
+        matching.compare("provider =", provider_text(provider).to_owned());
     }
+    matching.require_name(filter.name_contains.as_deref().unwrap_or_default());
+    if let Some(email) = &filter.email {
+        matching.compare("email =", email.clone());
+    }
+    if let Some(disabled) = filter.disabled {
+        matching.compare("disabled =", disabled);
+    }
+    matching
 }
 
 pub(super) fn list(
     db: &Connection,
-    names: Option<&Names>,
     filter: &UserFilter,
     slice: Slice,
     with_images: bool,
 ) -> Result<Vec<ListedUser>> {
-    const COLUMNS: &str = "SELECT id, name, email, email_verified, provider, disabled, iif(?1, image, NULL)";
+    let image = if with_images {
+        "image"
+    } else {
+        "CAST(NULL AS text)"
+    };
+    let columns = format!("id, name, email, email_verified, provider, disabled, {image}");
+    let mut matching = matching(filter);
+    let sql = matching.select(&columns, "user_account", slice);
     let mut size = AnswerSize::default();
-    if filter.is_everyone() {
-        let Start { key, id, skipped } = start(db, Table::Users, slice.offset)?;
-        let sql = format!(
-            "{COLUMNS} FROM user WHERE (name_key, id) >= (?2, ?3) ORDER BY name_key, id LIMIT ?4 OFFSET ?5"
-        );
-        let values = params![with_images, key, id, limit(slice), skipped];
-        return all(db, &sql, values, |row| sized(&mut size, listed(row)?));
-    }
-    if filter.email.is_none()
-        && let Some(names) = names
-        && let Some(limit) = slice.limit.filter(|limit| *limit <= MAX_PLACES)
-    {
-        let sql =
-            format!("{COLUMNS} FROM user WHERE name_key = ?2 AND id >= ?3 ORDER BY id LIMIT ?5 OFFSET ?4");
-        let mut users = Vec::new();
-        for place in names.places(db, Search::of_users(filter), slice.offset, limit)? {
-            let values = params![with_images, place.key, place.id, place.skipped, place.records];
-            users.extend(all(db, &sql, values, |row| sized(&mut size, listed(row)?))?);
-        }
-        return Ok(users);
-    }
-    let sql = format!(
-        "SELECT id, name, email, email_verified, provider, disabled, iif(?5, image, NULL) {}
-        ORDER BY name_key, id LIMIT ?6 OFFSET ?7",
-        matching(filter)
-    );
-    let values = params![
-        filter.provider.map(EnumText),
-        filter.name_contains.as_deref().unwrap_or_default(),
-        filter.email,
-        filter.disabled,
-        with_images,
-        limit(slice),
-        slice.offset,
-    ];
-    all(db, &sql, values, |row| sized(&mut size, listed(row)?))
+    all(db, &sql, matching.values(), |row| sized(&mut size, listed(row)?))
 }
 
 fn listed(row: &Row<'_>) -> Result<ListedUser> {
@@ -124,40 +84,31 @@ fn listed(row: &Row<'_>) -> Result<ListedUser> {
     })
 }
 
-pub(super) fn count(db: &Connection, names: Option<&Names>, filter: &UserFilter) -> Result<u32> {
-    if filter.is_everyone() {
-        return total(db, Table::Users);
-    }
-    if let Some(names) = names.filter(|_| filter.email.is_none()) {
-        return names.count(db, Search::of_users(filter));
-    }
-    let values = params![
-        filter.provider.map(EnumText),
-        filter.name_contains.as_deref().unwrap_or_default(),
-        filter.email,
-        filter.disabled,
-    ];
-    let sql = format!("SELECT count(*) {}", matching(filter));
-    Ok(first(db, &sql, values, |row| row.get(0))?.unwrap_or_default())
+pub(super) fn count(db: &Connection, filter: &UserFilter) -> Result<u32> {
+    let matching = matching(filter);
+    let sql = format!("SELECT count(*) FROM user_account {}", matching.condition());
+    Ok(first(db, &sql, matching.values(), |row| row.get(0))?.unwrap_or_default())
 }
 
 pub(super) fn get_account(db: &Connection, key: &AccountKey) -> Result<Option<Account>> {
-    const ACCOUNT: &str = "SELECT id, name, user.provider, disabled, password_hash, password_version";
+    const ACCOUNT: &str =
+        "SELECT id, name, user_account.provider, disabled, password_hash, password_version FROM user_account";
     match key {
         AccountKey::Id(id) => {
-            let sql = format!("{ACCOUNT} FROM user WHERE id = ?1");
+            let sql = format!("{ACCOUNT} WHERE id = ?1");
             first(db, &sql, [id], account)
         }
         AccountKey::Name(name) => {
-            let sql = format!("{ACCOUNT} FROM user WHERE provider = ?1 AND name_key = ?2");
+            let sql = format!("{ACCOUNT} WHERE provider = ?1 AND name_key = ?2");
             first(db, &sql, params![EnumText(name.provider), name.name_key], account)
         }
         AccountKey::Subject(subject) => {
             let sql = format!(
-                "{ACCOUNT} FROM identity JOIN user ON user.id = identity.user_id
-                WHERE identity.provider = ?1 AND subject = ?2"
+                "{ACCOUNT} JOIN identity ON user_account.id = identity.user_id
+                WHERE identity.provider = ?1 AND subject_hash = ?2 AND subject = ?3"
             );
-            let values = params![EnumText(subject.provider), subject.subject];
+            let hash = hash_secret(&subject.subject);
+            let values = params![EnumText(subject.provider), hash, subject.subject];
             first(db, &sql, values, account)
         }
     }
@@ -170,13 +121,13 @@ fn account(row: &Row<'_>) -> Result<Account> {
         provider: row.get::<_, EnumText<_>>(2)?.0,
         disabled: row.get(3)?,
         password_hash: row.get(4)?,
-        password_version: row.get::<_, u32>(5)?.into(),
+        password_version: row.get::<_, i64>(5)?.unsigned_abs(),
     })
 }
 
 pub(super) fn insert(db: &Connection, new: &NewUser) -> Result<()> {
     let sql = "
-        INSERT INTO user (id, provider, name, name_key, email, email_verified, password_hash, color_scheme,
+        INSERT INTO user_account (id, provider, name, name_key, email, email_verified, password_hash, color_scheme,
             home_board_id, mobile_home_board_id, first_day_of_week, ping_icons_enabled,
             default_search_engine_id, open_search_in_new_tab, image)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
@@ -202,8 +153,9 @@ pub(super) fn insert(db: &Connection, new: &NewUser) -> Result<()> {
 }
 
 pub(super) fn insert_identity(db: &Connection, user_id: &str, subject: &ProviderSubject) -> Result<()> {
-    let sql = "INSERT INTO identity (provider, subject, user_id) VALUES (?1, ?2, ?3)";
-    let values = params![EnumText(subject.provider), subject.subject, user_id];
+    let sql = "INSERT INTO identity (provider, subject_hash, subject, user_id) VALUES (?1, ?2, ?3, ?4)";
+    let hash = hash_secret(&subject.subject);
+    let values = params![EnumText(subject.provider), hash, subject.subject, user_id];
     run(db, sql, values).map(drop)
 }
 
@@ -213,19 +165,20 @@ pub(super) fn get_subject(db: &Connection, user_id: &str, provider: Provider) ->
 }
 
 pub(super) fn set_profile(db: &Connection, id: &str, profile: &Profile) -> Result<bool> {
-    let sql = "UPDATE user SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
+    let sql =
+        "UPDATE user_account SET name = ?2, name_key = ?3, email = ?4, email_verified = ?5 WHERE id = ?1";
     let verified = profile.email_verified.map(TimestampMillis);
     let values = params![id, profile.name, profile.name_key, profile.email, verified];
     Ok(run(db, sql, values)? > 0)
 }
 
 pub(super) fn set_image(db: &Connection, id: &str, image: Option<&str>) -> Result<bool> {
-    let sql = "UPDATE user SET image = ?2 WHERE id = ?1";
+    let sql = "UPDATE user_account SET image = ?2 WHERE id = ?1";
     Ok(run(db, sql, params![id, image])? > 0)
 }
 
 pub(super) fn set_home_boards(db: &Connection, id: &str, boards: &HomeBoards) -> Result<bool> {
-    let sql = "UPDATE user SET home_board_id = ?2, mobile_home_board_id = ?3 WHERE id = ?1";
+    let sql = "UPDATE user_account SET home_board_id = ?2, mobile_home_board_id = ?3 WHERE id = ?1";
     let values = params![id, boards.home_board_id, boards.mobile_home_board_id];
     Ok(run(db, sql, values)? > 0)
 }
@@ -235,7 +188,8 @@ pub(super) fn set_search_preferences(
     id: &str,
     preferences: &SearchPreferences,
 ) -> Result<bool> {
-    let sql = "UPDATE user SET default_search_engine_id = ?2, open_search_in_new_tab = ?3 WHERE id = ?1";
+    let sql =
+        "UPDATE user_account SET default_search_engine_id = ?2, open_search_in_new_tab = ?3 WHERE id = ?1";
     let values = params![
         id,
         preferences.default_search_engine_id,
@@ -245,41 +199,41 @@ pub(super) fn set_search_preferences(
 }
 
 pub(super) fn set_color_scheme(db: &Connection, id: &str, scheme: ColorScheme) -> Result<bool> {
-    let sql = "UPDATE user SET color_scheme = ?2 WHERE id = ?1";
+    let sql = "UPDATE user_account SET color_scheme = ?2 WHERE id = ?1";
     Ok(run(db, sql, params![id, EnumText(scheme)])? > 0)
 }
 
 pub(super) fn set_ping_icons_enabled(db: &Connection, id: &str, enabled: bool) -> Result<bool> {
-    let sql = "UPDATE user SET ping_icons_enabled = ?2 WHERE id = ?1";
+    let sql = "UPDATE user_account SET ping_icons_enabled = ?2 WHERE id = ?1";
     Ok(run(db, sql, params![id, enabled])? > 0)
 }
 
 pub(super) fn set_first_day_of_week(db: &Connection, id: &str, day: u8) -> Result<bool> {
-    let sql = "UPDATE user SET first_day_of_week = ?2 WHERE id = ?1";
+    let sql = "UPDATE user_account SET first_day_of_week = ?2 WHERE id = ?1";
     Ok(run(db, sql, params![id, day])? > 0)
 }
 
 pub(super) fn set_disabled(db: &Connection, id: &str, disabled: bool) -> Result<bool> {
-    let sql = "UPDATE user SET disabled = ?2 WHERE id = ?1";
+    let sql = "UPDATE user_account SET disabled = ?2 WHERE id = ?1";
     Ok(run(db, sql, params![id, disabled])? > 0)
 }
 
 pub(super) fn set_password_if(db: &Connection, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
     // IS, because a user may have none yet.
     let sql = "
-        UPDATE user SET password_hash = ?3, password_version = password_version + 1
+        UPDATE user_account SET password_hash = ?3, password_version = password_version + 1
         WHERE id = ?1 AND password_hash IS ?2";
     Ok(run(db, sql, params![id, old, new])? > 0)
 }
 
 pub(super) fn rehash_password_if(db: &Connection, id: &str, old: &str, new: &str) -> Result<bool> {
-    let sql = "UPDATE user SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2";
+    let sql = "UPDATE user_account SET password_hash = ?3 WHERE id = ?1 AND password_hash = ?2";
     Ok(run(db, sql, params![id, old, new])? > 0)
 }
 
 /// The schema's cascades take the rest with it.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool> {
-    Ok(run(db, "DELETE FROM user WHERE id = ?1", [id])? > 0)
+    Ok(run(db, "DELETE FROM user_account WHERE id = ?1", [id])? > 0)
 }
 
 #[cfg(test)]
@@ -290,24 +244,39 @@ mod tests {
     use crate::database::{create, open_file};
 
     #[test]
-    fn a_user_is_found_by_email_through_the_index() {
+    fn users_are_found_by_email_or_without_reading_those_before_a_page() {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("portico.db");
         create(&path).unwrap();
         let db = open_file(&path).unwrap();
-        let plan = |sql: &str| -> String {
+        let plan = |filter: &UserFilter| -> String {
+            let mut matching = matching(filter);
+            let sql = matching.select("id", "user_account", Slice::first(10));
             let sql = format!("EXPLAIN QUERY PLAN {sql}");
-            let plan = db.query_row(&sql, [None::<i64>; 4], |row| row.get("detail"));
-            plan.unwrap()
+            let steps = all(&db, &sql, matching.values(), |row| row.get::<_, String>("detail"));
+            steps.unwrap().join("; ")
         };
-        let by_email = plan(&format!("SELECT id {BY_EMAIL} ORDER BY name_key, id"));
+        let by_email = UserFilter {
+            email: Some("ann@example.com".into()),
+            ..UserFilter::default()
+        };
+        let steps = plan(&by_email);
         assert!(
-            by_email.starts_with("SEARCH user USING INDEX user_by_email"),
-            "{by_email}"
+            steps.contains("SEARCH user_account USING INDEX user_account_by_email"),
+            "{steps}"
         );
-        assert_eq!(
-            plan(&format!("SELECT id {ANY_EMAIL} ORDER BY name_key, id")),
-            "SCAN user USING COVERING INDEX user_by_name"
-        );
+        let by_provider = UserFilter {
+            provider: Some(Provider::Oidc),
+            disabled: Some(false),
+            name_contains: Some("a".into()),
+            ..UserFilter::default()
+        };
+        for filter in [UserFilter::default(), by_provider] {
+            let steps = plan(&filter);
+            assert!(
+                steps.contains("SCAN user_account USING COVERING INDEX user_account_by_name"),
+                "{steps}"
+            );
+        }
     }
 }

@@ -4,18 +4,22 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Error, Result, Row};
 
 use portico_model::{ColorScheme, Provider, Timestamp};
-use portico_storage::Slice;
 
 /// An enumeration, stored as text.
 pub(super) struct EnumText<T>(pub T);
 
+/// The word of a provider.
+pub(super) fn provider_text(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Credentials => "credentials",
+        Provider::Oidc => "oidc",
+        Provider::Ldap => "ldap",
+    }
+}
+
 impl ToSql for EnumText<Provider> {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(match self.0 {
-            Provider::Credentials => "credentials",
-            Provider::Oidc => "oidc",
-            Provider::Ldap => "ldap",
-        }))
+        Ok(ToSqlOutput::from(provider_text(self.0)))
     }
 }
 
@@ -69,14 +73,6 @@ impl FromSql for TimestampMillis {
             .map_err(|_| FromSqlError::OutOfRange(moment))
     }
 }
-
-/// The limit of a slice, as SQLite's LIMIT takes it.
-pub(super) fn limit(slice: Slice) -> i64 {
-    slice.limit.map_or(NO_LIMIT, i64::from)
-}
-
-/// What SQLite takes for no limit.
-pub(super) const NO_LIMIT: i64 = -1;
 
 /// A timestamp in a column that may be NULL.
 pub(super) fn optional_timestamp(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {

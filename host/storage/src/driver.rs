@@ -7,6 +7,7 @@
 //! - If the session that stays came by a cookie, it has a new token when the transaction is committed, and
 //!   the old token is worth nothing.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,14 @@ pub fn only_reads() -> Error {
 /// The error of a write or a commit after a call of the transaction has failed.
 pub fn failed_before() -> Error {
     Error::Unavailable("an earlier call in this transaction failed".into())
+}
+
+/// Why a database with tables of a version before the first that this binary knows is refused.
+pub fn made_earlier(version: impl Display) -> String {
+    format!(
+        "this database was made by an earlier build (version {version}): export it with that build (`portico export`), \
+         and apply the document to a new database (`portico apply`); an export has no passwords and keys"
+    )
 }
 
 /// Who sets a password, as far as it decides what ends with the old one.

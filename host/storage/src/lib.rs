@@ -25,7 +25,6 @@ mod dashboard_records;
 pub mod driver;
 mod ids;
 pub mod memory;
-pub mod names;
 pub mod nested;
 mod new_password;
 pub mod priority;

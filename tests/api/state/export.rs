@@ -58,7 +58,7 @@ fn values_older_than_a_rule_stay_and_new_ones_are_refused() {
     server.stop();
     let database = rusqlite::Connection::open(server.data().join("portico.db")).expect("the database");
     let sql = "UPDATE app SET icon_url = 'javascript:1'; UPDATE search_engine SET icon_url = 'javascript:2';
-        UPDATE user SET name = 'gr' || char(0x200b) || 'ace', name_key = 'gr' || char(0x200b) || 'ace' WHERE name = 'grace'";
+        UPDATE user_account SET name = 'gr' || char(0x200b) || 'ace', name_key = 'gr' || char(0x200b) || 'ace' WHERE name = 'grace'";
     database.execute_batch(sql).expect("the values");
     drop(database);
     server.start_again();

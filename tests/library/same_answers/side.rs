@@ -76,10 +76,6 @@ impl Side {
         let file = folder.path().join("portico.db");
         let open = async |ids| {
             let storage = SqliteStorage::open(&file).expect("open the database");
-            // Many ranges of few names.
-            let database = rusqlite::Connection::open(&file).expect("open the database");
-            let small = database.execute("UPDATE range_state SET most = 4", []);
-            assert_eq!(small, Ok(1));
             Arc::new(storage.with_ids(ids)) as _
         };
         Self::new(Some(folder), open).await
@@ -92,7 +88,6 @@ impl Side {
         let url = server.create_database(&name);
         let open = async |ids| {
             let storage = PostgresStorage::open(&url).await.expect("open the database");
-            server.run(&name, "UPDATE range_state SET most = 4, fold_every = 3");
             Arc::new(storage.with_ids(ids)) as _
         };
         Self::new(None, open).await

@@ -1,6 +1,7 @@
 //! A data directory that has something in every column of every table.
 
 use portico_storage::copying::{TABLES, Value};
+use portico_storage::hash_secret;
 use portico_tests::databases::Rows;
 use portico_tests::{Client, Fixtures, PASSWORD, Portico, Session, User, administrator};
 use serde_json::json;
@@ -67,16 +68,18 @@ impl Everything {
                 .execute(insert, [format!("text {number}"), (*text).to_owned()])
                 .expect("an app");
         }
+        let subject = "s".repeat(3000);
+        let hash = |subject: &str| hash_secret(subject).map(|byte| format!("{byte:02x}")).concat();
         let rest = format!(
-            "UPDATE user SET email = 'a@b', email_verified = 1700000000000, image = 'data:,' || hex(zeroblob(200000)),
+            "UPDATE user_account SET email = 'a@b', email_verified = 1700000000000, image = 'data:,' || hex(zeroblob(200000)),
                 home_board_id = '{board}', mobile_home_board_id = '{board}', first_day_of_week = 6,
                 ping_icons_enabled = 1, default_search_engine_id = '{engine}', open_search_in_new_tab = 1,
                 color_scheme = 'light', password_version = 5000000000
                 WHERE id = '{alice}';
-            INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
                 open_search_in_new_tab, disabled) VALUES ('gone', 'oidc', 'gone', 'gone', 'auto', 0, 0, 0, 1);
-            INSERT INTO identity VALUES ('oidc', '{subject}', 'gone'), ('ldap', 'cn=ÄÖÜ', 'gone');
-            INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+            INSERT INTO identity VALUES ('oidc', x'{long}', '{subject}', 'gone'), ('ldap', x'{short}', 'cn=ÄÖÜ', 'gone');
+            INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
                 open_search_in_new_tab, disabled) SELECT id, 'oidc', id, id, 'auto', 0, 0, 0, 0 FROM {sorted};
             INSERT INTO user_extras SELECT id, '{{}}' FROM {sorted};
             INSERT INTO board (id, name, name_key, is_public) SELECT id, id, id, 0 FROM {sorted};
@@ -90,7 +93,9 @@ impl Everything {
             alice = alice.id,
             // In the order of their bytes, which is not that of any language.
             sorted = "(SELECT 'Bob' AS id UNION ALL SELECT 'alice')",
-            subject = "s".repeat(3000),
+            subject = subject,
+            long = hash(&subject),
+            short = hash("cn=ÄÖÜ"),
         );
         database.execute_batch(&rest).expect("the rest");
         drop(database);

@@ -104,7 +104,7 @@ fn what_cannot_be_copied_is_refused_with_words() {
     refused(
         &change("older", "PRAGMA user_version = 5"),
         &to,
-        &["version 5", "start `portico serve` on it once"],
+        &["an earlier build (version 5)", "export it with that build"],
     );
     refused(
         &change("other", "PRAGMA application_id = 7"),

@@ -22,7 +22,7 @@ fn source() -> Portico {
     let database = Connection::open(server.data().join("portico.db")).expect("the database");
     let users = format!(
         "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {USERS})
-        INSERT INTO user (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
+        INSERT INTO user_account (id, provider, name, name_key, color_scheme, first_day_of_week, ping_icons_enabled,
             open_search_in_new_tab, image)
             SELECT 'u' || n, 'oidc', 'u' || n, 'u' || n, 'dark', 0, 0, 0, hex(randomblob({half})) FROM number;
         INSERT INTO invite VALUES ('i', x'00', 1, 'u1')",

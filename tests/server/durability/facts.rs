@@ -24,24 +24,24 @@ pub type Facts = BTreeMap<String, String>;
 /// Each row: the fact's key, its value, and the id of the record, if it is one.
 const FACTS: [&str; 11] = [
     "SELECT 'app ' || description, name || ' ' || coalesce(href, ''), id FROM app",
-    "SELECT 'user ' || email, name || ' ' || first_day_of_week, id FROM user",
+    "SELECT 'user ' || email, name || ' ' || first_day_of_week, id FROM user_account",
     "SELECT 'group ' || name,
         (SELECT group_concat(permission, ' ' ORDER BY permission) FROM group_permission WHERE group_id = id),
         id FROM user_group",
     "SELECT 'member ' || g.name || ' ' || u.email, '', '' FROM group_member
-        LEFT JOIN user_group AS g ON g.id = group_id LEFT JOIN user AS u ON u.id = user_id",
-    "SELECT 'key ' || k.name, u.email, k.id FROM api_key AS k LEFT JOIN user AS u ON u.id = user_id",
+        LEFT JOIN user_group AS g ON g.id = group_id LEFT JOIN user_account AS u ON u.id = user_id",
+    "SELECT 'key ' || k.name, u.email, k.id FROM api_key AS k LEFT JOIN user_account AS u ON u.id = user_id",
     "SELECT 'invite ' || strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000, 'unixepoch')
             || printf('.%03dZ', expires_at % 1000),
-        u.email, i.id FROM invite AS i LEFT JOIN user AS u ON u.id = creator_id",
+        u.email, i.id FROM invite AS i LEFT JOIN user_account AS u ON u.id = creator_id",
     "SELECT 'board ' || b.name, is_public || ' ' || coalesce(u.email, ''), b.id FROM board AS b
-        LEFT JOIN user AS u ON u.id = creator_id",
+        LEFT JOIN user_account AS u ON u.id = creator_id",
     "SELECT 'item ' || b.name || ' ' || position, coalesce(description, ''), '' FROM board_item
         LEFT JOIN board AS b ON b.id = board_id LEFT JOIN app ON app.id = app_id",
     "SELECT 'bookmark ' || b.name || ' ' || item_position || ' ' || position, description, '' FROM board_item_app
         LEFT JOIN board AS b ON b.id = board_id LEFT JOIN app ON app.id = app_id",
     "SELECT 'share ' || b.name || ' ' || u.email, '', '' FROM board_user
-        LEFT JOIN board AS b ON b.id = board_id LEFT JOIN user AS u ON u.id = user_id",
+        LEFT JOIN board AS b ON b.id = board_id LEFT JOIN user_account AS u ON u.id = user_id",
     "SELECT 'share ' || b.name || ' ' || g.name, '', '' FROM board_group
         LEFT JOIN board AS b ON b.id = board_id LEFT JOIN user_group AS g ON g.id = group_id",
 ];
@@ -50,12 +50,12 @@ const FACTS: [&str; 11] = [
 const NEVER: [(&str, &str); 10] = [
     (
         "no administrator",
-        "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM user JOIN group_member ON user_id = user.id
+        "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM user_account JOIN group_member ON user_id = user_account.id
             JOIN group_permission USING (group_id) WHERE permission = 'admin')",
     ),
     (
         "a membership of a missing user or group",
-        "SELECT 1 FROM group_member WHERE user_id NOT IN (SELECT id FROM user)
+        "SELECT 1 FROM group_member WHERE user_id NOT IN (SELECT id FROM user_account)
             OR group_id NOT IN (SELECT id FROM user_group)",
     ),
     (
@@ -64,19 +64,19 @@ const NEVER: [(&str, &str); 10] = [
     ),
     (
         "a key of a missing user",
-        "SELECT 1 FROM api_key WHERE user_id NOT IN (SELECT id FROM user)",
+        "SELECT 1 FROM api_key WHERE user_id NOT IN (SELECT id FROM user_account)",
     ),
     (
         "a session of a missing user",
-        "SELECT 1 FROM session WHERE user_id NOT IN (SELECT id FROM user)",
+        "SELECT 1 FROM session WHERE user_id NOT IN (SELECT id FROM user_account)",
     ),
     (
         "an invite of a missing user",
-        "SELECT 1 FROM invite WHERE creator_id NOT IN (SELECT id FROM user)",
+        "SELECT 1 FROM invite WHERE creator_id NOT IN (SELECT id FROM user_account)",
     ),
     (
         "a board of a missing user",
-        "SELECT 1 FROM board WHERE creator_id NOT IN (SELECT id FROM user)",
+        "SELECT 1 FROM board WHERE creator_id NOT IN (SELECT id FROM user_account)",
     ),
     (
         "an item of a missing board or app",
@@ -91,7 +91,7 @@ const NEVER: [(&str, &str); 10] = [
     (
         "a share of a missing board, user or group",
         "SELECT 1 FROM board_user WHERE board_id NOT IN (SELECT id FROM board)
-            OR user_id NOT IN (SELECT id FROM user)
+            OR user_id NOT IN (SELECT id FROM user_account)
          UNION ALL SELECT 1 FROM board_group WHERE board_id NOT IN (SELECT id FROM board)
             OR group_id NOT IN (SELECT id FROM user_group)",
     ),
@@ -150,12 +150,6 @@ impl Observer {
         for (what, sql) in NEVER {
             assert!(texts(&db, sql).is_empty(), "{what}");
         }
-        // The index for searches is made of the names that are there.
-        db.execute(
-            "INSERT INTO app_search (app_search, rank) VALUES ('integrity-check', 1)",
-            [],
-        )
-        .expect("the index for searches");
         self.check_name_keys(&db);
 
         let (mut facts, mut ids) = (Facts::new(), BTreeMap::new());
@@ -178,7 +172,7 @@ impl Observer {
 
     /// The component's rule says what the name-key of each name is.
     fn check_name_keys(&self, db: &Connection) {
-        let tables = ["app", "user", "user_group", "board", "search_engine"];
+        let tables = ["app", "user_account", "user_group", "board", "search_engine"];
         let both =
             tables.map(|table| texts(db, &format!("SELECT name || char(10) || name_key FROM {table}")));
         let both = both

@@ -115,60 +115,6 @@ fn an_interrupted_first_start_is_repeated(database: &Database) {
     assert!(facts.contains_key("user root@example.com"), "{facts:?}");
 }
 
-/// A database as the first version left it.
-const FIRST_VERSION: [&str; 2] = [
-    include_str!("../../../host/sqlite/src/migrations/0001_initial.sql"),
-    "
-    INSERT INTO user VALUES ('u', 'credentials', 'root', 'root', 'root@example.com', NULL, NULL, 'dark', NULL, NULL,
-        1, 0, NULL, 1, NULL);
-    INSERT INTO user_group VALUES ('g', 'admins', 'admins');
-    INSERT INTO group_permission VALUES ('g', 'admin');
-    INSERT INTO group_member VALUES ('u', 'g');
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5000)
-        INSERT INTO app SELECT 'a' || n, 'App ' || n, 'app ' || n, n, '/i.svg', NULL, NULL FROM number;
-    INSERT INTO board VALUES ('b', 'Home', 'home', 1, 'u');
-    INSERT INTO board_item SELECT 'b', rowid, id FROM app LIMIT 100;
-    PRAGMA user_version = 1;",
-];
-
-#[test]
-fn an_upgrade_that_is_killed_is_made_by_the_next_start() {
-    let mut random = Random::from_environment();
-    let mut server = Portico::start();
-    let database = server.data().join("portico.db");
-    let observer = Observer::of(&Database::Sqlite, &server);
-    server.kill();
-    let mut expected: Option<(Facts, BTreeMap<String, String>)> = None;
-    let mut start = Duration::ZERO;
-    for _ in 0..ROUNDS / 2 {
-        std::fs::remove_dir_all(server.data()).expect("remove the data");
-        std::fs::create_dir(server.data()).expect("a folder");
-        let old = rusqlite::Connection::open(&database).expect("a database");
-        old.execute_batch(&FIRST_VERSION.concat())
-            .expect("the first version");
-        drop(old);
-        // The first time nothing interrupts it.
-        for _ in 0..usize::from(expected.is_some()) * (1 + random.below(2)) {
-            let moment = random.below(start.as_micros() as usize) as u64;
-            server.kill_while_starting(|| true, Duration::from_micros(moment));
-        }
-        let begin = Instant::now();
-        server.start_again();
-        let (facts, ids) = observer.look();
-        match &expected {
-            None => start = begin.elapsed(),
-            Some(expected) => assert!(
-                (&facts, &ids) == (&expected.0, &expected.1),
-                "it is not as it was"
-            ),
-        }
-        assert_eq!(facts.keys().filter(|fact| fact.starts_with("item ")).count(), 100);
-        assert_eq!(ids["app 5000"], "a5000");
-        expected = Some((facts, ids));
-        server.kill();
-    }
-}
-
 /// Connections that write at the same time.
 const WRITERS: usize = 8;
 

@@ -99,7 +99,7 @@ fn people_sign_in_with_their_old_passwords_and_keep_their_preferences() {
     let server = server_with_everything(&place, Builder::default());
     let hash = || -> String {
         let db = Connection::open(server.data().join("portico.db")).expect("the database");
-        let sql = "SELECT password_hash FROM user WHERE id = 'userada'";
+        let sql = "SELECT password_hash FROM user_account WHERE id = 'userada'";
         db.query_row(sql, [], |row| row.get(0)).expect("the hash")
     };
     assert!(hash().starts_with("$2b$10$"));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use portico_storage::hash_secret;
 use portico_tests::{Builder, Client, Fixtures, Portico, Session};
 use serde_json::{Value, json};
 
@@ -276,8 +277,9 @@ fn a_user_is_never_taken_for_another_person_at_an_issuer() {
         rows.collect::<Result<_, _>>().expect("identities")
     };
     let db = rusqlite::Connection::open(data.join("portico.db")).expect("the database");
-    let sql = "INSERT INTO identity (provider, subject, user_id) VALUES ('oidc', ?1, ?2)";
-    db.execute(sql, (format!("{issuer} another-person"), &here))
+    let sql = "INSERT INTO identity (provider, subject_hash, subject, user_id) VALUES ('oidc', ?1, ?2, ?3)";
+    let subject = format!("{issuer} another-person");
+    db.execute(sql, (hash_secret(&subject), &subject, &here))
         .expect("an identity");
     drop(db);
 

@@ -1,54 +1,31 @@
 //! Values of a copy, as PostgreSQL has them: the one place where the two differ.
 //!
-//! Flags are booleans here and 0 or 1 there. Integers have the size of their column. A text with U+0000 cannot
-//! be stored. Of a subject, PostgreSQL also keeps a hash.
+//! Flags are booleans here and 0 or 1 there. A text with U+0000 cannot be stored.
 
 use std::error::Error;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use bytes::BytesMut;
-use portico_storage::copying::{Row, Table, Value};
-use portico_storage::hash_secret;
+use portico_storage::copying::{Row, Value};
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-
-/// The table of PostgreSQL: `user` is one of its words.
-pub(super) fn table_name(table: &Table) -> &'static str {
-    if table.name == "user" {
-        "user_account"
-    } else {
-        table.name
-    }
-}
-
-/// A column that follows from another one of its table: its name, and where the other one stands.
-pub(super) fn hashed(table: &Table) -> Option<(&'static str, usize)> {
-    let subject = table.columns.iter().position(|column| *column == "subject")?;
-    (table.name == "identity").then_some(("subject_hash", subject))
-}
 
 /// A value for a column.
 #[derive(Debug)]
 pub(super) enum Cell<'a> {
     Null,
     Flag(bool),
-    Small(i16),
-    Integer(i32),
-    Large(i64),
+    Integer(i64),
     Text(&'a str),
     Bytes(&'a [u8]),
-    Hash([u8; 32]),
 }
 
 impl<'a> Cell<'a> {
     /// The value for a column of this type; fails if it cannot be stored there.
     pub fn of(value: &'a Value, kind: &Type) -> anyhow::Result<Self> {
-        const RANGE: &str = "is out of range for PostgreSQL";
         Ok(match (value, kind) {
             (Value::Null, _) => Self::Null,
             (Value::Integer(flag @ 0..=1), &Type::BOOL) => Self::Flag(*flag == 1),
-            (Value::Integer(number), &Type::INT2) => Self::Small(i16::try_from(*number).context(RANGE)?),
-            (Value::Integer(number), &Type::INT4) => Self::Integer(i32::try_from(*number).context(RANGE)?),
-            (Value::Integer(number), &Type::INT8) => Self::Large(*number),
+            (Value::Integer(number), &Type::INT8) => Self::Integer(*number),
             (Value::Text(text), &Type::TEXT) if text.contains('\0') => {
                 bail!("contains U+0000, which PostgreSQL cannot store")
             }
@@ -57,14 +34,6 @@ impl<'a> Cell<'a> {
             (_, kind) => bail!("cannot be stored as {kind}"),
         })
     }
-
-    /// The hash of a subject.
-    pub fn hash_of(subject: &Value) -> anyhow::Result<Self> {
-        match subject {
-            Value::Text(subject) => Ok(Self::Hash(hash_secret(subject))),
-            _ => bail!("is no text"),
-        }
-    }
 }
 
 impl ToSql for Cell<'_> {
@@ -72,12 +41,9 @@ impl ToSql for Cell<'_> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Flag(flag) => flag.to_sql(kind, out),
-            Self::Small(number) => number.to_sql(kind, out),
             Self::Integer(number) => number.to_sql(kind, out),
-            Self::Large(number) => number.to_sql(kind, out),
             Self::Text(text) => text.to_sql(kind, out),
             Self::Bytes(bytes) => bytes.to_sql(kind, out),
-            Self::Hash(hash) => hash.as_slice().to_sql(kind, out),
         }
     }
 
@@ -99,14 +65,6 @@ pub(super) fn read(row: &tokio_postgres::Row) -> anyhow::Result<Row> {
                     .try_get::<_, Option<bool>>(index)?
                     .map(i64::from)
                     .map(Value::Integer),
-                Type::INT2 => row
-                    .try_get::<_, Option<i16>>(index)?
-                    .map(i64::from)
-                    .map(Value::Integer),
-                Type::INT4 => row
-                    .try_get::<_, Option<i32>>(index)?
-                    .map(i64::from)
-                    .map(Value::Integer),
                 Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map(Value::Integer),
                 Type::TEXT => row.try_get::<_, Option<String>>(index)?.map(Value::Text),
                 Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(index)?.map(Value::Bytes),
@@ -125,8 +83,6 @@ mod tests {
     fn what_a_column_cannot_hold_is_refused() {
         for (value, kind, problem) in [
             (Value::Integer(2), Type::BOOL, "as bool"),
-            (Value::Integer(40_000), Type::INT2, "out of range"),
-            (Value::Integer(1 << 40), Type::INT4, "out of range"),
             (Value::Text("a\0b".into()), Type::TEXT, "U+0000"),
             (Value::Text("a".into()), Type::BYTEA, "as bytea"),
         ] {

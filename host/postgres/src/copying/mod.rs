@@ -23,21 +23,14 @@ use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::target::Target;
 use super::versions::{NEWEST, Version};
 use super::{health, migrations, trigrams};
-use cells::{Cell, hashed, table_name};
+use cells::Cell;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
-/// What comes about by itself: a table, or a column of one that is copied.
-const DERIVED: [(&str, &str); 8] = [
-    ("identity", "subject_hash"),
-    ("portico_version", "*"),
+/// The tables that come about by themselves.
+const DERIVED: [&str; 2] = [
+    "portico_version",
     // Counts of the last minutes.
-    ("shared_record", "*"),
-    // Kept by triggers.
-    ("range_state", "*"),
-    ("app_range", "*"),
-    ("app_range_change", "*"),
-    ("user_account_range", "*"),
-    ("user_account_range_change", "*"),
+    "shared_record",
 ];
 
 /// Copying takes as long as it takes; a copy that has lost its program ends some day.
@@ -46,8 +39,8 @@ const PATIENCE: &str =
 
 /// Whether a column of the schema is copied, or comes about by itself.
 pub fn covers(table: &str, column: &str) -> bool {
-    let is_copied = |copied: &Table| table_name(copied) == table && copied.columns.contains(&column);
-    TABLES.iter().any(is_copied) || DERIVED.contains(&(table, column)) || DERIVED.contains(&(table, "*"))
+    let is_copied = |copied: &Table| copied.name == table && copied.columns.contains(&column);
+    TABLES.iter().any(is_copied) || DERIVED.contains(&table)
 }
 
 /// Reads a database, also while hosts work on it.
@@ -150,7 +143,7 @@ impl DatabaseWriter {
                 Err(error) => error,
             })?;
         for table in &TABLES {
-            let name = table_name(table);
+            let name = table.name;
             let sql = format!("SELECT EXISTS (SELECT 1 FROM {name})");
             let has_rows: bool = client.query_one(&sql, &[]).await?.try_get(0)?;
             ensure!(
@@ -171,7 +164,7 @@ impl DatabaseWriter {
         let (columns, types) = self.written_columns(table).await?;
         let sql = format!(
             "COPY {} ({}) FROM STDIN (FORMAT binary)",
-            table_name(table),
+            table.name,
             columns.join(", ")
         );
         let statement = self.rows.connection.prepared(&sql).await?;
@@ -189,9 +182,8 @@ impl DatabaseWriter {
         &self,
         table: &'static Table,
     ) -> Result<(Vec<String>, Vec<Type>), tokio_postgres::Error> {
-        let mut columns = quoted(table.columns);
-        columns.extend(hashed(table).map(|(name, _)| name.to_owned()));
-        let sql = format!("SELECT {} FROM {} LIMIT 0", columns.join(", "), table_name(table));
+        let columns = quoted(table.columns);
+        let sql = format!("SELECT {} FROM {} LIMIT 0", columns.join(", "), table.name);
         let statement = self.rows.connection.prepared(&sql).await?;
         let types = statement.columns().iter().map(|column| column.type_().clone());
         Ok((columns, types.collect()))
@@ -240,7 +232,7 @@ impl RowWriter for DatabaseWriter {
 
     async fn fill(&mut self, table: &'static Table, piece: &Piece) -> anyhow::Result<()> {
         let later = table.later_index().context("a column that is filled later")?;
-        let (name, key, column) = (table_name(table), table.columns[0], table.columns[later]);
+        let (name, key, column) = (table.name, table.columns[0], table.columns[later]);
         let sql = format!(
             "UPDATE {name} SET \"{column}\" = filled.value
             FROM unnest($1::text[], $2::text[]) AS filled (key, value) WHERE {name}.\"{key}\" = filled.key"
@@ -299,7 +291,7 @@ impl Rows {
     }
 
     async fn count(&self, table: &'static Table) -> anyhow::Result<u64> {
-        let sql = format!("SELECT count(*) FROM {}", table_name(table));
+        let sql = format!("SELECT count(*) FROM {}", table.name);
         let row = self.connection.client().query_one(&sql, &[]).await;
         let row = row.map_err(|error| cannot_read(table, &error))?;
         Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
@@ -309,7 +301,7 @@ impl Rows {
         let sql = format!(
             "SELECT {} FROM {} ORDER BY {}",
             quoted(table.columns).join(", "),
-            table_name(table),
+            table.name,
             quoted(table.key_columns()).join(", ")
         );
         let statement = self.connection.prepared(&sql).await;
@@ -376,23 +368,20 @@ fn cells_of<'a>(table: &Table, row: &'a Row, types: &[Type]) -> anyhow::Result<V
         let value = if later == Some(index) { &Value::Null } else { value };
         cells.push(of(index, Cell::of(value, &types[index]))?);
     }
-    if let Some((_, subject)) = hashed(table) {
-        cells.push(of(subject, Cell::hash_of(&row[subject]))?);
-    }
     Ok(cells)
 }
 
 /// The row that PostgreSQL did not take. It says at which line of the COPY that was.
 fn refused_row<'a>(table: &Table, piece: &'a Piece, error: &tokio_postgres::Error) -> Option<&'a Row> {
     let context = error.as_db_error().and_then(DbError::where_)?;
-    let (_, line) = context.split_once(&format!("COPY {}, line ", table_name(table)))?;
+    let (_, line) = context.split_once(&format!("COPY {}, line ", table.name))?;
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let line: usize = line[..digits].parse().ok()?;
     piece.rows.get(line.checked_sub(1)?)
 }
 
 fn cannot_read(table: &Table, error: &tokio_postgres::Error) -> anyhow::Error {
-    anyhow!("cannot read the table {}: {}", table_name(table), explain(error))
+    anyhow!("cannot read the table {}: {}", table.name, explain(error))
 }
 
 /// What PostgreSQL says, without values of columns: one may be a secret. Of a reference, it says to what.

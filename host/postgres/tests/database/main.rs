@@ -5,7 +5,6 @@ mod concurrency;
 mod copying;
 mod interruptions;
 mod long_lists;
-mod names;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;
@@ -17,4 +16,4 @@ mod tls;
 mod versions;
 
 /// The version of the schema that a new database gets.
-const NEWEST: usize = 5;
+const NEWEST: usize = 6;

@@ -55,7 +55,7 @@ impl Copy {
         print(&format!(
             "Copied {source} to {target}: {} users, {} apps, {} boards, {} rows of the audit log; {} records \
              altogether, all of them compared",
-            count("user"),
+            count("user_account"),
             count("app"),
             count("board"),
             count("audit"),

@@ -72,14 +72,6 @@ impl Database {
         }
     }
 
-    /// Begins to read the names that searches look into, so that the first of them need not. SQLite reads them fast
-    /// enough when a search comes.
-    pub fn load_names(&self) {
-        if let Self::Postgres(storage) = self {
-            tokio::spawn(storage.load_names());
-        }
-    }
-
     /// Ends what still runs for calls that were given up. Those on PostgreSQL have ended their statements.
     pub fn close(&self) {
         if let Self::Sqlite(storage) = self {

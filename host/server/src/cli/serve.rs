@@ -208,7 +208,6 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         outer.into()
     };
     tokio::spawn(keep_current(file, watch, hangup, live));
-    database.load_names();
     let (stop, stopped) = oneshot::channel();
     let signals = async {
         let mut signal = async || {

@@ -295,21 +295,6 @@ async fn an_insertion_of_many_records_shares_its_commit() {
 }
 
 #[tokio::test]
-async fn only_a_read_transaction_remembers_the_counted() {
-    let (storage, _directory) = store();
-    let any = AppFilter {
-        name_contains: Some("any".into()),
-        ..AppFilter::EVERYTHING
-    };
-    let mut reading = reading(&storage).await.unwrap();
-    assert_eq!(reading.count_apps(&any).await, Ok(0));
-    assert!(reading.counted.is_some());
-    let mut writing = writing(&storage).await;
-    assert_eq!(writing.count_apps(&any).await, Ok(0));
-    assert!(writing.counted.is_none(), "a write would make it wrong");
-}
-
-#[tokio::test]
 async fn closing_ends_running_statements_and_refuses_new_ones() {
     let (storage, _directory) = store_with(1, StatementLimits::default());
     let storage = Arc::new(storage);

@@ -12,7 +12,6 @@ mod nested;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod races;
-mod ranges;
 mod records;
 #[path = "../../../../tests/support/records.rs"]
 mod records_to_store;
@@ -65,18 +64,11 @@ on_every_driver! {
     names {
         apps_and_users_are_ordered_by_the_bytes_of_the_name_key_then_the_id
         substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard
-        a_name_is_found_from_its_creation_to_its_deletion
-        texts_in_few_names_and_in_many_are_found_alike
         lists_honour_offset_limit_and_provider
         a_user_name_is_taken_once_for_each_provider
         users_are_found_by_their_whole_email
         a_subject_belongs_to_one_user
         group_board_and_engine_names_are_taken_once
-    }
-    ranges {
-        pages_and_counts_are_right_after_every_change
-        pages_and_counts_are_right_beside_writers
-        a_name_is_nowhere_after_its_deletion_although_a_range_began_with_it
     }
     races {
         one_of_fifty_that_take_an_invite_gets_it

@@ -4,12 +4,11 @@
 use std::fs;
 
 use portico_sqlite::SqliteStorage;
-use portico_storage::{
-    Access, AccountKey, AppFilter, Authentication, BoardItem, CredentialKey, DashboardStorage, Slice,
-};
+use portico_storage::AppFilter;
+use portico_storage::driver::made_earlier;
 use tempfile::TempDir;
 
-use crate::store::{Store, app, context, named, places, user};
+use crate::store::{Store, app, places, user};
 
 /// The error about a file that cannot be used.
 fn refusal(path: &std::path::Path) -> String {
@@ -40,7 +39,7 @@ async fn committed_records_are_there_after_reopening() {
     let mut reader = store.read().await;
     assert_eq!(reader.count_apps(&AppFilter::EVERYTHING).await.unwrap(), 500);
     assert_eq!(reader.get_user("u").await.unwrap().unwrap().name, "ann");
-    assert_eq!(places(&store.path(), "u"), ["user.id"]);
+    assert_eq!(places(&store.path(), "u"), ["user_account.id"]);
 }
 
 #[tokio::test]
@@ -101,45 +100,18 @@ async fn the_database_is_durable_and_strict() {
     assert_eq!(text(slow), "");
 }
 
-/// Makes a database as the first version left it: two apps, on a board.
-pub fn make_first_version(path: &std::path::Path) {
-    let database = rusqlite::Connection::open(path).unwrap();
-    database
-        .execute_batch(include_str!("../../src/migrations/0001_initial.sql"))
-        .unwrap();
-    let records = "
-        INSERT INTO app (id, name, name_key, icon_url) VALUES
-            ('a1', 'Jellyfin', 'jellyfin', '/i.svg'), ('a2', 'Immich', 'immich', '/i.svg');
-        INSERT INTO board (id, name, name_key, is_public) VALUES ('b', 'Home', 'home', 1);
-        INSERT INTO board_item (board_id, position, app_id) VALUES ('b', 0, 'a1'), ('b', 1, NULL);
-        INSERT INTO board_item_app (board_id, item_position, position, app_id) VALUES ('b', 1, 0, 'a2'), ('b', 1, 1, 'a1');
-        PRAGMA user_version = 1;";
-    database.execute_batch(records).unwrap();
-}
-
 #[tokio::test]
-async fn a_database_of_the_first_version_is_brought_to_this_one() {
-    let directory = TempDir::new().unwrap();
-    make_first_version(&directory.path().join("portico.db"));
-
-    let store = Store::sqlite_in(directory);
-    let mut reader = store.read().await;
-    let found = reader.list_apps(&named("lyf"), Slice::first(10)).await.unwrap();
-    drop(reader);
-    assert_eq!(found.iter().map(|app| &*app.id).collect::<Vec<_>>(), ["a1"]);
-    let items = async || store.read().await.get_board("b").await.unwrap().unwrap().items;
-    let bookmarks = |ids: &[&str]| BoardItem::Bookmarks {
-        app_ids: ids.iter().map(ToString::to_string).collect(),
-    };
-    assert_eq!(
-        items().await,
-        [BoardItem::App { app_id: "a1".into() }, bookmarks(&["a2", "a1"])]
-    );
-    let mut writer = store.write().await;
-    assert!(writer.delete_app("a1").await.unwrap());
-    writer.commit().await.unwrap();
-    assert_eq!(items().await, [bookmarks(&["a2"])]);
-    assert_eq!(store.read().await.count_apps(&named("lyf")).await.unwrap(), 0);
+async fn a_database_of_an_earlier_build_is_refused_with_what_to_do() {
+    let store = Store::sqlite();
+    fill(&store).await;
+    let directory = store.close();
+    let path = directory.path().join("portico.db");
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "user_version", 11)
+        .unwrap();
+    let message = refusal(&path);
+    assert!(message.ends_with(&made_earlier(11)), "{message}");
 }
 
 #[tokio::test]
@@ -179,44 +151,4 @@ async fn an_interrupted_first_start_is_repeated() {
         assert_eq!(files, ["portico.db"]);
         fs::remove_file(&path).unwrap();
     }
-}
-
-#[tokio::test]
-async fn sessions_and_passwords_of_the_second_version_go_on_in_this_one() {
-    let directory = TempDir::new().unwrap();
-    let path = directory.path().join("portico.db");
-    let database = rusqlite::Connection::open(&path).unwrap();
-    for migration in [
-        include_str!("../../src/migrations/0001_initial.sql"),
-        include_str!("../../src/migrations/0002_app_search.sql"),
-    ] {
-        database.execute_batch(migration).unwrap();
-    }
-    database
-        .execute_batch(
-            "
-            INSERT INTO user (id, provider, name, name_key, password_hash, color_scheme,
-                first_day_of_week, ping_icons_enabled, open_search_in_new_tab)
-            VALUES ('u', 'credentials', 'ann', 'ann', 'hash', 'dark', 1, 0, 1);
-            INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
-            VALUES ('s', zeroblob(32), 'u', 5, 50);
-            PRAGMA user_version = 2;",
-        )
-        .unwrap();
-    database.close().unwrap();
-
-    let storage = SqliteStorage::open(&path).unwrap();
-    let context = context(Authentication::None);
-    let mut reader = storage.begin_dashboard(Access::Read, &context).await.unwrap();
-    let account = reader.get_account(&AccountKey::Id("u".into())).await.unwrap();
-    let account = account.unwrap();
-    assert_eq!(account.password_hash.as_deref(), Some("hash"));
-    assert_eq!((account.password_version, account.disabled), (0, false));
-    let credential = reader.find_credential(&CredentialKey::Session([0; 32])).await;
-    let credential = credential.unwrap().expect("the session goes on");
-    assert_eq!(
-        (credential.last_used_at, credential.expires_at, credential.ends_at),
-        (Some(5), Some(50), Some(50)),
-        "an old session was last used when it began, and ends when it would have"
-    );
 }

@@ -115,17 +115,6 @@ impl Store {
             .join("portico.db")
     }
 
-    /// Lets the ranges, into which drivers divide the order of names, have so few records that a case meets many.
-    pub fn make_ranges_small(&self) {
-        if let Some(Database { server, name }) = &self.database {
-            server.run(name, "UPDATE range_state SET most = 4, fold_every = 3");
-        } else if self.directory.is_some() {
-            let database = rusqlite::Connection::open(self.path()).unwrap();
-            let changed = database.execute("UPDATE range_state SET most = 4", []);
-            assert_eq!(changed.unwrap(), 1);
-        }
-    }
-
     pub async fn read(&self) -> Box<dyn DashboardTransaction> {
         self.storage
             .begin_dashboard(Access::Read, &context(Authentication::None))

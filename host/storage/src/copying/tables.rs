@@ -1,11 +1,11 @@
-//! What there is to copy: the tables that all databases have, and their columns.
+//! What there is to copy: the tables that all databases have, by the same names, and their columns.
 //!
 //! Invariants:
 //! - A table stands after those that it refers to, except where a column is written later.
 //! - Every table and column of a driver stands here, or its driver names it as derived. A test of each
 //!   driver compares this list with its schema.
 
-/// A table, by the names of this list; a driver may call it otherwise.
+/// A table.
 #[derive(Debug)]
 pub struct Table {
     /// Its name.
@@ -78,7 +78,7 @@ pub static TABLES: [Table; 18] = [
         ..table("board", 1, &["id", "name", "name_key", "is_public", "creator_id"])
     },
     table(
-        "user",
+        "user_account",
         1,
         &[
             "id",
@@ -100,7 +100,7 @@ pub static TABLES: [Table; 18] = [
             "image",
         ],
     ),
-    table("identity", 2, &["provider", "subject", "user_id"]),
+    table("identity", 2, &["provider", "subject_hash", "subject", "user_id"]),
     table("group_member", 2, &["user_id", "group_id"]),
     table(
         "api_key",

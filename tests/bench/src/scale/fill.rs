@@ -63,7 +63,7 @@ pub fn fill(database: &Database<'_>, size: usize) -> anyhow::Result<()> {
         }),
     )?;
     target.table(
-        target.users(),
+        "user_account",
         &[
             "id",
             "provider",
@@ -169,19 +169,12 @@ impl<'a> Target<'a> {
         })
     }
 
-    fn users(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "user",
-            Self::Postgresql { .. } => "user_account",
-        }
-    }
-
     /// That of the first user.
     fn password_hash(&self) -> anyhow::Result<String> {
-        let sql = format!("SELECT password_hash FROM {}", self.users());
+        let sql = "SELECT password_hash FROM user_account";
         Ok(match self {
-            Self::Sqlite(connection) => connection.query_row(&sql, [], |row| row.get(0))?,
-            Self::Postgresql { server, name } => server.run(name, &sql),
+            Self::Sqlite(connection) => connection.query_row(sql, [], |row| row.get(0))?,
+            Self::Postgresql { server, name } => server.run(name, sql),
         })
     }
 

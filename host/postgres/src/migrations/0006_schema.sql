@@ -1,4 +1,4 @@
--- Everything that Portico keeps: the tables of the SQLite driver's newest version.
+-- Everything that Portico keeps. The tables and columns of the SQLite driver have the same names and equivalent types.
 --
 -- Ids are text. A name_key is how a name is compared: its bytes give the order, so every text has the
 -- collation "C". Moments are milliseconds since 1970. Of secrets there is only the SHA-256. Every column
@@ -28,7 +28,8 @@ CREATE TABLE search_engine (
 );
 
 -- A user and a board may refer to each other; the references to boards are added below. password_version
--- counts how often a password was set; another hash of the same password leaves it as it is.
+-- counts how often a password was set; another hash of the same password leaves it as it is. A disabled user
+-- cannot sign in.
 CREATE TABLE user_account (
     id                       text COLLATE "C" NOT NULL PRIMARY KEY,
     provider                 text COLLATE "C" NOT NULL CHECK (provider IN ('credentials', 'oidc', 'ldap')),
@@ -41,23 +42,25 @@ CREATE TABLE user_account (
     color_scheme             text COLLATE "C" NOT NULL CHECK (color_scheme IN ('light', 'dark', 'auto')),
     home_board_id            text COLLATE "C",
     mobile_home_board_id     text COLLATE "C",
-    first_day_of_week        smallint NOT NULL,
+    first_day_of_week        bigint NOT NULL,
     ping_icons_enabled       boolean NOT NULL,
     default_search_engine_id text COLLATE "C" REFERENCES search_engine ON DELETE SET NULL,
     open_search_in_new_tab   boolean NOT NULL,
     disabled                 boolean NOT NULL DEFAULT false,
     image                    text COLLATE "C",
-    CONSTRAINT user_account_by_provider UNIQUE (provider, name_key)
+    CONSTRAINT user_account_by_provider UNIQUE (name_key, provider)
 );
 
-CREATE INDEX user_account_by_name ON user_account (name_key, id);
+-- Also what a filter asks for, so that a search need not read the users.
+CREATE INDEX user_account_by_name ON user_account (name_key, id) INCLUDE (provider, disabled);
+-- A first sign-in by an identity provider looks for a user with the same email.
 CREATE INDEX user_account_by_email ON user_account (email) WHERE email IS NOT NULL;
 CREATE INDEX user_account_by_home_board ON user_account (home_board_id);
 CREATE INDEX user_account_by_mobile_home_board ON user_account (mobile_home_board_id);
 CREATE INDEX user_account_by_default_search_engine ON user_account (default_search_engine_id);
 
--- Which subject of a provider a user is, at most one of each. An index takes less than 2,704 bytes, and a
--- subject may have more: so its SHA-256 stands in the key.
+-- Which subject of a provider a user is, at most one of each. An index of PostgreSQL takes less than 2,704 bytes, and
+-- a subject may have more: so its SHA-256 stands in the key.
 CREATE TABLE identity (
     provider     text COLLATE "C" NOT NULL CHECK (provider IN ('credentials', 'oidc', 'ldap')),
     subject_hash bytea NOT NULL,
@@ -90,14 +93,17 @@ CREATE TABLE group_member (
 
 CREATE INDEX group_member_by_group ON group_member (group_id);
 
+-- imported_hash is the hash of bcrypt of a key that was imported from another dashboard. Its first use replaces it by
+-- secret_hash, which is the hash of no known secret until then.
 CREATE TABLE api_key (
-    id           text COLLATE "C" NOT NULL PRIMARY KEY,
-    secret_hash  bytea NOT NULL UNIQUE,
-    user_id      text COLLATE "C" NOT NULL REFERENCES user_account ON DELETE CASCADE,
-    name         text COLLATE "C",
-    created_at   bigint NOT NULL,
-    expires_at   bigint,
-    last_used_at bigint
+    id            text COLLATE "C" NOT NULL PRIMARY KEY,
+    secret_hash   bytea NOT NULL UNIQUE,
+    user_id       text COLLATE "C" NOT NULL REFERENCES user_account ON DELETE CASCADE,
+    name          text COLLATE "C",
+    created_at    bigint NOT NULL,
+    expires_at    bigint,
+    last_used_at  bigint,
+    imported_hash text COLLATE "C"
 );
 
 CREATE INDEX api_key_by_user ON api_key (user_id);
@@ -144,7 +150,7 @@ ALTER TABLE user_account
 -- become empty and stays.
 CREATE TABLE board_item (
     board_id text COLLATE "C" NOT NULL REFERENCES board ON DELETE CASCADE,
-    position integer NOT NULL,
+    position bigint NOT NULL,
     app_id   text COLLATE "C" REFERENCES app ON DELETE CASCADE,
     PRIMARY KEY (board_id, position)
 );
@@ -154,8 +160,8 @@ CREATE INDEX board_item_by_app ON board_item (app_id);
 -- The apps in a list of bookmarks.
 CREATE TABLE board_item_app (
     board_id      text COLLATE "C" NOT NULL,
-    item_position integer NOT NULL,
-    position      integer NOT NULL,
+    item_position bigint NOT NULL,
+    position      bigint NOT NULL,
     app_id        text COLLATE "C" NOT NULL REFERENCES app ON DELETE CASCADE,
     PRIMARY KEY (board_id, item_position, position),
     FOREIGN KEY (board_id, item_position) REFERENCES board_item ON DELETE CASCADE
@@ -179,6 +185,18 @@ CREATE TABLE board_group (
 );
 
 CREATE INDEX board_group_by_group ON board_group (group_id);
+
+-- What clients of other dashboards keep about a user or a board, where Portico has no field for it: a text, which
+-- Portico only keeps for them.
+CREATE TABLE user_extras (
+    user_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES user_account ON DELETE CASCADE,
+    extras  text COLLATE "C" NOT NULL
+);
+
+CREATE TABLE board_extras (
+    board_id text COLLATE "C" NOT NULL PRIMARY KEY REFERENCES board ON DELETE CASCADE,
+    extras   text COLLATE "C" NOT NULL
+);
 
 -- Who did what, when, and what came of it. Rows outlive everything that they are about: actor_id and target
 -- refer to nothing. They are only ever added, and pruned by age and number.
@@ -214,3 +232,16 @@ $$;
 
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
     FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
+
+-- What hosts must know of each other: see portico_storage::SharedRecords.
+CREATE TABLE shared_record (
+    kind    text COLLATE "C" NOT NULL,
+    key     bytea NOT NULL,
+    value   bytea NOT NULL,
+    rank    bigint NOT NULL,
+    ends_at bigint NOT NULL,
+    PRIMARY KEY (kind, key)
+);
+
+CREATE INDEX shared_record_by_rank ON shared_record (kind, rank);
+CREATE INDEX shared_record_by_end ON shared_record (ends_at);

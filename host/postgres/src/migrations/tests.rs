@@ -1,0 +1,89 @@
+//! The next version, of which only its migration is known.
+
+use std::time::Duration;
+
+use tokio_postgres::{Config, NoTls};
+
+use super::*;
+use crate::PostgresStorage;
+
+#[path = "../../../../tests/support/postgresql.rs"]
+mod postgresql;
+
+use postgresql::Postgresql;
+
+const NEXT: Migration = Migration {
+    sql: "ALTER TABLE app ADD COLUMN label text; UPDATE app SET label = name",
+    oldest: NEWEST + 1,
+};
+
+/// A database of this version with an app; and its URL.
+async fn database(server: &Postgresql) -> String {
+    let url = server.create_database("home");
+    drop(PostgresStorage::open(&url).await.unwrap());
+    let app = "INSERT INTO app (id, name, name_key, icon_url) VALUES ('a', 'Jellyfin', 'jellyfin', '/i.svg')";
+    server.run("home", app);
+    url
+}
+
+async fn connect(url: &str, name: &str) -> Client {
+    let mut config: Config = url.parse().unwrap();
+    let (client, connection) = config.application_name(name).connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_that_are_too_old_for_it() {
+    let server = Postgresql::start();
+    let url = database(&server).await;
+    let (this, next) = (
+        format!("home portico/{NEWEST}"),
+        format!("portico/{}", NEWEST + 1),
+    );
+    let mut connections = Vec::new();
+    for name in [&this, &next, "psql", "portico"] {
+        connections.push((name, connect(&url, name).await));
+    }
+    // It is in a transaction.
+    connections[0]
+        .1
+        .batch_execute("BEGIN; SELECT id FROM app")
+        .await
+        .unwrap();
+    let client = connect(&url, &next).await;
+    for _ in 0..2 {
+        let migrations = [MIGRATIONS[0], NEXT];
+        let run = tokio::time::timeout(Duration::from_secs(60), run_missing(&client, &migrations));
+        let _ = run.await.expect("it does not wait");
+    }
+    let versions = "SELECT version || ' ' || oldest FROM portico_version";
+    let newer = NEWEST + 1;
+    assert_eq!(server.run("home", versions), format!("{newer} {newer}"));
+    assert_eq!(server.run("home", "SELECT label FROM app"), "Jellyfin");
+    for (name, client) in &connections {
+        let is_old = **name == this;
+        assert_eq!(client.simple_query("SELECT 1").await.is_err(), is_old, "{name}");
+    }
+    let refusal = run(&client).await.unwrap_err().to_string();
+    assert!(refusal.contains(&format!("version {newer}")), "{refusal}");
+    assert!(refusal.contains(&format!("versions up to {NEWEST}")), "{refusal}");
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_migration_that_fails_changes_nothing() {
+    let server = Postgresql::start();
+    let url = database(&server).await;
+    let wrong = Migration {
+        sql: "DELETE FROM app; CREATE TABLE app (id text)",
+        ..NEXT
+    };
+    let client = connect(&url, "next").await;
+    run_missing(&client, &[MIGRATIONS[0], wrong]).await.unwrap_err();
+    let version = "SELECT version FROM portico_version";
+    assert_eq!(server.run("home", version), NEWEST.to_string());
+    assert_eq!(server.run("home", "SELECT count(*) FROM app"), "1");
+    drop(PostgresStorage::open(&url).await.unwrap());
+}
