@@ -76,7 +76,7 @@ fn set_up(connection: Connection) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // Otherwise SQLite may plan a statement again for other values, which takes longer than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A schema made by an attacker cannot make SQLite damage the file or the search index.
+    // A schema made by an attacker cannot make SQLite damage the file.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)

@@ -113,20 +113,6 @@ pub struct UserFilter {
     pub disabled: Option<bool>,
 }
 
-impl UserFilter {
-    /// Whether it matches all users.
-    pub fn is_everyone(&self) -> bool {
-        let Self {
-            provider,
-            name_contains,
-            email,
-            disabled,
-        } = self;
-        let is_named = name_contains.as_deref().is_some_and(|text| !text.is_empty());
-        provider.is_none() && !is_named && email.is_none() && disabled.is_none()
-    }
-}
-
 /// Whose view of the apps a function takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Viewer {

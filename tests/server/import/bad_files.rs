@@ -141,7 +141,8 @@ fn code_in_a_database_does_not_run() {
     let virtual_table = place.database(
         "virtual.sqlite",
         NEWEST,
-        "DROP TABLE \"invite\"; CREATE VIRTUAL TABLE \"invite\" USING fts5(id, token, expiration_date, creator_id)",
+        "DROP TABLE \"invite\"; PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'invite', 'invite',
+            0, 'CREATE VIRTUAL TABLE \"invite\" USING fts5(id, token, expiration_date, creator_id)')",
     );
     let generated = place.database(
         "generated.sqlite",
