@@ -5,34 +5,31 @@
 //! - A request is authenticated first, then authorised; its body is read last. Sign-in reads its body first: the
 //!   body holds the credentials.
 //! - Everything that comes in is bounded ([`HttpLimits`]), and so is what waits to go out
-//!   (`outgoing.rs`).
+//!   (`budget.rs`).
 //! - Query strings, headers and bodies are not logged, because they may hold secrets.
 
-mod activity;
 mod address;
 mod admission;
 mod auth;
+mod bodies;
+mod budget;
 mod docs;
 mod error;
 mod fallback;
 mod file;
-mod gate;
 mod health;
 mod in_process;
 mod linger;
 mod lists;
 mod middleware;
 pub mod openapi;
-mod outgoing;
-mod pace;
-mod pieces;
-mod pressure;
 mod providers;
 mod request;
 mod rest;
 mod server;
 mod session;
 mod settings;
+mod socket;
 mod state;
 mod trpc;
 
@@ -122,10 +119,7 @@ fn procedures(http: &Http) -> Router<Arc<Http>> {
 /// A body for the client of the request with these extensions. Until that client has read it, it counts as an
 /// answer that waits ([`HttpLimits::unsent`]), like those of [`router`].
 pub fn counted_body(extensions: &Extensions, text: String) -> Body {
-    match extensions.get::<Arc<outgoing::Connection>>() {
-        Some(connection) => pieces::body(connection, text),
-        None => Body::from(text),
-    }
+    bodies::hold(extensions.get(), text.into_bytes()).into()
 }
 
 /// Adds to other routes what [`router`] does around every request: an id (the extension [`RequestId`], always a

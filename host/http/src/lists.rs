@@ -1,7 +1,7 @@
 //! Large lists, made one after the other.
 //!
 //! A list takes several times its size while it is made. Lists of [`LARGE_LIST`] bytes or more
-//! therefore wait for a single permit, in rotation among users, and for room in the budget. The service
+//! therefore wait for a single permit, in rotation among users. The service
 //! [estimates](portico_service::lists) how large a list will be. Invariant: a call whose input bounds its
 //! answer below [`LARGE_LIST`] never waits, whatever others have asked for.
 
@@ -21,7 +21,7 @@ use portico_service::{
 use portico_storage::SharedSnapshot;
 use serde_json::Value;
 
-use crate::outgoing::Outgoing;
+use crate::{budget::Transfer, trpc::turns::wait_unless_stopping};
 
 /// Answers that hold a list are large from this size on, in bytes.
 const LARGE_LIST: usize = 4 << 20;
@@ -54,7 +54,7 @@ impl LargeLists {
     pub async fn wait(
         &self,
         is_large: impl Fn() -> bool,
-        outgoing: &Outgoing,
+        transfer: Option<&Transfer>,
         identity: &Identity,
         snapshot: &SharedSnapshot,
     ) -> Result<ListPermit, Error> {
@@ -64,12 +64,11 @@ impl LargeLists {
         snapshot.release();
         let address = identity.address.map(Source::from);
         let user = self.hasher.hash_one((identity.user_id(), address));
-        let permit = outgoing.permit(&self.semaphore, user).await?;
+        let permit = wait_unless_stopping(self.semaphore.acquire(user), transfer).await?;
         // The procedure's first answer may have been made meanwhile, and been small.
         if !is_large() {
             return Ok(None);
         }
-        outgoing.wait_for_room().await;
         Ok(Some(permit))
     }
 }

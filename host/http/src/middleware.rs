@@ -14,7 +14,7 @@ use portico_model::error::{Code, Error};
 use portico_service::{request_id::new_request_id, service::report};
 use tracing::{debug, warn};
 
-use crate::{admission, error, outgoing::Connection, pieces, request::RequestId, state::Http};
+use crate::{admission, bodies, budget::Transfer, error, request::RequestId, state::Http};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -65,10 +65,10 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
     let id = RequestId(request_id(request.headers(), is_trusted));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(id.clone());
-    // Handlers of the API count their own answers, more precisely.
+    // Handlers of the API count their own answers.
     let is_counted = http.is_some();
-    let connection = request.extensions().get::<Arc<Connection>>();
-    let connection = connection.filter(|_| !is_counted).cloned();
+    let transfer = request.extensions().get::<Arc<Transfer>>();
+    let transfer = transfer.filter(|_| !is_counted).cloned();
     let answer = async {
         if head_size(&request) > largest {
             let message = format!("Request line and headers are larger than {largest} bytes");
@@ -87,8 +87,9 @@ pub(crate) async fn around(State(around): State<Around>, mut request: Request, n
         error::at(&path, report(panic, &path, &id.0))
     });
 
-    if let Some(connection) = connection {
-        response = response.map(|body| pieces::counted(&connection, body));
+    if let Some(transfer) = transfer {
+        let (parts, body) = response.into_parts();
+        response = Response::from_parts(parts, bodies::hold_body(&transfer, body).await);
     }
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id.0) {

@@ -23,11 +23,11 @@ use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
 
 use super::{
+    bodies,
+    budget::Transfer,
     error::{self, json_response},
     fallback::wrong_method,
     lists::{ListPermit, may_be_large},
-    outgoing::Connection,
-    pieces,
     request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
     state::{Http, Shared},
 };
@@ -94,13 +94,13 @@ async fn answer(
     parameters: Result<Parameters, Error>,
     request: Request,
 ) -> Response {
-    let connection = http.connection(request.extensions());
-    match call(http, &id, procedure, parameters, request, &connection).await {
+    let transfer = request.extensions().get::<Arc<Transfer>>().cloned();
+    match call(http, &id, procedure, parameters, request, transfer.as_deref()).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
         Ok((output, permit)) => {
-            let body = pieces::body(&connection, output);
+            let body = bodies::hold(transfer.as_ref(), output.into_bytes());
             drop(permit);
-            json_response(body)
+            json_response(body.into())
         }
         Err(error) => error::rest(error, Some(&procedure.name)),
     }
@@ -112,7 +112,7 @@ async fn call(
     procedure: &Arc<Procedure>,
     parameters: Result<Parameters, Error>,
     request: Request,
-    connection: &Connection,
+    transfer: Option<&Transfer>,
 ) -> Result<(Output, ListPermit), Error> {
     let (parts, body) = request.into_parts();
     let snapshot = snapshot(&parts.method, [&**procedure], || {
@@ -140,13 +140,12 @@ async fn call(
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
-    let outgoing = connection.outgoing();
     let asked = input.as_ref().ok().and_then(Option::as_ref);
     let service = &http.service;
     let is_large = || may_be_large(&service.lists, procedure, asked);
     let permit = http
         .large_lists
-        .wait(is_large, outgoing, &identity, &shared)
+        .wait(is_large, transfer, &identity, &shared)
         .await?;
     let output = service.call_within(&shared, &authorised, &id.0, input).await?;
     Ok((output, permit))

@@ -7,9 +7,10 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, extract::ConnectInfo};
+use axum::{Router, body::Body, extract::ConnectInfo};
+use http_body_util::BodyExt;
 use hyper::{
-    Request,
+    Request, Response,
     body::Incoming,
     server::conn::http1,
     service::{Service, service_fn},
@@ -22,20 +23,16 @@ use hyper_util::{
 use tokio::{
     net::TcpListener,
     sync::Semaphore,
-    time::{Instant, interval, timeout},
+    time::{Instant, timeout},
 };
 use tracing::{debug, info, warn};
 
 use crate::{
-    activity::{Activity, Answering, WatchedBody},
-    outgoing::Outgoing,
-    pace::{self, Paced},
+    bodies::ReceivedBody,
+    budget::{Budget, LeastRate},
     settings::HttpLimits,
+    socket::{self, Socket},
 };
-
-/// While the host stops, a client that for this long reads nothing, or sends nothing more of its request, is
-/// disconnected.
-const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The least time between two warnings about connections that cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(1);
@@ -91,7 +88,21 @@ fn accept<'a>(
     limits: &'a HttpLimits,
     stop: Pin<&'a mut (dyn Future<Output = ()> + Send)>,
 ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-    Box::pin(accept_until(listener, site, limits, stop))
+    let answers = Budget::new(limits.unsent, socket::least_rate(limits));
+    let requests = Budget::new(
+        usize::MAX,
+        LeastRate {
+            grace: Duration::MAX,
+            rate: 0,
+        },
+    );
+    Box::pin(async move {
+        tokio::select! {
+            () = accept_until(listener, site, limits, stop, &answers, &requests) => {}
+            () = answers.watch() => {}
+            () = requests.watch() => {}
+        }
+    })
 }
 
 async fn accept_until(
@@ -99,6 +110,8 @@ async fn accept_until(
     site: Site,
     limits: &HttpLimits,
     mut stop: Pin<&mut (dyn Future<Output = ()> + Send)>,
+    answers: &Arc<Budget>,
+    requests: &Arc<Budget>,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -109,8 +122,7 @@ async fn accept_until(
         .keep_alive(true);
     let slots = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
-    let outgoing = Outgoing::new(limits.unsent);
-    pace::prepare(&listener);
+    socket::prepare(&listener);
     let (mut warned, mut suppressed) = (None::<Instant>, 0_u64);
     loop {
         let accepted = async {
@@ -139,23 +151,14 @@ async fn accept_until(
             debug!(%error, "a connection without TCP_NODELAY");
         }
         let [api, pages] = [&site.api, &site.pages].map(|router| TowerToHyperService::new(router.clone()));
-        let connection = outgoing.connect();
-        let stream = Paced::new(stream, connection.clone(), limits);
-        let activity = Arc::new(Activity::default());
-        let silence = {
-            let (connection, activity) = (connection.clone(), activity.clone());
-            async move {
-                connection.outgoing().stopping().await;
-                let has_unread = || connection.held() > 0;
-                activity.silence(STOP_PATIENCE, has_unread).await;
-            }
-        };
+        let (transfer, cut) = answers.open();
+        let stream = Socket::new(stream, transfer.clone());
+        let requests = requests.clone();
         let service = service_fn(move |request: Request<Incoming>| {
-            let answering = Arc::new(Answering::begin(activity.clone()));
-            let mut request = request.map(|body| WatchedBody::new(body, activity.clone()));
+            let work = transfer.begin_work();
+            let mut request = request.map(|body| ReceivedBody::new(body, requests.clone()));
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(connection.clone());
-            request.extensions_mut().insert(answering.clone());
+            request.extensions_mut().insert(transfer.clone());
             let router = if Site::is_of_api(request.uri().path()) {
                 &api
             } else {
@@ -163,8 +166,14 @@ async fn accept_until(
             };
             let answer = router.call(request);
             async move {
-                let _answering = answering;
-                answer.await
+                // The work ends with the body, which may be a stream.
+                let keep = move |body: Body| {
+                    body.map_err(move |error| {
+                        let _ = &work;
+                        error
+                    })
+                };
+                answer.await.map(|response: Response<Body>| response.map(keep))
             }
         });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
@@ -174,26 +183,15 @@ async fn accept_until(
                 served = connection => if let Err(error) = served {
                     debug!(%error, "a connection ended early");
                 },
-                () = silence => {
-                    debug!("a client that sends nothing is not waited for");
-                }
+                _ = cut => {}
             }
         });
     }
     drop(listener);
     info!("stopping: finishing what was accepted");
-    outgoing.stop();
-    let finish = async {
-        let mut finished = pin!(graceful.shutdown());
-        let mut look = interval(STOP_PATIENCE / 4);
-        loop {
-            tokio::select! {
-                () = &mut finished => return,
-                _ = look.tick() => outgoing.end_stalled(STOP_PATIENCE),
-            }
-        }
-    };
-    if timeout(limits.drain_time, finish).await.is_err() {
+    answers.stop();
+    requests.stop();
+    if timeout(limits.drain_time, graceful.shutdown()).await.is_err() {
         warn!("some calls took too long to finish and were given up");
     }
 }

@@ -26,14 +26,14 @@ pub struct HttpLimits {
     pub answers: usize,
     /// How long request line and headers may take, and how long a body may take.
     pub receive_time: Duration,
-    /// How far a client may fall behind the least rate, in addition to the time that 128 KiB take at that
+    /// Grace period below `write_rate` before we disconnect, in addition to the time that 128 KiB take at that
     /// rate (at most two minutes), because the kernel shows progress in steps of that size. Only of
     /// [`serve`](crate::serve).
     pub write_time: Duration,
     /// The least rate at which a client reads, in bytes per second. Only of [`serve`](crate::serve).
     pub write_rate: u64,
     /// The answers of all connections that wait to be written, in bytes. Above it,
-    /// [`serve`](crate::serve) closes connections that do not read.
+    /// [`serve`](crate::serve) closes connections, the one that moved least recently first.
     pub unsent: usize,
     /// How long the calls in progress may still take when the host stops.
     pub drain_time: Duration,

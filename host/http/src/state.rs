@@ -6,16 +6,15 @@ use std::{
     sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
 };
 
-use axum::{extract::FromRef, http::Extensions};
+use axum::extract::FromRef;
 use portico_model::Timestamp;
 use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Service};
 
 use crate::{
     file::File,
-    gate::BatchPermits,
     lists::LargeLists,
-    outgoing::{Connection, Outgoing},
     settings::{HttpLimits, HttpSettings},
+    trpc::turns::Turns,
 };
 
 /// The state of one router.
@@ -29,14 +28,12 @@ pub(crate) struct Http {
     pub noted: Mutex<HashMap<String, Timestamp>>,
     /// Whether an administrator has been seen in storage.
     pub has_administrator: AtomicBool,
-    /// Permits for batches.
-    pub batches: BatchPermits,
+    /// Turns of large batches.
+    pub turns: Turns,
     /// Permits for large lists.
     pub large_lists: LargeLists,
     /// The OpenAPI document, made at its first request.
     pub document: OnceLock<File>,
-    /// Counts answers where the connections are not those of [`serve`](crate::serve).
-    outgoing: Arc<Outgoing>,
 }
 
 impl Http {
@@ -47,22 +44,15 @@ impl Http {
     ) -> Arc<Self> {
         Arc::new(Self {
             live,
-            outgoing: Outgoing::new(settings.limits.unsent),
             limits: settings.limits.clone(),
             settings,
             authenticate,
             noted: Mutex::default(),
             has_administrator: AtomicBool::new(false),
-            batches: BatchPermits::default(),
+            turns: Turns::default(),
             large_lists: LargeLists::default(),
             document: OnceLock::new(),
         })
-    }
-
-    /// The connection of a request; a new one for each request where the sockets are not ours.
-    pub fn connection(&self, extensions: &Extensions) -> Arc<Connection> {
-        let served = extensions.get::<Arc<Connection>>();
-        served.map_or_else(|| self.outgoing.connect(), Arc::clone)
     }
 }
 

@@ -19,10 +19,9 @@ impl Plugin {
     /// without it, attempts to guess a password are not limited by address.
     ///
     /// Some settings have no effect here: `sessions`, `providers`, and the limits that belong to sockets
-    /// (`write_time`, `write_rate`, `receive_time` of a head, `connections`), which are the server's. Of
+    /// (`write_time`, `write_rate`, `unsent`, `receive_time` of a head, `connections`), which are the server's. Of
     /// `public_url` only the host counts: until the first user exists, browsers are answered only there, at
-    /// `localhost` and at IP addresses, and only for pages of the same origin. `unsent` holds batches back,
-    /// but closes no connection.
+    /// `localhost` and at IP addresses, and only for pages of the same origin.
     pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,

@@ -45,21 +45,11 @@ fn clients_that_stop_reading_do_not_delay_other_clients() {
             stream
         })
         .collect();
-    // Longer than a call waits before it is refused, which would be a 5xx: the client does not
-    // take that. In the end the silent ones have all that they get, and cost nothing more.
-    let bound = usual * 10 + Duration::from_millis(500);
-    let start = Instant::now();
-    loop {
-        let (last, passed) = (ordinary_calls(), start.elapsed());
-        if passed > Duration::from_secs(12) && last < bound {
-            break;
-        }
-        assert!(
-            passed < Duration::from_secs(90),
-            "after {passed:?} it takes {last:?}, and {usual:?} without them"
-        );
-        thread::sleep(Duration::from_millis(500));
+    for stream in &silent {
+        stream.peek(&mut [0]).expect("the head of a stream");
     }
+    // In the end the silent ones have all that they get, and cost nothing more.
+    wait_until("calls that take about as long as before", || ordinary_calls() < usual * 2);
     drop(silent);
 }
 

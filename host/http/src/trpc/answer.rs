@@ -16,16 +16,10 @@ use serde_json::{Value, json};
 
 use super::superjson;
 use crate::{
+    bodies::{Parts, hold},
+    budget::Transfer,
     error::{json_response, retry_after, rpc, status},
-    outgoing::{Connection, Held, LARGE},
-    pieces::{JOINED, Pieces},
 };
-
-/// An answer that waits for the others of its batch is counted from this size on, in bytes.
-const COUNTED: usize = 1 << 10;
-
-/// Room for the envelope of one call's output, in bytes.
-const AROUND: usize = 64;
 
 /// What an answer needs to know of its call.
 #[derive(Clone)]
@@ -42,14 +36,12 @@ pub(super) struct Caption {
 pub(super) struct Answer {
     name: String,
     superjson: bool,
-    outcome: Result<Output, Error>,
+    outcome: Result<Bytes, Error>,
     /// superjson's `meta` of the output; empty where it is not sent.
     meta: String,
     shape: Shape,
     /// The procedure's method.
     method: Option<&'static str>,
-    /// Counts its output, and `meta`, while it waits.
-    held: Option<Held>,
 }
 
 /// How an output stands in the text for its client.
@@ -72,8 +64,13 @@ impl Place {
 }
 
 impl Answer {
-    /// The outcome of a call, whose answer will stand in this place.
-    pub fn new(caption: Caption, outcome: Result<Output, Error>, place: Place) -> Self {
+    /// The outcome of a call, whose answer will stand in this place. The output counts from now on.
+    pub fn new(
+        caption: Caption,
+        outcome: Result<Output, Error>,
+        place: Place,
+        transfer: Option<&Arc<Transfer>>,
+    ) -> Self {
         let Caption {
             name,
             procedure,
@@ -88,24 +85,11 @@ impl Answer {
         Self {
             name,
             superjson,
-            outcome,
+            outcome: outcome.map(|output| hold(transfer, output.into_bytes())),
             meta,
             shape,
             method: procedure.map(|procedure| method(procedure.kind)),
-            held: None,
         }
-    }
-
-    /// Counts the output from now on, if it is large or waits for others.
-    pub fn counted(mut self, connection: &Arc<Connection>, is_batch: bool) -> Self {
-        let least = if is_batch { COUNTED } else { LARGE };
-        if let Ok(output) = &mut self.outcome
-            && output.len() >= least
-        {
-            output.shrink_to_fit();
-            self.held = Some(connection.hold(output.len() + self.meta.len()));
-        }
-        self
     }
 
     fn status(&self) -> u16 {
@@ -119,7 +103,7 @@ impl Answer {
     }
 
     /// Appends it as a single answer, or as an element of a batch.
-    fn write(self, pieces: &mut Pieces<'_>) {
+    fn write(self, parts: &mut Parts<'_>) {
         match self.outcome {
             Err(ref error) => {
                 let error = self.error(error);
@@ -128,61 +112,55 @@ impl Answer {
                 } else {
                     json!({ "error": error })
                 };
-                pieces.push(&error.to_string());
+                parts.push(&error.to_string());
             }
             Ok(_) if matches!(self.shape, Shape::Nothing) => {
                 let none = if self.superjson { superjson::UNDEFINED } else { "" };
-                pieces.push(r#"{"result":{"#);
-                pieces.push(none);
-                pieces.push("}}");
+                parts.push(r#"{"result":{"#);
+                parts.push(none);
+                parts.push("}}");
             }
             Ok(output) if self.superjson => {
-                pieces.push(r#"{"result":{"data":{"json":"#);
-                pieces.push_answer(output, self.held);
-                pieces.push(&self.meta);
-                pieces.push("}}}");
+                parts.push(r#"{"result":{"data":{"json":"#);
+                parts.push_bytes(output);
+                parts.push(&self.meta);
+                parts.push("}}}");
             }
             Ok(output) => {
-                pieces.push(r#"{"result":{"data":"#);
-                pieces.push_answer(output, self.held);
-                pieces.push("}}");
+                parts.push(r#"{"result":{"data":"#);
+                parts.push_bytes(output);
+                parts.push("}}");
             }
         }
     }
 
     /// As a line of a stream, where superjson wraps the whole line and not the data in it.
-    pub fn line(self, index: usize, superjson: bool, connection: &Arc<Connection>) -> Vec<Bytes> {
-        let mut pieces = Pieces::new(connection, self.small_size());
-        self.write_line(index, superjson, &mut pieces);
-        pieces.into_parts()
+    pub fn line(self, index: usize, superjson: bool, transfer: Option<&Arc<Transfer>>) -> Vec<Bytes> {
+        let mut parts = Parts::new(transfer);
+        self.write_line(index, superjson, &mut parts);
+        parts.into_parts()
     }
 
-    fn write_line(self, index: usize, superjson: bool, pieces: &mut Pieces<'_>) {
+    fn write_line(self, index: usize, superjson: bool, parts: &mut Parts<'_>) {
         if superjson {
-            pieces.push(r#"{"json":"#);
+            parts.push(r#"{"json":"#);
         }
-        pieces.push(&format!("[{index},0,[["));
+        parts.push(&format!("[{index},0,[["));
         match self.outcome {
-            Err(ref error) => pieces.push(&json!({ "error": self.error(error) }).to_string()),
-            Ok(_) if matches!(self.shape, Shape::Nothing) => pieces.push(r#"{"result":{}}"#),
+            Err(ref error) => parts.push(&json!({ "error": self.error(error) }).to_string()),
+            Ok(_) if matches!(self.shape, Shape::Nothing) => parts.push(r#"{"result":{}}"#),
             Ok(output) => {
-                pieces.push(r#"{"result":{"data":"#);
-                pieces.push_answer(output, self.held);
-                pieces.push("}}");
+                parts.push(r#"{"result":{"data":"#);
+                parts.push_bytes(output);
+                parts.push("}}");
             }
         }
-        pieces.push("]]]");
+        parts.push("]]]");
         if superjson {
-            pieces.push(&self.meta);
-            pieces.push("}");
+            parts.push(&self.meta);
+            parts.push("}");
         }
-        pieces.push("\n");
-    }
-
-    /// Roughly the room that it needs in a buffer of small texts.
-    fn small_size(&self) -> usize {
-        let output = self.outcome.as_ref().map_or(LARGE / 16, String::len);
-        AROUND + self.meta.len() + if output < LARGE { output } else { 0 }
+        parts.push("\n");
     }
 }
 
@@ -203,19 +181,18 @@ pub(super) fn stream_head(calls: usize, superjson: bool) -> String {
 pub(super) fn stream_at_once(
     answers: Vec<Answer>,
     superjson: bool,
-    connection: &Arc<Connection>,
+    transfer: Option<&Arc<Transfer>>,
 ) -> Response {
-    let size: usize = answers.iter().map(Answer::small_size).sum();
-    let mut pieces = Pieces::new(connection, size.min(JOINED));
-    pieces.push(&stream_head(answers.len(), superjson));
+    let mut parts = Parts::new(transfer);
+    parts.push(&stream_head(answers.len(), superjson));
     for (index, answer) in answers.into_iter().enumerate() {
-        answer.write_line(index, superjson, &mut pieces);
+        answer.write_line(index, superjson, &mut parts);
     }
-    json_response(pieces.into_body())
+    json_response(parts.into_body())
 }
 
 /// The answers as one response: a list for a batch. Its status is theirs, or 207 where theirs differ.
-pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Connection>) -> Response {
+pub(super) fn response(answers: Vec<Answer>, is_batch: bool, transfer: Option<&Arc<Transfer>>) -> Response {
     let first = answers.first().map_or(200, Answer::status);
     let code = if answers.iter().all(|answer| answer.status() == first) {
         first
@@ -228,21 +205,20 @@ pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Co
     let seconds = seconds.max();
     let method = answers.iter().find_map(|answer| answer.method);
 
-    let size: usize = answers.iter().map(Answer::small_size).sum();
-    let mut pieces = Pieces::new(connection, size.min(JOINED));
+    let mut parts = Parts::new(transfer);
     if is_batch {
-        pieces.push("[");
+        parts.push("[");
     }
     for (index, answer) in answers.into_iter().enumerate() {
         if index > 0 {
-            pieces.push(",");
+            parts.push(",");
         }
-        answer.write(&mut pieces);
+        answer.write(&mut parts);
     }
     if is_batch {
-        pieces.push("]");
+        parts.push("]");
     }
-    let mut response = json_response(pieces.into_body());
+    let mut response = json_response(parts.into_body());
     *response.status_mut() = status(code);
     retry_after(&mut response, seconds);
     // A request never mixes queries and mutations, so one method is right for all its calls.
@@ -254,34 +230,4 @@ pub(super) fn response(answers: Vec<Answer>, is_batch: bool, connection: &Arc<Co
             .insert(header::ALLOW, HeaderValue::from_static(method));
     }
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::outgoing::Outgoing;
-
-    #[test]
-    fn a_small_answer_is_counted_only_while_it_waits_for_others() {
-        let connection = Outgoing::new(1 << 20).connect();
-        let counted = |bytes: usize, is_batch| {
-            let answer = Answer {
-                name: "app.all".into(),
-                superjson: false,
-                outcome: Ok("x".repeat(bytes)),
-                meta: String::new(),
-                shape: Shape::Text,
-                method: Some("GET"),
-                held: None,
-            };
-            let _answer = answer.counted(&connection, is_batch);
-            connection.held()
-        };
-        assert_eq!(
-            [COUNTED - 1, COUNTED].map(|bytes| counted(bytes, true)),
-            [0, COUNTED]
-        );
-        assert_eq!([LARGE - 1, LARGE].map(|bytes| counted(bytes, false)), [0, LARGE]);
-        assert_eq!(connection.held(), 0);
-    }
 }

@@ -7,10 +7,12 @@
 mod answer;
 mod calls;
 mod superjson;
+pub(crate) mod turns;
 
 use std::{
     convert::Infallible,
     iter,
+    net::IpAddr,
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
@@ -37,21 +39,22 @@ use portico_service::{
 };
 use portico_storage::{SharedSnapshot, Snapshot};
 use tokio::{
-    select,
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    sync::{
+        OnceCell,
+        mpsc::{Receiver, Sender as Channel, channel},
+    },
     task::yield_now,
 };
 
 use self::{
     answer::{Answer, Place},
     calls::{BatchCall, Calls},
+    turns::{SMALL, Turn, too_many},
 };
 use crate::{
-    activity::Answering,
+    budget::Transfer,
     error::{self, json_response},
-    gate::Gate,
     lists::{ListPermit, may_be_large},
-    outgoing::Connection,
     request::{RequestId, client_address, identify_within, snapshot},
     session,
     state::Shared,
@@ -87,27 +90,13 @@ pub(crate) async fn handle(
 async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let streams = wants_stream(&parts.headers);
-    let connection = http.connection(&parts.extensions);
+    let transfer = parts.extensions.get::<Arc<Transfer>>().cloned();
     let mut calls = Calls::new(http, &parts)?;
     if streams && !calls.is_batch {
         return Err(Error::new(
             Code::BadRequest,
             "Streaming requests must be batched (batch=1)",
         ));
-    }
-    let mut gate = None;
-    if calls.len() > 1 && parts.method == Method::GET {
-        let address = client_address(http, &parts);
-        let waits = Gate::waits(&connection, calls.len());
-        let enter = Gate::enter(&http.batches, &connection, address, calls.len(), streams, waits);
-        if waits {
-            // Many requests may wait here, and parsed ones take more memory.
-            drop(calls);
-            gate = Some(enter.await?);
-            calls = Calls::new(http, &parts)?;
-        } else {
-            gate = Some(enter.await?);
-        }
     }
     let snapshot = snapshot(&parts.method, calls.procedures(), || calls.app_to_read());
     let shared = SharedSnapshot::of(snapshot.as_ref());
@@ -121,10 +110,11 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         identity: identity.clone(),
         id,
         method: parts.method.clone(),
-        connection: connection.clone(),
-        is_batch: calls.is_batch,
+        transfer: transfer.clone(),
+        turn: OnceCell::new(),
+        address: client_address(http, &parts),
+        takes_turns: calls.len() > 1 && parts.method == Method::GET && !streams,
         place: Place::Envelope,
-        _answering: parts.extensions.get().cloned(),
         room: AtomicUsize::new(http.limits.answers),
     };
     // Authorise before reading the body.
@@ -138,7 +128,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     // A new cookie is part of the head, so nothing is sent before all calls are done.
     if streams && !may_renew {
-        return Ok(stream(context, calls, snapshot, gate));
+        return Ok(stream(context, calls, snapshot));
     }
     if !calls.is_batch {
         shared.close();
@@ -146,12 +136,13 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
         for call in calls {
             answers.push(context.answer(call, &shared).await);
         }
-        let response = answer::response(answers, false, &connection);
+        let response = answer::response(answers, false, transfer.as_ref());
         return Ok(session::with_renewed(http, response, &identity));
     }
     // Free the request: its answers may have to wait.
     drop(parts);
-    let mut coming = start(context, calls, snapshot, gate);
+    let most_waiting = calls.len();
+    let mut coming = start(context, calls, snapshot, most_waiting);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
         answers.push(answer);
@@ -159,36 +150,30 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     answers.sort_unstable_by_key(|(index, _)| *index);
     let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
     let response = if streams {
-        answer::stream_at_once(answers, superjson, &connection)
+        answer::stream_at_once(answers, superjson, transfer.as_ref())
     } else {
-        answer::response(answers, true, &connection)
+        answer::response(answers, true, transfer.as_ref())
     };
     Ok(session::with_renewed(http, response, &identity))
 }
 
-/// Makes the calls of a batch in tasks of their own, so that a client that stops reading does not hold
-/// up calls that hold what others wait for. Each task makes one call after the other. A batch that only
-/// reads uses one snapshot for each task where possible, and waits at its gate.
+/// Makes the calls of a batch in tasks of their own. Each task makes one call after the other, as long as at most so many
+/// answers wait to be taken: a client that stops reading its stream has no more made for it. A batch that only
+/// reads uses one snapshot for each task where possible.
 fn start(
     context: RequestContext,
     calls: Calls,
     snapshot: Option<Snapshot>,
-    gate: Option<Gate>,
-) -> UnboundedReceiver<(usize, Answer)> {
-    let (sender, coming) = unbounded_channel();
+    most_waiting: usize,
+) -> Receiver<(usize, Answer)> {
+    let (sender, coming) = channel(most_waiting);
     let reads = snapshot.is_some();
     let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
-    let (context, gate) = (Arc::new(context), gate.map(Arc::new));
+    let context = Arc::new(context);
     let tasks = calls.len().min(AT_ONCE);
     let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
     for snapshot in snapshots.take(tasks) {
-        tokio::spawn(make(
-            context.clone(),
-            waiting.clone(),
-            snapshot,
-            gate.clone(),
-            sender.clone(),
-        ));
+        tokio::spawn(make(context.clone(), waiting.clone(), snapshot, sender.clone()));
     }
     coming
 }
@@ -198,25 +183,22 @@ async fn make(
     context: Arc<RequestContext>,
     waiting: Arc<Mutex<impl Iterator<Item = (usize, BatchCall)>>>,
     snapshot: Option<Snapshot>,
-    gate: Option<Arc<Gate>>,
-    answers: UnboundedSender<(usize, Answer)>,
+    answers: Channel<(usize, Answer)>,
 ) {
     let shared = SharedSnapshot::of(snapshot.as_ref());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let mut since = Instant::now();
-    let mut pass = None;
-    while !answers.is_closed() {
-        let mut refusal = None;
-        if let Some(gate) = &gate
-            && pass.is_none()
-        {
-            let passed = select! {
-                passed = gate.pass(&shared) => passed,
-                () = answers.closed() => return,
-            };
-            (pass, refusal) = passed.map_or_else(|error| (None, Some(error)), |pass| (Some(pass), None));
-            since = Instant::now();
+    loop {
+        if answers.capacity() == 0 || (context.needs_turn() && !context.turn.initialized()) {
+            shared.release();
         }
+        let Ok(place) = answers.reserve().await else {
+            return;
+        };
+        let refusal = select! {
+            turn = context.take_turn() => turn.err(),
+            () = answers.closed() => return,
+        };
         let Some((index, mut call)) = next() else {
             return;
         };
@@ -225,26 +207,17 @@ async fn make(
             call.authorised = Some(Err(refusal));
         }
         let caption = call.caption();
-        let input = call.input.value();
-        let lists = &context.http.service.lists;
-        let is_large = |procedure: &Procedure| may_be_large(lists, procedure, input);
-        if caption.procedure.as_deref().is_some_and(is_large) {
-            // It waits for the permit for large lists; meanwhile other batches may have this one.
-            pass = None;
-        }
         let answer = AssertUnwindSafe(context.answer(call, &shared))
             .catch_unwind()
             .await;
         let answer = answer.unwrap_or_else(|_| {
             let panic = anyhow::anyhow!("a call panicked; the line above says where");
             let error = report(Error::internal(panic), &caption.name, &context.id.0);
-            Answer::new(caption, Err(error), context.place)
+            Answer::new(caption, Err(error), context.place, None)
         });
-        // It fails when the client has gone.
-        let _ = answers.send((index, answer));
-        if since.elapsed() >= AT_A_STRETCH || gate.as_ref().is_some_and(|gate| !gate.may_go_on()) {
+        place.send((index, answer));
+        if since.elapsed() >= AT_A_STRETCH {
             shared.release();
-            pass = None;
             yield_now().await;
             since = Instant::now();
         }
@@ -258,15 +231,15 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// One line for each answer, in the order in which the calls finish.
-fn stream(context: RequestContext, calls: Calls, snapshot: Option<Snapshot>, gate: Option<Gate>) -> Response {
+fn stream(context: RequestContext, calls: Calls, snapshot: Option<Snapshot>) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
-    let connection = context.connection.clone();
-    let coming = start(context, calls, snapshot, gate);
-    let lines = stream::unfold((coming, connection), move |(mut coming, connection)| async move {
+    let transfer = context.transfer.clone();
+    let coming = start(context, calls, snapshot, AT_ONCE);
+    let lines = stream::unfold((coming, transfer), move |(mut coming, transfer)| async move {
         let (index, answer) = coming.recv().await?;
-        let line = answer.line(index, superjson, &connection);
-        Some((stream::iter(line), (coming, connection)))
+        let line = answer.line(index, superjson, transfer.as_ref());
+        Some((stream::iter(line), (coming, transfer)))
     });
     let lines = stream::once(async { Bytes::from(head) }).chain(lines.flatten());
     json_response(Body::from_stream(lines.map(Ok::<_, Infallible>)))
@@ -279,20 +252,42 @@ struct RequestContext {
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
-    /// Counts the answers.
-    connection: Arc<Connection>,
-    /// Whether each answer waits for others.
-    is_batch: bool,
+    /// Counts the answers. None where the sockets are not ours.
+    transfer: Option<Arc<Transfer>>,
+    address: Option<IpAddr>,
+    /// Whether it is a batch of queries whose answers wait for each other.
+    takes_turns: bool,
+    /// The turn of a large batch; none if it waited in vain.
+    turn: OnceCell<Option<Turn>>,
     /// Where each answer will stand.
     place: Place,
-    /// Keeps the connection open while the host stops, until the last answer is made. None where the sockets
-    /// are not ours.
-    _answering: Option<Arc<Answering>>,
     /// The bytes that are left for the answers.
     room: AtomicUsize,
 }
 
 impl RequestContext {
+    /// Whether this batch must have a turn to go on.
+    fn needs_turn(&self) -> bool {
+        let made = self.http.limits.answers - self.room.load(Ordering::Relaxed);
+        self.takes_turns && made > SMALL
+    }
+
+    /// Waits for a turn if this batch needs one and has none.
+    async fn take_turn(&self) -> Result<(), Error> {
+        if !self.needs_turn() {
+            return Ok(());
+        }
+        let take = async || {
+            self.http
+                .turns
+                .take(self.address, self.transfer.as_deref())
+                .await
+                .ok()
+        };
+        let turn = self.turn.get_or_init(take).await;
+        turn.as_ref().map(|_| ()).ok_or_else(too_many)
+    }
+
     /// Checks that the procedure exists, the method, and access.
     async fn authorise(&self, call: &BatchCall) -> Result<Authorised, Error> {
         let name = &call.name;
@@ -326,8 +321,7 @@ impl RequestContext {
             Err(error) => (Err(error), None),
         };
         // The permit is held until after this, because a large answer is parsed here.
-        let answer = Answer::new(caption, outcome, self.place);
-        let answer = answer.counted(&self.connection, self.is_batch);
+        let answer = Answer::new(caption, outcome, self.place, self.transfer.as_ref());
         drop(permit);
         answer
     }
@@ -347,11 +341,12 @@ impl RequestContext {
             return Err(error);
         }
         let (identity, id) = (&self.identity, &self.id.0);
-        let outgoing = self.connection.outgoing();
         let input = call.input.value();
         let is_large = || may_be_large(&service.lists, procedure, input);
         let large_lists = &self.http.large_lists;
-        let permit = large_lists.wait(is_large, outgoing, identity, snapshot).await?;
+        let permit = large_lists
+            .wait(is_large, self.transfer.as_deref(), identity, snapshot)
+            .await?;
         let output = service
             .call_within(snapshot, &authorised, id, call.input.read())
             .await?;

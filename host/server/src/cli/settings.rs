@@ -98,8 +98,8 @@ pub struct LimitSettings {
         value_name = "BYTES"
     )]
     write_rate: Option<u64>,
-    /// How much unread output may wait for all clients together; beyond it, connections that do
-    /// not read are closed [default: 67108864]
+    /// How much unread output may wait for all clients together; beyond it, the
+    /// connection that moved least recently is closed [default: 67108864]
     #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
     unsent: Option<NonZero<usize>>,
 }
