@@ -165,3 +165,30 @@ fn damage_that_comes_to_light_while_running_is_said() {
     let line = server.wait_for_log(0, &advice);
     assert!(line.contains(RESTORE), "what to do: {line}");
 }
+
+#[test]
+fn a_damaged_compiled_component_is_made_anew() {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let folder = cache.path().to_str().expect("a path that is text");
+    let mut server = Builder::default().environment("PORTICO_CACHE", folder).start();
+    let admin = administrator(&server);
+    admin.app("An app");
+    assert!(server.stop().status.success());
+    let [(name, bytes)] = &mut files(cache.path())[..] else {
+        panic!("one file");
+    };
+    let whole = bytes.clone();
+    let middle = bytes.len() / 2;
+    bytes[middle..][..PAGE].fill(0);
+    assert_ne!(*bytes, whole);
+    fs::write(cache.path().join(&*name), &*bytes).expect("damage it");
+
+    server.start_again();
+    let line = server.wait_for_log(0, "is made anew");
+    assert!(line.contains(&*name) && line.contains("it is damaged"), "{line}");
+    assert_eq!(
+        admin.query("app.all", &serde_json::Value::Null).data()[0]["name"],
+        "An app"
+    );
+    assert!(files(cache.path())[0].1 == whole, "it was not written again");
+}

@@ -1,12 +1,13 @@
-//! Compiled components, kept in files: mapping one takes half a millisecond, compiling it a hundred.
+//! Compiled components, kept in files: reading one takes a few milliseconds, compiling it a hundred.
 //!
 //! Invariants:
 //! - Compiled code runs outside of the sandbox, as it is found. So it is taken only from a file and a
 //!   folder that no other user can have written to; the folders above are the responsibility of the
 //!   administrator who chose them. wasmtime itself checks that the code was made by this version, with
 //!   these settings, for this processor.
-//! - A file is named after what it was made from, gets its name when it is complete, and never changes: it
-//!   stays mapped as long as the component runs.
+//! - The code's SHA-256 stands before it, because a disk or a copy may damage it and wasmtime does not look
+//!   further than its header. What was checked is what runs: the file is read once, and not mapped.
+//! - A file is named after what it was made from, and gets its name when it is complete.
 
 use std::{
     fs::{self, DirBuilder, Metadata},
@@ -17,8 +18,9 @@ use std::{
 };
 
 use anyhow::Context as _;
+use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 use wasmtime::{Engine, component::Component};
 
 use crate::{
@@ -30,6 +32,9 @@ use crate::{
 const MOST_KEPT: usize = 8;
 
 const EXTENSION: &str = "compiled";
+
+/// The length of a SHA-256.
+const DIGEST: usize = 32;
 
 /// Compiles a component, or takes it from this folder, which is created if necessary.
 pub(crate) fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) -> anyhow::Result<Component> {
@@ -76,8 +81,13 @@ fn compile(engine: &Engine, component: Wasm<'_>) -> anyhow::Result<Component> {
 fn from_folder(engine: &Engine, component: Wasm<'_>, folder: &Path) -> anyhow::Result<Component> {
     let file = folder.join(name_of(component));
     match from_file(engine, &file) {
-        Ok(component) => return Ok(component),
-        Err(error) => debug!(%error, file = %file.display(), "there is no compiled component to use"),
+        Ok(Some(component)) => return Ok(component),
+        Ok(None) => {}
+        Err(error) => warn!(
+            error = format!("{error:#}"),
+            file = %file.display(),
+            "the file of the compiled component cannot be used, so it is made anew"
+        ),
     }
     let component = compile(engine, component)?;
     if let Err(error) = keep(&component, &file, folder) {
@@ -97,16 +107,22 @@ fn name_of(component: Wasm<'_>) -> String {
     format!("{hash}.{EXTENSION}")
 }
 
-fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Component> {
-    let metadata = fs::symlink_metadata(file)?;
+/// The compiled component of this file; none if there is no such file.
+fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Option<Component>> {
+    let Some(metadata) = unless_gone(fs::symlink_metadata(file))? else {
+        return Ok(None);
+    };
     anyhow::ensure!(
         metadata.is_file() && is_ours(&metadata),
         "others may have written it"
     );
+    let bytes = fs::read(file)?;
+    let (digest, code) = bytes.split_first_chunk::<DIGEST>().context("it is cut short")?;
+    anyhow::ensure!(*digest == *Sha256::digest(code), "it is damaged");
     #[expect(unsafe_code, reason = "wasmtime takes compiled code by nothing else")]
-    // SAFETY: the file and its folder belong to us and no other user may write to them, so it is what
-    // `keep` wrote: all of the bytes that wasmtime gave. It is never written to again.
-    Ok(unsafe { Component::deserialize_file(engine, file)? })
+    // SAFETY: the file and its folder belong to us and no other user may write to them, and its digest shows
+    // that these are the bytes that wasmtime gave to `keep`.
+    Ok(Some(unsafe { Component::deserialize(engine, code)? }))
 }
 
 /// Whether only the user that this process runs as may write to it.
@@ -116,9 +132,10 @@ fn is_ours(metadata: &Metadata) -> bool {
 }
 
 fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()> {
-    let bytes = component.serialize()?;
+    let code = component.serialize()?;
     let mut new = temporary(folder)?;
-    new.write_all(&bytes)?;
+    new.write_all(&Sha256::digest(&code))?;
+    new.write_all(&code)?;
     // The contents must be durable before the name, even if the machine stops in between.
     new.as_file().sync_all()?;
     new.persist(file)?;
@@ -187,7 +204,7 @@ mod tests {
             panic!("one file")
         };
         assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
-        from_file(&engine, file).unwrap();
+        from_file(&engine, file).unwrap().unwrap();
     }
 
     #[test]
@@ -217,14 +234,34 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_made_anew() {
+    fn a_damaged_file_is_made_anew() {
+        const PAGE: usize = 4096;
         let engine = Engine::default();
         let folder = tempfile::tempdir().unwrap();
         load(&engine, EMPTY, Some(folder.path())).unwrap();
         let file = &kept(folder.path())[0];
         let whole = fs::read(file).unwrap();
-        for broken in [&b""[..], b"broken", &whole[..whole.len() / 2]] {
-            fs::write(file, broken).unwrap();
+        let flipped = |place: usize| {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1;
+            bytes
+        };
+        let mut damaged = vec![Vec::new(), b"broken".to_vec()];
+        // The digest, wasmtime's header, and every part of what follows.
+        damaged.extend([0, DIGEST - 1, DIGEST, DIGEST + 64, whole.len() - 1].map(flipped));
+        damaged.extend((DIGEST..whole.len()).step_by(PAGE / 2).map(flipped));
+        damaged.extend((0..whole.len() / PAGE).map(|page| {
+            let mut bytes = whole.clone();
+            bytes[page * PAGE..][..PAGE].fill(0);
+            bytes
+        }));
+        let lengths = [DIGEST - 1, DIGEST, DIGEST + 1, whole.len() / 2, whole.len() - 1];
+        damaged.extend(lengths.map(|length| whole[..length].to_vec()));
+        damaged.push([&whole[..], b"more"].concat());
+        for bytes in damaged {
+            assert_ne!(bytes, whole);
+            fs::write(file, bytes).unwrap();
+            assert!(from_file(&engine, file).is_err());
             load(&engine, EMPTY, Some(folder.path())).unwrap();
             assert_eq!(fs::read(file).unwrap(), whole);
         }
@@ -240,7 +277,7 @@ mod tests {
         let file = &kept(folder.path())[0];
         assert!(from_file(&Engine::default(), file).is_err());
         load(&Engine::default(), EMPTY, Some(folder.path())).unwrap();
-        from_file(&Engine::default(), file).unwrap();
+        from_file(&Engine::default(), file).unwrap().unwrap();
     }
 
     #[test]
@@ -283,7 +320,7 @@ mod tests {
         let file = folder.path().join(name_of(EMPTY));
         keep(&compile(&engine, EMPTY).unwrap(), &file, folder.path()).unwrap();
         assert!(forget_old(folder.path()).is_err());
-        from_file(&engine, &file).unwrap();
+        from_file(&engine, &file).unwrap().unwrap();
     }
 
     #[test]
