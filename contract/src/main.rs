@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Parser, Subcommand};
-use portico_contract::{Contract, Recorded, Verdict, check, document};
+use portico_contract::{Contract, Recorded, check_promises, document};
 
 /// The contract in wit/: recorded, compared and described
 #[derive(Parser)]
@@ -37,18 +37,15 @@ fn main() -> anyhow::Result<()> {
         }
         Action::Record => {
             let folder = here.join("recorded");
-            let (version, text) = (contract.version()?, contract.text()?);
-            match check(&version, &text, &Recorded::all(&folder)?)? {
-                Verdict::Same | Verdict::NotRecorded => {}
-                verdict => bail!("{verdict}"),
-            }
-            let component = root.join(format!("tests/fixtures/portico-{version}.wasm"));
+            let present = contract.recorded()?;
+            check_promises(&present, &Recorded::all(&folder)?)?;
+            let component = root.join(format!("tests/fixtures/portico-{}.wasm", present.version));
             if !component.exists() {
                 fs::create_dir_all(root.join("tests/fixtures"))?;
                 fs::copy(root.join("dist/portico.wasm"), &component)
                     .context("dist/portico.wasm: `make component` builds it")?;
             }
-            let text = Recorded { version, text }.keep(&folder)?;
+            let text = present.keep(&folder)?;
             println!("{}\n{}", text.display(), component.display());
         }
     }

@@ -22,15 +22,20 @@ impl Contract {
         Ok(Self { resolve, package })
     }
 
-    /// Its version.
-    pub fn version(&self) -> anyhow::Result<Version> {
+    fn version(&self) -> anyhow::Result<Version> {
         let name = &self.resolve.packages[self.package].name;
         let version = name.version.clone();
         version.with_context(|| format!("the package {name} has no version"))
     }
 
+    /// What is recorded of it.
+    pub fn recorded(&self) -> anyhow::Result<Recorded> {
+        let (version, text) = (self.version()?, self.text()?);
+        Ok(Recorded { version, text })
+    }
+
     /// The whole text with the packages that it uses, without comments.
-    pub fn text(&self) -> anyhow::Result<String> {
+    fn text(&self) -> anyhow::Result<String> {
         let others = self.resolve.packages.iter().map(|(id, _)| id);
         let others: Vec<_> = others.filter(|id| *id != self.package).collect();
         let mut printer = WitPrinter::default();
@@ -53,7 +58,7 @@ impl Contract {
 }
 
 /// A recorded version of the contract.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// Its version.
     pub version: Version,
@@ -84,7 +89,7 @@ impl Recorded {
         if let Ok(present) = fs::read_to_string(&path) {
             ensure!(
                 present == self.text,
-                "{} is recorded already, and is another text: raise the version of the package in wit/ first",
+                "{} is recorded already, and is another text: undo it, or raise the version of the package in wit/",
                 self.version
             );
         }
