@@ -5,15 +5,11 @@ use std::{
     io::{self, Read as _},
     ops::Deref,
     path::Path,
-    sync::LazyLock,
 };
-
-use miniz_oxide::inflate::decompress_to_vec;
 
 use crate::limits::Limits;
 
-/// The component that this host was built with. It dereferences to its file of WebAssembly, which is decompressed
-/// when it is first needed: to compile the component, and not where it is compiled already.
+/// The component that this host was built with. It dereferences to its file of WebAssembly.
 pub const COMPONENT: Included = Included;
 
 /// The type of [`COMPONENT`].
@@ -24,11 +20,7 @@ impl Deref for Included {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-            decompress_to_vec(include_bytes!(concat!(env!("OUT_DIR"), "/component")))
-                .expect("build.rs has compressed it")
-        });
-        &FILE
+        include_bytes!("../../../dist/portico.wasm")
     }
 }
 
@@ -64,6 +56,9 @@ impl Deref for Wasm<'_> {
     }
 }
 
+/// The version of the contract in `wit/`.
+pub(crate) const CONTRACT_VERSION: &str = "1.0.0";
+
 /// The SHA-256 of [`COMPONENT`] in hexadecimal digits, computed while the host is built.
 pub(crate) const COMPONENT_HASH: &str = env!("PORTICO_COMPONENT_HASH");
 
@@ -80,7 +75,7 @@ impl ComponentVersion {
     /// That of [`COMPONENT`].
     pub fn included() -> Self {
         Self {
-            contract: env!("PORTICO_CONTRACT_VERSION").into(),
+            contract: CONTRACT_VERSION.into(),
             sha256: COMPONENT_HASH.into(),
         }
     }

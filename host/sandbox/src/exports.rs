@@ -13,6 +13,7 @@ use wasmtime::{
         self, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Lower, TypedFunc,
         types::ComponentItem,
     },
+    error::Context as _,
     format_err,
 };
 
@@ -23,6 +24,10 @@ use crate::{
     },
     state::State,
 };
+
+/// What to do about a component whose interfaces have the right names and other types.
+pub(crate) const TYPES_DIFFER: &str = "its functions have other types than those of this host: build it with the wit/ \
+                                       of this portico, or run the portico that it was built for";
 
 /// Where a component has its exports.
 pub(crate) struct ExportIndices {
@@ -134,6 +139,6 @@ fn looked_up<T>(
 ) -> wasmtime::Result<&T> {
     match kept {
         Some(found) => Ok(found),
-        None => Ok(kept.insert(Box::new(load()?))),
+        None => Ok(kept.insert(Box::new(load().context(TYPES_DIFFER)?))),
     }
 }

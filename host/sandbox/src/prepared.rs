@@ -7,7 +7,11 @@ use wasmtime::{
     component::{Component, HasSelf, InstancePre, Linker},
 };
 
-use crate::{bindings::Plugin, exports::ExportIndices, state::State};
+use crate::{
+    bindings::Plugin,
+    exports::{ExportIndices, TYPES_DIFFER},
+    state::State,
+};
 
 pub(crate) struct Prepared {
     pub engine: Engine,
@@ -21,9 +25,9 @@ impl Prepared {
     pub fn new(engine: Engine, component: Component) -> anyhow::Result<Self> {
         let mut linker = Linker::new(&engine);
         Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
-        let fits = |error| anyhow::Error::from(error).context("it does not fit this host");
-        let instances = linker.instantiate_pre(&component).map_err(fits)?;
-        let export_indices = Arc::new(ExportIndices::new(&instances).map_err(fits)?);
+        let differs = |error: wasmtime::Error| anyhow::Error::from(error).context(TYPES_DIFFER);
+        let instances = linker.instantiate_pre(&component).map_err(differs)?;
+        let export_indices = Arc::new(ExportIndices::new(&instances).map_err(differs)?);
         Ok(Self {
             engine,
             component,

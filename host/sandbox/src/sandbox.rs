@@ -60,7 +60,7 @@ impl Compiled {
         };
         let engine = engine::new(&limits)?;
         let component = compiled::load(&engine, component, cache.as_deref())?;
-        // Fails where the check above did not see a difference.
+        // Fails if its imports have other types; those of its exports are compared when they are looked up.
         let prepared = Prepared::new(engine, component)?;
         Ok(Self {
             prepared,

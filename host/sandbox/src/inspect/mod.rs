@@ -1,13 +1,10 @@
 //! Whether this host can run the component in a file, in words.
 //!
 //! wasmtime also refuses a component that does not fit, but its messages are hard to act on: of a
-//! component for another version of the contract it says that a resource is not implemented. So a
-//! file is compared with the world `plugin` of `wit/` before anything of it is compiled or run.
+//! component for another version of the contract it says that a resource is not implemented. So the
+//! names of its interfaces and their versions are compared before anything of it is compiled or run.
 
 mod comparison;
-mod contract;
-mod problems;
-mod types;
 mod world;
 
 use anyhow::{bail, ensure};
@@ -16,9 +13,9 @@ use sha2::{Digest, Sha256};
 use wit_parser::decoding::{DecodedWasm, decode};
 
 use self::comparison::{Comparison, compare};
-use self::contract::contract;
 use self::world::World;
 pub use self::world::{Compatibility, Interface};
+use crate::component;
 
 /// The first bytes of a file of WebAssembly.
 const MAGIC: &[u8] = b"\0asm";
@@ -40,20 +37,19 @@ pub struct Inspection {
     pub imports: Vec<Interface>,
     /// What it exports in its own order, then what this host calls and does not find.
     pub exports: Vec<Interface>,
-    /// Why this host cannot run it; empty if its type fits.
+    /// Why this host cannot run it; empty if names and versions fit.
     pub problems: Vec<String>,
 }
 
 /// Inspects a file without compiling or running anything of it.
 pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
-    let contract = contract()?;
-    let (kind, comparison) = read(file, &contract);
+    let (kind, comparison) = read(file)?;
     let sha256 = sha256(file);
     Ok(Inspection {
         size: file.len(),
         sha256,
         kind,
-        contract: contract.package(),
+        contract: contract(),
         imports: comparison.imports,
         exports: comparison.exports,
         problems: comparison.problems,
@@ -62,13 +58,12 @@ pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
 
 /// Refuses a file that is not a component for this host. Gives the version of the contract that it was built for.
 pub(crate) fn check(file: &[u8]) -> anyhow::Result<String> {
-    let contract = contract()?;
-    let (_, comparison) = read(file, &contract);
+    let (_, comparison) = read(file)?;
     if !comparison.problems.is_empty() {
         bail!(
             "it does not fit this host, portico {} with the contract {}: {}",
             env!("CARGO_PKG_VERSION"),
-            contract.package(),
+            contract(),
             comparison.problems.join("; ")
         );
     }
@@ -84,22 +79,24 @@ pub(crate) fn check_kind(file: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
+/// The package of the contract, with its version.
+fn contract() -> String {
+    format!("portico:dashboard@{}", component::CONTRACT_VERSION)
+}
+
+/// What a file is, and how it compares with the contract.
+fn read(file: &[u8]) -> anyhow::Result<(&'static str, Comparison)> {
     let refused = |kind, problem: String| {
         let problems = vec![problem];
         let comparison = Comparison {
             problems,
             ..Comparison::default()
         };
-        (kind, comparison)
+        Ok((kind, comparison))
     };
-    let encoding = match file.strip_prefix(MAGIC).and_then(<[u8]>::first_chunk) {
-        Some(encoding) => *encoding,
-        None => return refused("unknown", foreign(file)),
-    };
-    match encoding {
-        COMPONENT => {}
-        CORE_MODULE => {
+    match file.strip_prefix(MAGIC).and_then(<[u8]>::first_chunk) {
+        Some(&COMPONENT) => {}
+        Some(&CORE_MODULE) => {
             return refused(
                 "core module",
                 "it is a core module and not a component: build it for wasm32-wasip2, or make a component of it \
@@ -107,7 +104,7 @@ fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
                     .into(),
             );
         }
-        other => {
+        Some(other) => {
             return refused(
                 "unknown",
                 format!(
@@ -116,16 +113,26 @@ fn read(file: &[u8], contract: &World) -> (&'static str, Comparison) {
                 ),
             );
         }
+        None => return refused("unknown", foreign(file)),
     }
     match decode(file) {
         Ok(DecodedWasm::Component(resolve, world)) => {
-            ("component", compare(contract, &World::new(resolve, world)))
+            let theirs = World::new(&resolve, world);
+            Ok(("component", compare(&ours()?, theirs)))
         }
         Ok(DecodedWasm::WitPackage(..)) => refused(
             "WIT package",
             "it holds only types, the contract itself, and nothing that runs: give the component".into(),
         ),
         Err(error) => refused("component", unreadable(file, &error)),
+    }
+}
+
+/// What the component inside imports and exports.
+fn ours() -> anyhow::Result<World> {
+    match decode(&component::COMPONENT)? {
+        DecodedWasm::Component(resolve, world) => Ok(World::new(&resolve, world)),
+        DecodedWasm::WitPackage(..) => bail!("what this host has inside is not a component"),
     }
 }
 
@@ -168,11 +175,37 @@ pub fn sha256(file: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use wit_parser::Resolve;
+
+    use super::*;
+    use crate::component::ComponentVersion;
+
     /// So the host need not check it when it starts.
     #[test]
     fn the_component_inside_fits() {
-        use crate::component::{COMPONENT, ComponentVersion};
-        let contract = super::check(&COMPONENT).unwrap();
+        let contract = check(&component::COMPONENT).unwrap();
         assert_eq!(ComponentVersion::included().contract, contract);
+    }
+
+    /// So others can be compared with it.
+    #[test]
+    fn the_component_inside_has_all_interfaces_of_the_contract() {
+        let mut resolve = Resolve::new();
+        let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
+        let (package, _) = resolve.push_dir(wit).unwrap();
+        let world = resolve.select_world(&[package], Some("plugin")).unwrap();
+        let world = World::new(&resolve, world);
+        let names = |interfaces: &[Interface]| {
+            let used = interfaces.iter().filter(|interface| !interface.is_only_types);
+            let mut names: Vec<_> = used.map(|interface| interface.name.clone()).collect();
+            names.sort();
+            names
+        };
+        let ours = ours().unwrap();
+        assert_eq!(names(&ours.imports), names(&world.imports));
+        assert_eq!(names(&ours.exports), names(&world.exports));
+        assert!(world.exports[0].name.ends_with(component::CONTRACT_VERSION));
     }
 }

@@ -1,12 +1,10 @@
-//! All imports and exports of something, as WIT describes them.
+//! What a component imports and exports.
 
 use serde::Serialize;
-use wit_parser::{
-    Function, Interface as WitInterface, PackageName, Resolve, TypeDefKind, WorldId, WorldItem, WorldKey,
-};
+use wit_parser::{Resolve, TypeDefKind, WorldId, WorldItem, WorldKey};
 
-/// An interface of a component, beside this host's.
-#[derive(Debug, Serialize)]
+/// An interface of a component, next to this host's.
+#[derive(Clone, Debug, Serialize)]
 pub struct Interface {
     /// With package and version, such as `portico:dashboard/apps@1.0.0`.
     pub name: String,
@@ -14,128 +12,112 @@ pub struct Interface {
     pub functions: usize,
     /// How it compares with this host's.
     pub standing: Compatibility,
+    /// Whether it holds nothing that a host would have to offer.
+    #[serde(skip)]
+    pub(super) is_only_types: bool,
 }
 
-/// How an interface of a component compares with the host's.
+/// How an interface of a component compares with the host's, by name and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compatibility {
-    /// It is the same.
+    /// The host has it in a compatible version.
     Fits,
-    /// It has another type than this host's.
-    Differs,
     /// An import that this host does not offer, or an export that the component lacks.
     Missing,
     /// An export that this host does not call, or an import of nothing but types.
     Unused,
 }
 
-/// A world of WIT: all imports and exports of something.
+/// All imports and exports of a component.
 pub(super) struct World {
-    resolve: Resolve,
-    id: WorldId,
+    pub imports: Vec<Interface>,
+    pub exports: Vec<Interface>,
 }
 
 impl World {
-    pub fn new(resolve: Resolve, id: WorldId) -> Self {
-        Self { resolve, id }
-    }
-
-    /// Its package, with the version.
-    pub fn package(&self) -> String {
-        let package = self.resolve.worlds[self.id].package;
-        package.map_or_else(String::new, |package| {
-            self.resolve.packages[package].name.to_string()
-        })
-    }
-
-    pub fn imports(&self) -> impl Iterator<Item = Item<'_>> {
-        self.items(self.resolve.worlds[self.id].imports.iter())
-    }
-
-    pub fn exports(&self) -> impl Iterator<Item = Item<'_>> {
-        self.items(self.resolve.worlds[self.id].exports.iter())
-    }
-
-    fn items<'a>(
-        &'a self,
-        items: impl Iterator<Item = (&'a WorldKey, &'a WorldItem)>,
-    ) -> impl Iterator<Item = Item<'a>> {
-        items.map(|(key, item)| Item {
-            resolve: &self.resolve,
-            key,
-            item,
-        })
+    pub fn new(resolve: &Resolve, id: WorldId) -> Self {
+        let world = &resolve.worlds[id];
+        let described = |(key, item)| Interface::new(resolve, key, item);
+        Self {
+            imports: world.imports.iter().map(described).collect(),
+            exports: world.exports.iter().map(described).collect(),
+        }
     }
 }
 
-/// One import or export of a world.
-pub(super) struct Item<'a> {
-    pub resolve: &'a Resolve,
-    key: &'a WorldKey,
-    item: &'a WorldItem,
-}
-
-impl Item<'_> {
-    pub fn name(&self) -> String {
-        self.resolve.name_world_key(self.key)
-    }
-
-    pub fn interface(&self) -> Option<&WitInterface> {
-        match self.item {
-            WorldItem::Interface { id, .. } => Some(&self.resolve.interfaces[*id]),
-            _ => None,
+impl Interface {
+    fn new(resolve: &Resolve, key: &WorldKey, item: &WorldItem) -> Self {
+        let is_resource = |id| matches!(resolve.types[id].kind, TypeDefKind::Resource);
+        let (functions, has_resources) = match item {
+            WorldItem::Function(_) => (1, false),
+            WorldItem::Type { id, .. } => (0, is_resource(*id)),
+            WorldItem::Interface { id, .. } => {
+                let interface = &resolve.interfaces[*id];
+                let has_resources = interface.types.values().any(|id| is_resource(*id));
+                (interface.functions.len(), has_resources)
+            }
+        };
+        Self {
+            name: resolve.name_world_key(key),
+            functions,
+            standing: Compatibility::Unused,
+            is_only_types: functions == 0 && !has_resources,
         }
     }
 
-    pub fn package(&self) -> Option<&PackageName> {
-        Some(&self.resolve.packages[self.interface()?.package?].name)
-    }
-
-    /// Whether this is the same, in a compatible version: a component that imports 1.0.2 may get 1.0.0
-    /// here, but not 2.0.0.
-    pub fn is(&self, other: &Item) -> bool {
-        self.resolve.name_canonicalized_world_key(self.key)
-            == other.resolve.name_canonicalized_world_key(other.key)
+    /// Whether one may stand for the other: a component that imports 1.0.2 or 1.1.0 may get 1.0.0 here, but not 2.0.0.
+    pub fn is(&self, other: &Self) -> bool {
+        line(&self.name) == line(&other.name)
     }
 
     /// Whether this is the same in another version.
-    pub fn is_other_version_of(&self, other: &Item) -> bool {
-        let (Some(this), Some(that)) = (self.package(), other.package()) else {
-            return false;
-        };
-        let name = |item: &Item| item.interface().and_then(|interface| interface.name.clone());
-        (&this.namespace, &this.name, name(self)) == (&that.namespace, &that.name, name(other))
+    pub fn is_other_version_of(&self, other: &Self) -> bool {
+        let without_version = |name: &'_ str| name.split('@').next().map(str::to_owned);
+        without_version(&self.name) == without_version(&other.name)
     }
 
-    pub fn functions(&self) -> Vec<&Function> {
-        match self.item {
-            WorldItem::Function(function) => vec![function],
-            WorldItem::Interface { id, .. } => self.resolve.interfaces[*id].functions.values().collect(),
-            WorldItem::Type { .. } => Vec::new(),
+    /// The package with its version, and the name in it; none for what is not in a package.
+    pub fn in_package(&self) -> Option<(String, &str)> {
+        let (package, interface) = self.name.split_once('/')?;
+        match interface.split_once('@') {
+            Some((interface, version)) => Some((format!("{package}@{version}"), interface)),
+            None => Some((package.to_owned(), interface)),
         }
     }
+}
 
-    fn has_resources(&self) -> bool {
-        let types = self
-            .interface()
-            .into_iter()
-            .flat_map(|interface| interface.types.values());
-        types
-            .map(|id| &self.resolve.types[*id].kind)
-            .any(|kind| matches!(kind, TypeDefKind::Resource))
-    }
+/// The name, with as much of its version as compatible versions have in common.
+fn line(name: &str) -> &str {
+    let Some((package, version)) = name.split_once('@') else {
+        return name;
+    };
+    let common = match version.split('.').collect::<Vec<_>>()[..] {
+        _ if version.contains(['-', '+']) => version.len(),
+        ["0", "0", ..] => version.len(),
+        ["0", minor, ..] => "0.".len() + minor.len(),
+        [major, ..] => major.len(),
+        [] => 0,
+    };
+    &name[..package.len() + 1 + common]
+}
 
-    /// Whether it holds nothing that a host would have to offer.
-    pub fn is_only_types(&self) -> bool {
-        self.functions().is_empty() && !self.has_resources()
-    }
+#[cfg(test)]
+mod tests {
+    use super::line;
 
-    pub fn described(&self, standing: Compatibility) -> Interface {
-        Interface {
-            name: self.name(),
-            functions: self.functions().len(),
-            standing,
+    #[test]
+    fn compatible_versions_have_one_line() {
+        for (name, expected) in [
+            ("portico:dashboard/apps@1.0.0", "portico:dashboard/apps@1"),
+            ("portico:dashboard/apps@1.10.7", "portico:dashboard/apps@1"),
+            ("portico:dashboard/apps@12.0.0", "portico:dashboard/apps@12"),
+            ("wasi:random/random@0.2.6", "wasi:random/random@0.2"),
+            ("a:b/c@0.0.1", "a:b/c@0.0.1"),
+            ("a:b/c@1.0.0-rc.1", "a:b/c@1.0.0-rc.1"),
+            ("ask", "ask"),
+        ] {
+            assert_eq!(line(name), expected);
         }
     }
 }

@@ -89,13 +89,11 @@ fn show(name: &str, inspection: &Inspection, procedures: &[String]) -> anyhow::R
     print(&format!("  sha-256   {}", inspection.sha256))?;
     show_interfaces("imports", &inspection.imports, |standing| match standing {
         Compatibility::Fits => "offered",
-        Compatibility::Differs => "offered in another form",
         Compatibility::Missing => "not offered",
         Compatibility::Unused => "types only",
     })?;
     show_interfaces("exports", &inspection.exports, |standing| match standing {
         Compatibility::Fits => "called",
-        Compatibility::Differs => "in another form",
         Compatibility::Missing => "lacking",
         Compatibility::Unused => "not called",
     })?;
