@@ -10,7 +10,6 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
-use miniz_oxide::inflate::decompress_to_vec;
 
 use crate::{fallback::unknown_path, file::File, openapi, state::Shared};
 
@@ -46,24 +45,20 @@ pub(crate) async fn page(headers: HeaderMap) -> Response {
 pub(crate) async fn part(Path(name): Path<String>, headers: HeaderMap) -> Response {
     const SCRIPT: &str = "text/javascript; charset=utf-8";
     const STYLE: &str = "text/css; charset=utf-8";
+    /// A file of `assets/`.
+    macro_rules! asset {
+        ($type:ident, $path:literal) => {
+            File::new($type, &include_bytes!(concat!("../assets/", $path))[..])
+        };
+    }
     static PARTS: LazyLock<[(&str, File); 3]> = LazyLock::new(|| {
-        /// A file that `build.rs` has compressed.
-        macro_rules! inflated {
-            ($name:literal) => {
-                decompress_to_vec(include_bytes!(concat!(env!("OUT_DIR"), "/", $name)))
-                    .expect("build.rs has compressed it")
-            };
-        }
         [
-            (
-                "start.js",
-                File::new(SCRIPT, &include_bytes!("../assets/docs/start.js")[..]),
-            ),
+            ("start.js", asset!(SCRIPT, "docs/start.js")),
             (
                 "swagger-ui-bundle.js",
-                File::new(SCRIPT, inflated!("swagger-ui-bundle.js")),
+                asset!(SCRIPT, "swagger-ui/swagger-ui-bundle.js"),
             ),
-            ("swagger-ui.css", File::new(STYLE, inflated!("swagger-ui.css"))),
+            ("swagger-ui.css", asset!(STYLE, "swagger-ui/swagger-ui.css")),
         ]
     });
     match PARTS.iter().find(|(part, _)| *part == name) {
