@@ -126,6 +126,7 @@ fn every_path_that_the_docs_name_exists() {
         "docs",
         "examples",
         "host",
+        "rules",
         "storage-kit",
         "tests",
         "wit",
@@ -153,28 +154,57 @@ fn every_path_that_the_docs_name_exists() {
     assert!(count > 50, "{count} paths");
 }
 
-/// The names of all functions in the Rust files of this folder.
-fn functions(folder: &Path, found: &mut BTreeSet<String>) {
+/// Calls this with each Rust file of a folder and its text.
+fn each_source(folder: &Path, visit: &mut impl FnMut(&Path, &str)) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && !["target", "node_modules"].contains(&name.as_str()) {
-            functions(&path, found);
+            each_source(&path, visit);
         } else if name.ends_with(".rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let names = text.split("fn ").skip(1).map(|rest| {
-                let is_part = |character: &char| character.is_alphanumeric() || *character == '_';
-                rest.chars().take_while(is_part).collect()
-            });
-            found.extend(names.collect::<Vec<String>>());
+            visit(&path, &fs::read_to_string(&path).unwrap());
         }
+    }
+}
+
+/// The names of all functions in the Rust files of this folder.
+fn functions(folder: &Path, found: &mut BTreeSet<String>) {
+    each_source(folder, &mut |_, text| {
+        let names = text.split("fn ").skip(1).map(|rest| {
+            let is_part = |character: &char| character.is_alphanumeric() || *character == '_';
+            rest.chars().take_while(is_part).collect()
+        });
+        found.extend(names.collect::<Vec<String>>());
+    });
+}
+
+#[test]
+fn no_crate_compiles_the_sources_of_another_one() {
+    let attribute = ["#[path", " = "].concat();
+    for folder in [
+        "component",
+        "contract",
+        "examples",
+        "host",
+        "rules",
+        "storage-kit",
+        "tests",
+    ] {
+        each_source(&repository().join(folder), &mut |file, text| {
+            for path in text.split(&attribute).skip(1) {
+                let path = path.split('"').nth(1).unwrap();
+                // Tests of several crates share the files of `tests/support`.
+                let is_shared = path.contains("../tests/support/") || path.starts_with("../../support/");
+                assert!(is_shared || !path.starts_with(".."), "{}: {path}", file.display());
+            }
+        });
     }
 }
 
 #[test]
 fn every_test_that_the_page_on_security_names_exists() {
     let mut known = BTreeSet::new();
-    for folder in ["component", "host", "storage-kit", "tests"] {
+    for folder in ["component", "host", "rules", "storage-kit", "tests"] {
         functions(&repository().join(folder), &mut known);
     }
     let mut count = 0;

@@ -1,75 +1,13 @@
-//! Who may do what: permissions, which permission implies which, and the check of a caller.
+//! Who may do what: the check of a caller.
 
 use alloc::format;
-use alloc::string::ToString;
 
-use crate::bindings::exports::portico::dashboard::procedures as contract;
+use portico_rules::permissions::Permission;
+use portico_rules::procedures::Access;
+
 use crate::bindings::storage::Viewer;
 use crate::bindings::types::{Caller, Error, UserCaller};
 use crate::error;
-
-/// A permission that a caller may hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Permission {
-    /// Everything.
-    Admin,
-    /// Creating apps.
-    AppCreate,
-    /// Changing any app.
-    AppModifyAll,
-    /// Deleting any app.
-    AppFullAll,
-}
-
-/// The permissions, as stored, that show every board.
-const SEE_ALL_BOARDS: [&str; 3] = ["board-view-all", "board-modify-all", "board-full-all"];
-
-impl Permission {
-    /// The permissions, as stored, that give this one: itself first, then those that imply it.
-    pub const fn given_by(self) -> &'static [&'static str] {
-        match self {
-            Self::Admin => &["admin"],
-            Self::AppCreate => &["app-create", "app-modify-all", "app-full-all", "admin"],
-            Self::AppModifyAll => &["app-modify-all", "app-full-all", "admin"],
-            Self::AppFullAll => &["app-full-all", "admin"],
-        }
-    }
-
-    fn held_by(self, caller: &UserCaller) -> bool {
-        caller
-            .permissions
-            .iter()
-            .any(|held| self.given_by().contains(&held.as_str()))
-    }
-}
-
-/// Who may call a procedure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Anyone.
-    Public,
-    /// Anyone, while no user exists: the procedure checks that.
-    Onboarding,
-    /// Any signed-in caller.
-    Protected,
-    /// A signed-in caller on their own user; with this permission, on any user.
-    OwnUserOr(Permission),
-    /// A signed-in caller with this permission.
-    Holds(Permission),
-}
-
-impl From<Access> for contract::Access {
-    fn from(access: Access) -> Self {
-        let names = |permission: Permission| permission.given_by().iter().map(ToString::to_string).collect();
-        match access {
-            Access::Public => Self::Public,
-            Access::Onboarding => Self::Onboarding,
-            Access::Protected => Self::Protected,
-            Access::OwnUserOr(permission) => Self::OwnUserOr(names(permission)),
-            Access::Holds(permission) => Self::OneOf(names(permission)),
-        }
-    }
-}
 
 /// A caller who may call the procedure.
 #[derive(Debug)]
@@ -110,8 +48,8 @@ pub fn viewer(caller: &Caller) -> Viewer {
 }
 
 fn sees_all_apps(user: &UserCaller) -> bool {
-    let mut held = user.permissions.iter();
-    Permission::AppCreate.held_by(user) || held.any(|held| SEE_ALL_BOARDS.contains(&held.as_str()))
+    let shows_all = |permission: Permission| permission.is_given_by(&user.permissions);
+    shows_all(Permission::AppCreate) || shows_all(Permission::BoardViewAll)
 }
 
 /// Refuses a caller without this permission.
@@ -132,10 +70,10 @@ pub fn check(caller: &Caller, access: Access) -> Result<Authorised<'_>, Error> {
     };
     let any_user = match access {
         Access::Public | Access::Onboarding | Access::Protected => false,
-        Access::OwnUserOr(permission) => permission.held_by(user),
-        Access::Holds(permission) if permission.held_by(user) => true,
+        Access::OwnUserOr(permission) => permission.is_given_by(&user.permissions),
+        Access::Holds(permission) if permission.is_given_by(&user.permissions) => true,
         Access::Holds(permission) => {
-            let needed = permission.given_by()[0];
+            let needed = permission.name();
             return Err(error::forbidden(&format!("This needs the permission {needed}")));
         }
     };

@@ -23,23 +23,27 @@ mod bindings;
 mod environment;
 mod error;
 mod names;
-mod password;
-mod plugin;
-mod procedures;
 #[cfg(target_arch = "wasm32")]
-mod runtime;
+mod panic;
+mod password;
+mod procedures;
 mod sign_in;
 mod state;
 mod transaction;
 mod users;
 mod validate;
 
+#[cfg(target_arch = "wasm32")]
+use portico_allocator as _;
+
+/// What this component exports: each area implements its interface for it.
+pub struct Plugin;
+
 // On other targets the names of the exports are not valid symbols.
 #[cfg(target_arch = "wasm32")]
 #[expect(unsafe_code, reason = "the generated exports have to be found by name")]
 mod exports {
-    use crate::bindings;
-    use crate::plugin::Plugin;
+    use crate::{Plugin, bindings};
 
     bindings::export!(Plugin with_types_in bindings);
 }

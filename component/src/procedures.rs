@@ -1,190 +1,17 @@
-//! The table of procedures. One row is both what a host learns from `describe` and what the procedure
-//! authorises by.
+//! What callers may call, as the table of procedures says, and what hosts learn of it.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use crate::access::Access::{self, Holds, Onboarding, OwnUserOr, Protected, Public};
-use crate::access::Permission::{Admin, AppCreate, AppFullAll, AppModifyAll};
+use portico_rules::permissions::Permission;
+use portico_rules::procedures::{Access, Cost, Kind, Row, TABLE};
+
+use crate::Plugin;
 use crate::access::{self, Authorised};
 use crate::bindings::exports::portico::dashboard::procedures as contract;
 use crate::bindings::types::{Caller, Error};
-use crate::plugin::Plugin;
-use contract::Cost;
-use contract::Kind::{self, Mutation, Query};
 
-/// Every procedure, in the order of the interfaces `users` and `apps`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Procedure {
-    UserGetAll,
-    UserGetPaginated,
-    UserSelectable,
-    UserSearch,
-    UserGetById,
-    UserInitUser,
-    UserRegister,
-    UserCreate,
-    UserSetProfileImage,
-    UserEditProfile,
-    UserChangePassword,
-    UserChangeHomeBoards,
-    UserChangeSearchPreferences,
-    UserChangeColorScheme,
-    UserChangePingIconsEnabled,
-    UserChangeFirstDayOfWeek,
-    UserSetDisabled,
-    UserDelete,
-    AppAll,
-    AppGetPaginated,
-    AppSearch,
-    AppSelectable,
-    AppById,
-    AppByIds,
-    AppCreate,
-    AppCreateMany,
-    AppUpdate,
-    AppDelete,
-}
-
-/// What is known of a procedure without calling it: see `wit/procedures.wit`.
-pub struct Row {
-    procedure: Procedure,
-    name: &'static str,
-    kind: Kind,
-    access: Access,
-    cost: Cost,
-}
-
-const TABLE: [Row; 28] = [
-    row(Procedure::UserGetAll, "user.getAll", Query, Holds(Admin)).large(),
-    row(
-        Procedure::UserGetPaginated,
-        "user.getPaginated",
-        Query,
-        Holds(Admin),
-    )
-    .large(),
-    row(Procedure::UserSelectable, "user.selectable", Query, Protected).large(),
-    row(Procedure::UserSearch, "user.search", Query, Holds(Admin)).large(),
-    row(Procedure::UserGetById, "user.getById", Query, OwnUserOr(Admin)),
-    row(Procedure::UserInitUser, "user.initUser", Mutation, Onboarding).hashing(),
-    row(Procedure::UserRegister, "user.register", Mutation, Public).hashing(),
-    row(Procedure::UserCreate, "user.create", Mutation, Holds(Admin)).hashing(),
-    row(
-        Procedure::UserSetProfileImage,
-        "user.setProfileImage",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserEditProfile,
-        "user.editProfile",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserChangePassword,
-        "user.changePassword",
-        Mutation,
-        OwnUserOr(Admin),
-    )
-    .hashing(),
-    row(
-        Procedure::UserChangeHomeBoards,
-        "user.changeHomeBoards",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserChangeSearchPreferences,
-        "user.changeSearchPreferences",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserChangeColorScheme,
-        "user.changeColorScheme",
-        Mutation,
-        Protected,
-    ),
-    row(
-        Procedure::UserChangePingIconsEnabled,
-        "user.changePingIconsEnabled",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserChangeFirstDayOfWeek,
-        "user.changeFirstDayOfWeek",
-        Mutation,
-        OwnUserOr(Admin),
-    ),
-    row(
-        Procedure::UserSetDisabled,
-        "user.setDisabled",
-        Mutation,
-        Holds(Admin),
-    ),
-    row(Procedure::UserDelete, "user.delete", Mutation, OwnUserOr(Admin)),
-    row(Procedure::AppAll, "app.all", Query, Protected).large(),
-    row(Procedure::AppGetPaginated, "app.getPaginated", Query, Protected).large(),
-    row(Procedure::AppSearch, "app.search", Query, Protected).large(),
-    row(Procedure::AppSelectable, "app.selectable", Query, Protected).large(),
-    row(Procedure::AppById, "app.byId", Query, Public),
-    row(Procedure::AppByIds, "app.byIds", Query, Public),
-    row(Procedure::AppCreate, "app.create", Mutation, Holds(AppCreate)),
-    row(
-        Procedure::AppCreateMany,
-        "app.createMany",
-        Mutation,
-        Holds(AppCreate),
-    ),
-    row(Procedure::AppUpdate, "app.update", Mutation, Holds(AppModifyAll)),
-    row(Procedure::AppDelete, "app.delete", Mutation, Holds(AppFullAll)),
-];
-
-// Each procedure has its row, at its index.
-const _: () = {
-    let mut index = 0;
-    while index < TABLE.len() {
-        assert!(TABLE[index].procedure as usize == index);
-        index += 1;
-    }
-    assert!(Procedure::AppDelete as usize + 1 == TABLE.len());
-};
-
-const fn row(procedure: Procedure, name: &'static str, kind: Kind, access: Access) -> Row {
-    Row {
-        procedure,
-        name,
-        kind,
-        access,
-        cost: Cost::Small,
-    }
-}
-
-impl Row {
-    const fn hashing(self) -> Self {
-        Self {
-            cost: Cost::Hash,
-            ..self
-        }
-    }
-
-    const fn large(self) -> Self {
-        Self {
-            cost: Cost::Large,
-            ..self
-        }
-    }
-}
-
-impl Procedure {
-    /// The procedure's row in the table.
-    fn row(self) -> &'static Row {
-        &TABLE[self as usize]
-    }
-}
+pub use portico_rules::procedures::Procedure;
 
 /// The first step of every procedure: authentication, then permission, as its row in the table says.
 /// Whether the caller may act on a certain user comes after the input is validated:
@@ -197,11 +24,31 @@ impl contract::Guest for Plugin {
     fn describe() -> Vec<contract::Procedure> {
         let describe = |row: &Row| contract::Procedure {
             name: row.name.to_string(),
-            kind: row.kind,
+            kind: match row.kind {
+                Kind::Query => contract::Kind::Query,
+                Kind::Mutation => contract::Kind::Mutation,
+            },
             access: row.access.into(),
-            cost: row.cost,
+            cost: match row.cost {
+                Cost::Small => contract::Cost::Small,
+                Cost::Large => contract::Cost::Large,
+                Cost::Hash => contract::Cost::Hash,
+            },
         };
         TABLE.iter().map(describe).collect()
+    }
+}
+
+impl From<Access> for contract::Access {
+    fn from(access: Access) -> Self {
+        let names = |permission: Permission| permission.given_by().iter().map(ToString::to_string).collect();
+        match access {
+            Access::Public => Self::Public,
+            Access::Onboarding => Self::Onboarding,
+            Access::Protected => Self::Protected,
+            Access::OwnUserOr(permission) => Self::OwnUserOr(names(permission)),
+            Access::Holds(permission) => Self::OneOf(names(permission)),
+        }
     }
 }
 

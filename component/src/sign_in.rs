@@ -2,21 +2,24 @@
 
 use alloc::string::String;
 
+use portico_rules::bounds;
+
+use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::sign_in as contract;
 use crate::bindings::storage::{
     Account, AccountKey, Constraint, Error as StorageError, NewUser, Profile, ProviderSubject, Slice,
     Transaction, UserFilter,
 };
 use crate::bindings::types::{Context, Error, Provider, Timestamp, User};
-use crate::plugin::Plugin;
 use crate::transaction::{self, Failure};
 use crate::users::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
-use crate::validate::password::MAX as PASSWORD_MAX;
-use crate::validate::username::{MAX as USERNAME_MAX, username, visible};
+use crate::validate::username::{username, visible};
 use crate::validate::{self, Checked, Issues, image, text};
 use crate::{environment, error, names, password};
 use contract::{Identity, Linking, SignedIn};
 
+/// The most characters that the name of a user has.
+const USERNAME_MAX: usize = *bounds::USERNAME.end();
 /// The most characters of a provider's subject.
 const SUBJECT_MAX: usize = 1024;
 
@@ -36,7 +39,7 @@ fn by_password(context: &str, username: &str, password: &str) -> Result<SignedIn
     // inputs cost nothing. A dashboard may hold names that are too short for new users.
     let name = names::key_to_find(username.trim(), USERNAME_MAX)
         .and_then(|key| text::line(&key, 1..=USERNAME_MAX).ok());
-    let password = text::length(password, 0..=PASSWORD_MAX)
+    let password = text::length(password, 0..=*bounds::PASSWORD.end())
         .is_ok()
         .then_some(password);
     let account = match (name, password) {

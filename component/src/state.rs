@@ -3,11 +3,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::access::{Permission, require};
+use portico_rules::permissions::Permission;
+
+use crate::Plugin;
+use crate::access::require;
 use crate::apps::wanted as apps;
 use crate::bindings::exports::portico::dashboard::state as contract;
 use crate::bindings::types::{Caller, Error, Id};
-use crate::plugin::Plugin;
 use crate::users::wanted as users;
 use contract::{WantedApp, WantedUser};
 

@@ -8,9 +8,9 @@ mod writes;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::apps as contract;
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, AppPage, Caller, Error, Id};
-use crate::plugin::Plugin;
 
 impl contract::Guest for Plugin {
     fn all(caller: Caller) -> Result<Vec<App>, Error> {

@@ -3,6 +3,8 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
+use portico_rules::bounds;
+
 use super::app::app_not_found;
 use crate::access::viewer;
 use crate::bindings::storage::{AppFilter, Slice};
@@ -10,11 +12,7 @@ use crate::bindings::types::{App, AppPage, Caller, Error, Id};
 use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
-use crate::validate::text::APP_NAME_MAX;
 use crate::validate::{self, field, number, text};
-
-/// The most ids of one call of `app.byIds`.
-const MAX_IDS: usize = 1000;
 
 /// The way out of a list that would be too large.
 const IN_PAGES: &str = "The apps are too large for one answer: read them in pages, with app.getPaginated";
@@ -40,7 +38,7 @@ pub fn get_paginated(
 ) -> Result<AppPage, Error> {
     authorise(caller, Procedure::AppGetPaginated)?;
     let slice = number::slice(page, page_size)?;
-    let searched = names::key_to_find(search.unwrap_or("").trim(), APP_NAME_MAX);
+    let searched = names::key_to_find(search.unwrap_or("").trim(), *bounds::APP_NAME.end());
     let Some(name_contains) = searched else {
         return Ok(AppPage {
             items: Vec::new(),
@@ -64,7 +62,7 @@ pub fn get_paginated(
 pub fn search(caller: &Caller, query: &str, limit: Option<u32>) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppSearch)?;
     let limit = field("limit", number::limit(limit))?;
-    let Some(name_contains) = names::key_to_find(query.trim(), APP_NAME_MAX) else {
+    let Some(name_contains) = names::key_to_find(query.trim(), *bounds::APP_NAME.end()) else {
         return Ok(Vec::new());
     };
     let filter = AppFilter {
@@ -96,7 +94,7 @@ pub fn by_id(caller: &Caller, id: &str) -> Result<App, Error> {
 /// `app.byIds`
 pub fn by_ids(caller: &Caller, ids: Vec<Id>) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppByIds)?;
-    validate::whole(number::items(ids.len(), 0..=MAX_IDS))?;
+    validate::whole(number::items(ids.len(), bounds::ENTRIES))?;
     let ids = each_once(ids);
     let viewer = viewer(caller);
     let apps = transaction::lookup(&caller.context, |transaction| {

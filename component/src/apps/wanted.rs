@@ -4,6 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use portico_rules::bounds;
+
 use super::app::{AppEdit, icons_for, stored};
 use crate::bindings::exports::portico::dashboard::state::WantedApp;
 use crate::bindings::icons;
@@ -13,9 +15,6 @@ use crate::transaction::{self, Failure};
 use crate::validate::{self, Checked, Issues, number, text};
 use crate::{environment, error};
 
-/// The most apps of one call.
-const MAX_APPS: usize = 1000;
-
 /// Refuses apps that break a rule.
 pub fn check(apps: &[WantedApp]) -> Result<(), Error> {
     edits(apps).map(drop)
@@ -23,7 +22,7 @@ pub fn check(apps: &[WantedApp]) -> Result<(), Error> {
 
 /// For each name, an icon.
 pub fn find_icons(names: &[String]) -> Result<Vec<String>, Error> {
-    validate::whole(number::items(names.len(), 0..=MAX_APPS))?;
+    validate::whole(number::items(names.len(), bounds::ENTRIES))?;
     Ok(icons_for(names))
 }
 
@@ -80,14 +79,14 @@ fn unusable_id(error: StorageError) -> Failure {
 }
 
 fn edits(apps: &[WantedApp]) -> Result<Vec<AppEdit>, Error> {
-    validate::whole(number::items(apps.len(), 0..=MAX_APPS))?;
+    validate::whole(number::items(apps.len(), bounds::ENTRIES))?;
     let mut issues = Issues::default();
     let mut ids = BTreeSet::new();
     let mut edits = Vec::with_capacity(apps.len());
     for (index, app) in apps.iter().enumerate() {
         issues.enter_item(index);
         if let Some(id) = &app.id {
-            issues.check("id", text::line(id, 1..=128).map(drop));
+            issues.check("id", text::line(id, bounds::GIVEN_ID).map(drop));
             issues.check("id", each_once(ids.insert(id)));
         }
         edits.push(AppEdit::check(

@@ -3,15 +3,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use portico_rules::bounds;
+
 use super::app::{AppEdit, app_not_found, check_new, icons_for, stored};
 use crate::bindings::storage::{StoredApp, Viewer};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, Caller, Error};
 use crate::procedures::{Procedure, authorise};
 use crate::validate::{self, Issues, field, icon, number, text};
 use crate::{environment, transaction};
-
-/// The most apps of one call of `app.createMany`.
-const MAX_APPS: usize = 1000;
 
 /// `app.create`
 pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
@@ -39,7 +38,7 @@ pub fn create(caller: &Caller, input: &AppInput) -> Result<App, Error> {
 /// `app.createMany`
 pub fn create_many(caller: &Caller, inputs: &[AppDraft]) -> Result<Vec<App>, Error> {
     authorise(caller, Procedure::AppCreateMany)?;
-    validate::whole(number::items(inputs.len(), 1..=MAX_APPS))?;
+    validate::whole(number::items(inputs.len(), bounds::NEW_APPS))?;
     let mut issues = Issues::default();
     let mut apps = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {

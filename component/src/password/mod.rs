@@ -3,16 +3,15 @@
 //! Other hashes (with weaker parameters, or bcrypt of another dashboard) are checked as they are. They
 //! are outdated: the next sign-in replaces them.
 
-mod imported;
-
 use alloc::string::{String, ToString};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 
+use portico_rules::bcrypt::Bcrypt;
+
 use crate::environment;
-use imported::Bcrypt;
 
 const SALT_BYTES: usize = 16;
 

@@ -7,6 +7,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 
+use portico_rules::bounds;
+
 use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::bindings::storage::{NewUser, Transaction};
 use crate::bindings::types::{Caller, Error, Id, NewAccount, Provider, Registration, User};
@@ -14,9 +16,6 @@ use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, Failure};
 use crate::validate::{self, Issues, number, text, username::new_username};
 use crate::{environment, error, names, password};
-
-/// The most groups that a new user can be put into at once.
-const MAX_GROUPS: usize = 1000;
 
 /// `user.initUser`
 pub fn init_user(caller: &Caller, account: &NewAccount) -> Result<Id, Error> {
@@ -65,7 +64,7 @@ pub fn create(caller: &Caller, account: &NewAccount, group_ids: &[Id]) -> Result
     authorise(caller, Procedure::UserCreate)?;
     let mut issues = Issues::default();
     let account = Account::check(&mut issues, account, Email::Optional);
-    issues.check("groupIds", number::items(group_ids.len(), 0..=MAX_GROUPS));
+    issues.check("groupIds", number::items(group_ids.len(), bounds::ENTRIES));
     issues.finish()?;
 
     transaction::lookup(&caller.context, |transaction| {

@@ -12,12 +12,12 @@ pub mod wanted;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::users as contract;
 use crate::bindings::types::{
     Caller, ColorScheme, Error, HomeBoards, Id, NewAccount, PasswordChange, ProfileChange, Registration,
     SearchPreferences, User, UserMatch, UserOption, UserPage, UserQuery, UserSummary,
 };
-use crate::plugin::Plugin;
 pub use user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 
 impl contract::Guest for Plugin {

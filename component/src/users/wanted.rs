@@ -14,9 +14,6 @@ use crate::validate::email::optional_email;
 use crate::validate::{self, Checked, Issues, image, number, username};
 use crate::{environment, error, password};
 
-/// The most users of one call.
-const MAX_USERS: usize = 1000;
-
 /// Refuses users that break a rule.
 pub fn check(users: &[WantedUser]) -> Result<(), Error> {
     edits(users, Secrets::AsStated).map(drop)
@@ -70,7 +67,7 @@ impl Secrets {
 }
 
 fn edits(users: &[WantedUser], secrets: Secrets) -> Result<Vec<UserEdit>, Error> {
-    validate::whole(number::items(users.len(), 0..=MAX_USERS))?;
+    validate::whole(number::items(users.len(), bounds::ENTRIES))?;
     let mut issues = Issues::default();
     let mut edits = Vec::with_capacity(users.len());
     for (index, user) in users.iter().enumerate() {

@@ -4,11 +4,10 @@
 
 use alloc::string::{String, ToString};
 
+use portico_rules::bounds;
+
 use super::issues::Checked;
 use super::text;
-
-/// The most characters that an address has.
-const MAX: usize = 254;
 
 /// The most characters between two dots of a domain.
 const LABEL_MAX: usize = 63;
@@ -26,7 +25,7 @@ pub fn optional_email(value: &str) -> Checked<Option<String>> {
 /// An email address.
 pub fn email(value: &str) -> Checked<String> {
     let value = value.trim();
-    text::length(value, 1..=MAX)?;
+    text::length(value, bounds::EMAIL)?;
     let parts = value.split_once('@');
     if parts.is_some_and(|(local, domain)| is_local_part(local) && domain.split('.').all(is_label)) {
         Ok(value.to_string())

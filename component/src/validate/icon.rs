@@ -2,12 +2,10 @@
 
 use alloc::string::String;
 
-use super::issues::Checked;
-use super::{icon_rule, text};
+use portico_rules::{bounds, icons};
 
-/// The most characters. Clients also send small icons as data URIs, but a list of thousands of apps must not
-/// become too large.
-const MAX: usize = 65_536;
+use super::issues::Checked;
+use super::text;
 
 /// The icon of an app: any text on one line that is [`safe`]. Clients also send relative paths.
 pub fn icon_url(value: &str) -> Checked<String> {
@@ -18,12 +16,12 @@ pub fn icon_url(value: &str) -> Checked<String> {
 
 /// An icon as it is stored. Icons that are older than the rule of [`safe`] stay.
 pub fn line(value: &str) -> Checked<String> {
-    text::line(value.trim(), 1..=MAX)
+    text::line(value.trim(), bounds::ICON_URL)
 }
 
 /// Refuses an icon that a browser would run, or show as a page of the dashboard.
 pub fn safe(icon_url: &str) -> Checked<()> {
-    match icon_rule::problem(icon_url) {
+    match icons::problem(icon_url) {
         None => Ok(()),
         Some(problem) => Err(problem.into()),
     }

@@ -3,11 +3,13 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use portico_rules::bounds;
+
 use super::issues::Checked;
 use super::url;
 
-/// The most characters of an image in all: about 256 KiB in base64.
-const MAX: usize = 350_000;
+/// The most characters of an image.
+const MAX: usize = *bounds::IMAGE.end();
 
 /// How many bytes at the beginning identify the format.
 const SIGNATURE_BYTES: usize = 12;

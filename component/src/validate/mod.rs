@@ -9,7 +9,6 @@
 pub mod change;
 pub mod email;
 pub mod icon;
-mod icon_rule;
 pub mod image;
 mod issues;
 pub mod number;

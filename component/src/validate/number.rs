@@ -4,6 +4,8 @@ use alloc::format;
 use core::fmt::Display;
 use core::ops::RangeInclusive;
 
+use portico_rules::bounds;
+
 use super::issues::{Checked, Issues};
 use crate::bindings::storage::Slice;
 use crate::bindings::types::Error;
@@ -25,7 +27,7 @@ fn within<T: PartialOrd + Display>(value: T, bounds: RangeInclusive<T>) -> Check
 
 /// The most results of a search: 1 to 100, or the default.
 pub fn limit(value: Option<u32>) -> Checked<u32> {
-    within(value.unwrap_or(DEFAULT_LIMIT), 1..=100)
+    within(value.unwrap_or(DEFAULT_LIMIT), bounds::LIMIT)
 }
 
 /// The number of a page, from 1.
@@ -38,7 +40,7 @@ fn page(value: u32) -> Checked<u32> {
 
 /// How many items a page has.
 fn page_size(value: u32) -> Checked<u32> {
-    within(value, 1..=100)
+    within(value, bounds::PAGE_SIZE)
 }
 
 /// The records of a page of this size.
@@ -55,7 +57,7 @@ pub fn slice(page: u32, page_size: u32) -> Result<Slice, Error> {
 
 /// 0 = Sunday to 6 = Saturday.
 pub fn day_of_week(value: u8) -> Checked<u8> {
-    within(value, 0..=6)
+    within(value, bounds::DAY_OF_WEEK)
 }
 
 /// The length of a list.

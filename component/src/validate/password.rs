@@ -1,14 +1,13 @@
 //! Passwords: long enough, and short enough to hash quickly. There is no other rule.
 
+use portico_rules::bounds;
+
 use super::issues::Checked;
 use super::text;
 
-/// The most characters that a password has.
-pub const MAX: usize = 255;
-
-/// A password: 8 to 255 characters, taken as it is.
+/// A password, taken as it is.
 pub fn password(value: &str) -> Checked<()> {
-    text::length(value, 8..=MAX)
+    text::length(value, bounds::PASSWORD)
 }
 
 #[cfg(test)]

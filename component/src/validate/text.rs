@@ -6,10 +6,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::ops::RangeInclusive;
 
-use super::issues::Checked;
+use portico_rules::bounds;
 
-/// The most characters that the name of an app has.
-pub const APP_NAME_MAX: usize = 64;
+use super::issues::Checked;
 
 /// Whether storage can hold a text: some databases cannot hold U+0000.
 pub fn is_storable(text: &str) -> bool {
@@ -18,13 +17,13 @@ pub fn is_storable(text: &str) -> bool {
 
 /// The name of an app.
 pub fn app_name(value: &str) -> Checked<String> {
-    line(value.trim(), 1..=APP_NAME_MAX)
+    line(value.trim(), bounds::APP_NAME)
 }
 
 /// The description of an app; `""` = none. May hold newline and tab.
 pub fn description(value: &str) -> Checked<Option<String>> {
     let value = value.trim();
-    length(value, 0..=512)?;
+    length(value, bounds::DESCRIPTION)?;
     no_control_characters(value, &['\n', '\t'])?;
     Ok((!value.is_empty()).then(|| value.to_string()))
 }

@@ -6,13 +6,11 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use portico_rules::bounds;
 use url::Url;
 
 use super::issues::Checked;
 use super::text;
-
-/// The most characters of a link. Browsers and servers can handle this many.
-const MAX: usize = 8192;
 
 /// Schemes whose URLs contain the script or page themselves, which the browser would run as if it came
 /// from the dashboard.
@@ -45,7 +43,7 @@ fn parse(value: &str) -> Checked<Option<(String, Url)>> {
     if value.is_empty() {
         return Ok(None);
     }
-    text::length(value, 1..=MAX)?;
+    text::length(value, bounds::LINK)?;
     text::no_control_characters(value, &[])?;
     let url = Url::parse(value).map_err(|reason| format!("must be an absolute URL ({reason})"))?;
     Ok(Some((value.to_string(), url)))

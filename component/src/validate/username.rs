@@ -3,21 +3,19 @@
 use alloc::format;
 use alloc::string::String;
 
+use portico_rules::{bounds, names};
+
 use super::issues::Checked;
 use super::text;
-use crate::names;
-
-/// The most characters that a username has.
-pub const MAX: usize = 255;
 
 /// A username as it is stored, which is its own name-key: trimmed, NFC, lower case; 3 to 255
 /// characters after that. Names that are older than the rule of [`visible`] stay.
 pub fn username(value: &str) -> Checked<String> {
     let value = value.trim();
-    match names::key_to_find(value, MAX) {
-        Some(key) => text::line(&key, 3..=MAX),
+    match names::key_to_find(value, *bounds::USERNAME.end()) {
+        Some(key) => text::line(&key, bounds::USERNAME),
         // Its key is more than four times too long, so the value itself is too long as well.
-        None => text::line(value, 3..=MAX),
+        None => text::line(value, bounds::USERNAME),
     }
 }
 

@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_rules::permissions::Permission;
 use serde::Deserialize;
 
 use crate::{
@@ -41,22 +42,13 @@ impl User {
 
     /// Whether the user has a permission, by itself or because a higher one implies it.
     pub fn may(&self, permission: &str) -> bool {
-        let implied_by: &[&str] = match permission {
-            "app-create" => &["app-create", "app-modify-all", "app-full-all"],
-            "app-modify-all" => &["app-modify-all", "app-full-all"],
-            "board-view-all" => &["board-view-all", "board-modify-all", "board-full-all"],
-            "board-modify-all" => &["board-modify-all", "board-full-all"],
-            _ => &[permission],
-        };
-        let mut permissions = self.permissions.iter();
-        permissions.any(|own| own == "admin" || implied_by.contains(&own.as_str()))
+        Permission::named(permission).is_some_and(|permission| permission.is_given_by(&self.permissions))
     }
 
     /// Whether the user manages apps in any way.
     pub fn manages_apps(&self) -> bool {
-        ["app-create", "app-modify-all", "app-full-all"]
-            .iter()
-            .any(|permission| self.may(permission))
+        // Those who may change or delete apps may create them.
+        self.may("app-create")
     }
 
     /// Whether the user signs in with a password of this host. An external provider vouches for others.

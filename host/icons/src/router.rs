@@ -18,6 +18,7 @@ use axum::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use portico_http::InProcess;
+use portico_rules::permissions::Permission;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -40,9 +41,6 @@ const MOST_PREVIEWS: usize = 4;
 
 /// The largest answer of the API that is read, in bytes: an app whose icon is in its URL.
 const MOST_ANSWERED: usize = 1 << 20;
-
-/// The permissions that allow creating apps.
-const CREATORS: [&str; 4] = ["app-create", "app-modify-all", "app-full-all", "admin"];
 
 /// The path of an app's icon.
 pub fn app_icon(id: &str, icon_url: &str) -> String {
@@ -163,8 +161,7 @@ impl Routes {
             let message = "Only pages of this service show icons before they are used";
             return Ok(answer::text(StatusCode::FORBIDDEN, message));
         }
-        let mut permissions = session.user.permissions.iter();
-        if !permissions.any(|permission| CREATORS.contains(&permission.as_str())) {
+        if !Permission::AppCreate.is_given_by(&session.user.permissions) {
             let message = "Only those who may create apps see icons before they are used";
             return Ok(answer::text(StatusCode::FORBIDDEN, message));
         }

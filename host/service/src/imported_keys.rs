@@ -16,6 +16,7 @@ use portico_model::{
     Timestamp,
     error::{Code, Error},
 };
+use portico_rules::bcrypt::Bcrypt;
 use portico_storage::{self as storage, CallContext, CredentialKey, SharedSnapshot, hash_secret, secrets};
 use tokio::time::timeout;
 
@@ -25,12 +26,6 @@ use crate::{
     run_blocking::run_low_priority,
     throttle::ThrottledAccount,
 };
-
-/// The component's check of hashes of bcrypt, compiled into the host as well.
-#[path = "../../../component/src/password/imported.rs"]
-mod bcrypt_hash;
-
-use bcrypt_hash::Bcrypt;
 
 /// How long a first use waits for those before it.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);

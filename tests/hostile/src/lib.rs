@@ -7,32 +7,31 @@
 
 extern crate alloc;
 
-#[path = "../../../component/src/access.rs"]
-#[allow(dead_code, reason = "only the table is used")]
-mod access;
 mod bindings;
-#[path = "../../../component/src/error.rs"]
-#[allow(dead_code, reason = "only the table is used")]
-mod error;
+mod described;
 mod misbehaviour;
 mod ordinary;
-#[path = "../../../component/src/plugin.rs"]
-mod plugin;
-#[path = "../../../component/src/procedures.rs"]
-#[allow(dead_code, reason = "only the table is used")]
-mod procedures;
-#[cfg(target_arch = "wasm32")]
-#[path = "../../../component/src/runtime.rs"]
-mod runtime;
 mod secret;
 mod unused;
+
+#[cfg(target_arch = "wasm32")]
+use portico_allocator as _;
+
+/// What this component exports.
+pub struct Plugin;
+
+/// A panic traps.
+#[cfg(target_arch = "wasm32")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    core::arch::wasm32::unreachable()
+}
 
 // On other targets the names of the exports are not valid symbols.
 #[cfg(target_arch = "wasm32")]
 #[expect(unsafe_code, reason = "the generated exports have to be found by name")]
 mod exports {
-    use crate::bindings;
-    use crate::plugin::Plugin;
+    use crate::{Plugin, bindings};
 
     bindings::export!(Plugin with_types_in bindings);
 }

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::apps::Guest;
 use crate::bindings::storage::{self, Access, AppFilter, Slice, StoredApp, Transaction, Viewer};
 use crate::bindings::types::{App, AppChange, AppDraft, AppInput, AppPage, Caller, Error, ErrorCode, Id};
 use crate::bindings::wasi::random::random;
 use crate::misbehaviour::{self, Answer};
-use crate::plugin::Plugin;
 use crate::unused::unused;
 
 /// Every refusal of storage becomes the same error.

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::Plugin;
 use crate::bindings::exports::portico::dashboard::{names, sign_in, state, users};
 use crate::bindings::types::{
     Caller, ColorScheme, Context, Error, ErrorCode, HomeBoards, Id, NewAccount, PasswordChange,
@@ -10,7 +11,6 @@ use crate::bindings::types::{
     UserSummary,
 };
 use crate::ordinary::failure;
-use crate::plugin::Plugin;
 
 pub fn unused<T>() -> Result<T, Error> {
     Err(failure(ErrorCode::Internal, "not in this component"))

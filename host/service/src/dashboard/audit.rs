@@ -11,8 +11,8 @@ use crate::{
         row::{Row, SMALL_RECORD, query},
     },
     shape::{
-        Bound, Field, NULLABLE_TEXT, PROVIDER,
-        Shape::{self, Bounded, Choice, Date, Integer, List, Named, Nullable, Position, Record, Text},
+        Bound, Field, NULLABLE_TEXT, PAGE_SIZE, PROVIDER,
+        Shape::{self, Bounded, Choice, Date, List, Named, Nullable, Position, Record, Text},
         optional, required,
     },
 };
@@ -51,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[query(
     "audit.getPaginated",
     Record(&[
         required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-        required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many rows a page has."),
+        required("pageSize", PAGE_SIZE).about("How many rows a page has."),
         optional("actorId", Text).about("Only what the user with this id did."),
         optional("procedure", Text).about("Only calls of this procedure."),
         optional("outcome", Text).about("Only rows with this outcome: `OK`, or the code of an error."),

@@ -3,6 +3,7 @@
 //! Invariant: no change of groups takes `admin` from the last administrator.
 
 use portico_model::error::{Code, Error};
+use portico_rules::permissions::Permission;
 use portico_storage::{Access, DashboardTransaction};
 use serde::Deserialize;
 
@@ -22,17 +23,6 @@ use crate::{
         required,
     },
 };
-
-/// The permissions that a group may have.
-pub(super) const PERMISSIONS: [&str; 7] = [
-    "admin",
-    "app-create",
-    "app-modify-all",
-    "app-full-all",
-    "board-view-all",
-    "board-modify-all",
-    "board-full-all",
-];
 
 const MEMBERSHIP: Shape = Named(
     "Membership",
@@ -116,7 +106,8 @@ pub(super) static ROWS: &[Row] = &[
         "group.savePermissions",
         Record(&[
             required("groupId", Text).about("Which group: its id."),
-            required("permissions", List(&Choice(&PERMISSIONS))).about("What its members may do, all of it."),
+            required("permissions", List(&Choice(&Permission::NAMES)))
+                .about("What its members may do, all of it."),
         ]),
         Nothing,
         |call| Box::pin(save_permissions(call)),

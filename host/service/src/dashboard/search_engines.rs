@@ -1,12 +1,13 @@
 //! `searchEngine.*`: the search engines that the dashboard offers.
 
 use portico_model::error::{Code, Error};
+use portico_rules::icons;
 use portico_storage::{Access, SearchEngine};
 use serde::Deserialize;
 
 use super::{
     transaction::{found, free},
-    validate::{Fields, LABEL, icon_problem},
+    validate::{Fields, LABEL},
 };
 use crate::{
     procedures::{
@@ -115,7 +116,7 @@ pub(super) static ROWS: &[Row] = &[
         .refuses(&[Code::NotFound]),
 ];
 
-/// Checks a search engine and trims its texts. The caller checks a new icon with [`icon_problem`].
+/// Checks a search engine and trims its texts. The caller checks a new icon with [`icons::problem`].
 pub(super) fn check(fields: &mut Fields, engine: SearchEngine) -> SearchEngine {
     let engine = SearchEngine {
         id: engine.id,
@@ -195,7 +196,7 @@ fn checked(id: String, input: Create) -> Result<SearchEngine, Error> {
         description: input.description,
     };
     let engine = check(&mut fields, engine);
-    if let Some(problem) = icon_problem(&engine.icon_url) {
+    if let Some(problem) = icons::problem(&engine.icon_url) {
         fields.refuse("iconUrl", problem.into());
     }
     fields.check()?;

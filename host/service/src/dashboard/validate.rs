@@ -10,12 +10,6 @@ use crate::{
     shape::{Bound, Shape},
 };
 
-/// The component's rule for the icons of apps, compiled into the host as well.
-#[path = "../../../../component/src/validate/icon_rule.rs"]
-mod icon_rule;
-
-pub(super) use icon_rule::problem as icon_problem;
-
 /// The shape of a text on one line, such as a name. [`Fields::label`] checks it.
 pub(super) const LABEL: Shape = Shape::Bounded(&Shape::Text, Bound::Length(1, 64));
 

@@ -1,6 +1,7 @@
 //! The rows of `app.*`.
 
 use portico_model::{App, AppChange, AppDraft, AppInput, error::Code};
+use portico_rules::bounds;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,16 +10,16 @@ use super::{
     row::{MOST_VALUES, Row, described},
 };
 use crate::shape::{
-    Bound, Field, ID, NULLABLE_TEXT, SEARCH,
-    Shape::{self, Bounded, Integer, List, Named, Nothing, Nullable, Position, Record, Text},
+    Bound, Field, ID, NULLABLE_TEXT, PAGE_SIZE, SEARCH,
+    Shape::{self, Bounded, List, Named, Nothing, Nullable, Position, Record, Text},
     optional, required,
 };
 
-// The component checks these bounds. They are stated here for the description, and a test compares them.
-pub(crate) const NAME: Shape = Bounded(&Text, Bound::Length(1, 64));
-pub(crate) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::Length(0, 512)));
-pub(crate) const ICON_URL: Shape = Bounded(&Text, Bound::Length(1, 65_536));
-const LINK: Shape = Bounded(&Text, Bound::Length(0, 8192));
+// The component checks these bounds. They are stated here for the description.
+pub(crate) const NAME: Shape = Bounded(&Text, Bound::length(bounds::APP_NAME));
+pub(crate) const DESCRIPTION: Shape = Nullable(&Bounded(&Text, Bound::length(bounds::DESCRIPTION)));
+pub(crate) const ICON_URL: Shape = Bounded(&Text, Bound::length(bounds::ICON_URL));
+const LINK: Shape = Bounded(&Text, Bound::length(bounds::LINK));
 pub(crate) const HREF: Shape = Nullable(&LINK);
 pub(crate) const PING_URL: Shape = Nullable(&Bounded(
     &LINK,
@@ -104,7 +105,7 @@ pub(super) static ROWS: &[Row] = &[
         "app.getPaginated",
         Record(&[
             required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many apps a page has."),
+            required("pageSize", PAGE_SIZE).about("How many apps a page has."),
             optional("search", Text).about("What the name contains, trimmed; an empty text fits every name."),
         ]),
         Named(
@@ -147,7 +148,7 @@ pub(super) static ROWS: &[Row] = &[
     .refuses(&[Code::NotFound]),
     described(
         "app.byIds",
-        Bounded(&List(&Text), Bound::Count(0, 1000)),
+        Bounded(&List(&Text), Bound::count(bounds::ENTRIES)),
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     )
@@ -162,7 +163,7 @@ pub(super) static ROWS: &[Row] = &[
     .at("POST", "/api/apps"),
     described(
         "app.createMany",
-        Bounded(&List(&APP_DRAFT), Bound::Count(1, 1000)),
+        Bounded(&List(&APP_DRAFT), Bound::count(bounds::NEW_APPS)),
         List(&CREATED),
         component!(
             portico_dashboard_apps.call_create_many(inputs: Vec<AppDraft> => &inputs),

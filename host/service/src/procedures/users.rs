@@ -4,6 +4,7 @@ use portico_model::{
     ColorScheme, HomeBoards, NewAccount, PasswordChange, ProfileChange, Registration, SearchPreferences,
     UserQuery, error::Code,
 };
+use portico_rules::bounds;
 use serde::Deserialize;
 
 use super::{
@@ -12,31 +13,37 @@ use super::{
     row::{Row, SMALL_RECORD, described},
 };
 use crate::shape::{
-    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PROVIDER, SEARCH,
+    Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PAGE_SIZE, PROVIDER, SEARCH,
     Shape::{
         self, Boolean, Bounded, Integer, List, Named, Nothing, Nullable, Optional, Position, Record, Text,
     },
     optional, required,
 };
 
-// The component checks these bounds. They are stated here for the description, and a test compares them.
-pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::Length(3, 255));
-pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::Length(8, 255));
-pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::Length(0, 254));
+// The component checks these bounds. They are stated here for the description.
+pub(crate) const USERNAME: Shape = Bounded(&Text, Bound::length(bounds::USERNAME));
+pub(crate) const PASSWORD: Shape = Bounded(&Text, Bound::length(bounds::PASSWORD));
+pub(crate) const EMAIL: Shape = Bounded(&Text, Bound::length(0..=*bounds::EMAIL.end()));
 /// The shortest is `a@b`.
 const REQUIRED_EMAIL: Shape = Bounded(
-    &Bounded(&Text, Bound::Length(3, 254)),
+    &Bounded(&Text, Bound::length(3..=*bounds::EMAIL.end())),
     Bound::Pattern("^[^@]+@[^@]+$"),
 );
 /// A data URI; for a user of an external provider also a URL.
-pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::Length(0, 350_000));
+pub(crate) const IMAGE_OR_URL: Shape = Bounded(&Text, Bound::length(bounds::IMAGE));
 const IMAGE: Shape = Bounded(
     &IMAGE_OR_URL,
     Bound::Pattern(
         r"^\s*[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z]+;[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+=*\s*$",
     ),
 );
-const DAY_OF_WEEK: Shape = Bounded(&Integer, Bound::Range(0, 6));
+const DAY_OF_WEEK: Shape = Bounded(
+    &Integer,
+    Bound::Range(
+        *bounds::DAY_OF_WEEK.start() as i32,
+        *bounds::DAY_OF_WEEK.end() as i32,
+    ),
+);
 
 const WHOSE: Field = required("userId", Text).about("The user's id.");
 const WHOSE_ID: Field = required("id", Text).about("The user's id.");
@@ -195,7 +202,7 @@ pub(super) static ROWS: &[Row] = &[
         "user.getPaginated",
         Record(&[
             required("page", Bounded(&Position, Bound::From(1))).about("Which page, from 1."),
-            required("pageSize", Bounded(&Integer, Bound::Range(1, 100))).about("How many users a page has."),
+            required("pageSize", PAGE_SIZE).about("How many users a page has."),
             optional("search", Text)
                 .about("What the name contains, trimmed; an empty text matches every name."),
             optional("provider", PROVIDER).about("Only users of this provider."),
@@ -269,7 +276,7 @@ pub(super) static ROWS: &[Row] = &[
             required("username", USERNAME),
             required("password", PASSWORD),
             optional("email", EMAIL),
-            required("groupIds", Bounded(&List(&Text), Bound::Count(0, 1000)))
+            required("groupIds", Bounded(&List(&Text), Bound::count(bounds::ENTRIES)))
                 .about("The groups that the user is a member of: their ids."),
         ]),
         ID,

@@ -10,6 +10,9 @@ mod input;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
+use portico_rules::bounds;
 use serde_json::Value;
 
 /// The shape of a value.
@@ -65,6 +68,21 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// How many characters a text may have.
+    pub const fn length(characters: RangeInclusive<usize>) -> Self {
+        Self::Length(*characters.start() as u32, *characters.end() as u32)
+    }
+
+    /// How many entries a list may have.
+    pub const fn count(entries: RangeInclusive<usize>) -> Self {
+        Self::Count(*entries.start() as u32, *entries.end() as u32)
+    }
+
+    /// How large a number may be.
+    pub const fn range(numbers: RangeInclusive<u32>) -> Self {
+        Self::Range(*numbers.start() as i32, *numbers.end() as i32)
+    }
+
     /// The rule that a number breaks, in the words of the component.
     fn broken_by(&self, number: f64) -> Option<String> {
         match *self {
@@ -137,14 +155,19 @@ pub const PROVIDER: Shape = Shape::Choice(&["credentials", "oidc", "ldap"]);
 pub const COLOR_SCHEME: Shape = Shape::Choice(&["light", "dark", "auto"]);
 /// A date or null.
 pub const NULLABLE_DATE: Shape = Shape::Nullable(&Shape::Date);
+/// How many records a page has.
+pub const PAGE_SIZE: Shape = Shape::Bounded(&Shape::Integer, Bound::range(bounds::PAGE_SIZE));
 /// `{query, limit?}`.
 pub const SEARCH: Shape = Shape::Named(
     "Search",
     &Shape::Record(&[
         required("query", Shape::Text)
             .about("What the name contains, trimmed; an empty text fits every name."),
-        optional("limit", Shape::Bounded(&Shape::Integer, Bound::Range(1, 100)))
-            .about("How many to answer at most; 10 if absent."),
+        optional(
+            "limit",
+            Shape::Bounded(&Shape::Integer, Bound::range(bounds::LIMIT)),
+        )
+        .about("How many to answer at most; 10 if absent."),
     ]),
 );
 

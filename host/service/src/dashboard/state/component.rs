@@ -6,6 +6,7 @@ use portico_model::{
     Id, Issue, PathSegment,
     error::{Code, Error},
 };
+use portico_rules::bounds;
 use portico_sandbox::{CallPermit, Instance, WantedApp, WantedUser};
 use portico_storage::Storage;
 
@@ -13,7 +14,7 @@ use super::{super::validate::Fields, snapshot::Keys};
 use crate::procedures::Call;
 
 /// The most entries of one call, by the contract.
-const MOST: usize = 1000;
+const MOST: usize = *bounds::ENTRIES.end();
 /// Names in one call.
 const MOST_NAMES: usize = 10_000;
 

@@ -3,6 +3,7 @@
 //! An absent key leaves an existing record as it is, and gives a new one its default; null clears.
 
 use portico_model::{PathSegment, Provider, TextChange, Timestamp, time};
+use portico_rules::{bounds, permissions::Permission};
 use portico_storage::SearchEngine;
 use serde::{Deserialize, Deserializer};
 
@@ -56,7 +57,7 @@ const GROUP: Shape = Named(
     &Record(&[
         required("name", LABEL)
             .about("1 to 64 characters on one line, trimmed; no other group in the list has it."),
-        optional("permissions", List(&Choice(&groups::PERMISSIONS)))
+        optional("permissions", List(&Choice(&Permission::NAMES)))
             .about("What its members may do, all of it. Absent: as it was; nothing for a new group."),
     ]),
 );
@@ -84,7 +85,7 @@ const USER: Shape = Named(
 const APP: Shape = Named(
     "WantedApp",
     &Record(&[
-        optional("id", Bounded(&Text, Bound::Length(1, 128))).about(
+        optional("id", Bounded(&Text, Bound::length(bounds::GIVEN_ID))).about(
             "Which app, created under this id if it is not there: 1 to 128 characters on one line. Absent: \
              found by name.",
         ),

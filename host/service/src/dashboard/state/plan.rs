@@ -12,9 +12,10 @@ use portico_model::{
     Provider,
     error::Error,
 };
+use portico_rules::icons;
 
 use super::{
-    super::validate::{Fields, icon_problem},
+    super::validate::Fields,
     document::{AppName, Board, Change, Document, UserName, entries},
     snapshot::{Keys, Snapshot},
 };
@@ -202,7 +203,7 @@ fn check_icons(fields: &mut Fields, document: &Document, snapshot: &Snapshot, ma
     let present: HashMap<&Id, &String> = present.map(|engine| (&engine.id, &engine.icon_url)).collect();
     for (index, engine) in entries(&document.search_engines).iter().enumerate() {
         let stays = matches[index].as_ref().and_then(|id| present.get(id)) == Some(&&engine.icon_url);
-        if let Some(problem) = icon_problem(&engine.icon_url).filter(|_| !stays) {
+        if let Some(problem) = icons::problem(&engine.icon_url).filter(|_| !stays) {
             fields.enter("searchEngines", index);
             fields.refuse("iconUrl", problem.into());
         }

@@ -1,15 +1,13 @@
-//! What std would provide: an allocator and a panic handler.
+//! The allocator that std would provide. A component links it with `use portico_allocator as _`.
 //!
 //! wasi-libc is linked only for its allocator, and for `memcpy` and the like. Its allocator starts in
 //! the memory that an instance has from the beginning, so that a fresh instance need not grow.
 
+#![no_std]
+#![cfg(target_arch = "wasm32")]
+
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_void;
-use core::fmt::{self, Write};
-use core::panic::PanicInfo;
-use core::sync::atomic::{AtomicBool, Ordering};
-
-use crate::bindings::log;
 
 #[expect(
     unsafe_code,
@@ -98,46 +96,4 @@ unsafe extern "C" fn cabi_realloc(
         core::arch::wasm32::unreachable();
     }
     new
-}
-
-/// A text in a fixed buffer, so that writing to it does not allocate. The rest is cut off.
-struct Message {
-    bytes: [u8; 1024],
-    length: usize,
-}
-
-impl Write for Message {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let fitting = text.floor_char_boundary(self.bytes.len() - self.length);
-        self.bytes[self.length..self.length + fitting].copy_from_slice(&text.as_bytes()[..fitting]);
-        self.length += fitting;
-        if fitting == text.len() {
-            Ok(())
-        } else {
-            Err(fmt::Error)
-        }
-    }
-}
-
-/// Logs where the panic happened, then traps, and the host rolls back. The message of the panic is not
-/// logged: it may quote an input, even a password.
-#[panic_handler]
-fn panic(info: &PanicInfo) -> ! {
-    // A panic while logging a panic traps at once.
-    static PANICKING: AtomicBool = AtomicBool::new(false);
-    if !PANICKING.swap(true, Ordering::Relaxed) {
-        let mut message = Message {
-            bytes: [0; 1024],
-            length: 0,
-        };
-        // An error only means that the text was cut.
-        let _ = match info.location() {
-            Some(location) => write!(message, "panicked at {location}"),
-            None => message.write_str("panicked"),
-        };
-        if let Ok(text) = core::str::from_utf8(&message.bytes[..message.length]) {
-            log::write(log::Level::Error, text);
-        }
-    }
-    core::arch::wasm32::unreachable()
 }

@@ -1,5 +1,4 @@
-//! The icons that are refused. The component checks those of apps, the host those of search engines: both
-//! compile this file (`host/service/src/dashboard/validate.rs`), so it uses only `core`.
+//! The icons that are refused. The component checks those of apps, the host those of search engines.
 
 /// What is wrong with an icon that a browser would run, or show as a page of the dashboard, if a client
 /// used it in a link or a frame. The text is trimmed and has no control characters.

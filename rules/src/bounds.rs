@@ -1,0 +1,33 @@
+//! The bounds of inputs. Lengths count characters (Unicode scalar values), of all texts but passwords after trimming.
+
+use core::ops::RangeInclusive;
+
+/// The length of an app's name.
+pub const APP_NAME: RangeInclusive<usize> = 1..=64;
+/// The length of an app's description; empty = none.
+pub const DESCRIPTION: RangeInclusive<usize> = 0..=512;
+/// The length of an app's icon. Clients also send small icons as data URIs, but a list of thousands of apps must not
+/// become too large.
+pub const ICON_URL: RangeInclusive<usize> = 1..=65_536;
+/// The length of a link; empty = none. Browsers and servers can handle this many.
+pub const LINK: RangeInclusive<usize> = 0..=8192;
+/// The length of the id that a document gives to an app.
+pub const GIVEN_ID: RangeInclusive<usize> = 1..=128;
+/// The length of a username, which is its own name-key.
+pub const USERNAME: RangeInclusive<usize> = 3..=255;
+/// The length of a password: long enough, and short enough to hash quickly.
+pub const PASSWORD: RangeInclusive<usize> = 8..=255;
+/// The length of an email address.
+pub const EMAIL: RangeInclusive<usize> = 1..=254;
+/// The length of a profile image: about 256 KiB in base64.
+pub const IMAGE: RangeInclusive<usize> = 0..=350_000;
+/// How many results a search returns.
+pub const LIMIT: RangeInclusive<u32> = 1..=100;
+/// How many records a page has.
+pub const PAGE_SIZE: RangeInclusive<u32> = 1..=100;
+/// 0 = Sunday to 6 = Saturday.
+pub const DAY_OF_WEEK: RangeInclusive<u8> = 0..=6;
+/// The most entries of a list of one call.
+pub const ENTRIES: RangeInclusive<usize> = 0..=1000;
+/// How many apps one call creates.
+pub const NEW_APPS: RangeInclusive<usize> = 1..=*ENTRIES.end();

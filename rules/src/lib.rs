@@ -1,0 +1,12 @@
+//! The rules that the component and the host share: bounds, names, permissions, the table of procedures. Nothing
+//! here does I/O or knows the contract's types.
+#![cfg_attr(not(test), no_std)]
+
+extern crate alloc;
+
+pub mod bcrypt;
+pub mod bounds;
+pub mod icons;
+pub mod names;
+pub mod permissions;
+pub mod procedures;
