@@ -12,8 +12,8 @@ use std::{
 
 use portico_model::Timestamp;
 use portico_sandbox::icons::{Icons, NamedIcon};
-use portico_server::icons::{Copies, IconSettings, IconSource, IconSources};
-use portico_storage::memory::MemoryRecords;
+use portico_server::icons::{IconSettings, IconSource, IconSources};
+use portico_storage::MemoryRecords;
 use portico_tests::clock::{DAY, MINUTE};
 use portico_tests::{PATIENCE, TestClock, until};
 use tempfile::TempDir;
@@ -44,7 +44,8 @@ fn icons(servers: &[&Server], cache: &Path, clock: &Arc<TestClock>) -> IconSourc
         default_icon: DEFAULT.to_owned(),
         ..IconSettings::default()
     };
-    IconSources::new(settings, Copies::Folder(cache.to_owned()), clock.clone())
+    let records = Arc::new(MemoryRecords::new(clock.clone()));
+    IconSources::new(settings, records, Some(cache.to_owned()))
 }
 
 async fn find(icons: &IconSources, names: &[&str]) -> Vec<Option<String>> {
@@ -310,11 +311,8 @@ async fn a_source_that_cannot_be_reached_costs_no_time() {
             default_icon: DEFAULT.to_owned(),
             ..IconSettings::default()
         };
-        let icons = IconSources::new(
-            settings,
-            Copies::Folder(cache.path().to_owned()),
-            TestClock::at(TODAY),
-        );
+        let records = Arc::new(MemoryRecords::new(TestClock::at(TODAY)));
+        let icons = IconSources::new(settings, records, Some(cache.path().to_owned()));
         assert_eq!(find_jellyfin(&icons).await, None);
     })
     .await;
@@ -424,7 +422,7 @@ fn hosts(server: &Server, clock: &Arc<TestClock>) -> ([IconSources; 2], MemoryRe
             default_icon: DEFAULT.to_owned(),
             ..IconSettings::default()
         };
-        IconSources::new(settings, Copies::Shared(Arc::new(records.clone())), clock.clone())
+        IconSources::new(settings, Arc::new(records.clone()), None)
     };
     ([host(), host()], records)
 }

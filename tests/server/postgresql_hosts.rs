@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portico_postgres::PostgresStorage;
 use portico_service::audit::{Audit, AuditSettings};
-use portico_storage::{DashboardStorage, RecordKey, RecordKind, SharedRecord};
+use portico_storage::{RecordKey, RecordKind, SharedRecord};
 use portico_tests::clock::{DAY, NEW_YEAR};
 use portico_tests::postgresql::Postgresql;
 use portico_tests::{
@@ -210,8 +210,10 @@ async fn one_host_at_a_time_removes_old_rows_of_the_audit_log() {
         ..AuditSettings::default()
     };
     let clock = TestClock::at(NEW_YEAR);
-    let audits =
-        [one.clone(), two.clone()].map(|storage| Audit::new(storage, clock.clone(), settings.clone()));
+    let audits = [one.clone(), two.clone()].map(|storage| {
+        let shared = storage.shared();
+        Audit::new(storage, shared, clock.clone(), settings.clone())
+    });
     let fill = format!(
         "INSERT INTO audit (time, authentication, request_id, procedure, created, outcome, times)
         SELECT {NEW_YEAR} - CASE WHEN n <= 500 THEN 91 * {DAY}::bigint ELSE n END, 'none', '-', 'app.create', 0, 'OK', 1
@@ -220,7 +222,7 @@ async fn one_host_at_a_time_removes_old_rows_of_the_audit_log() {
     postgresql.run("home", &fill);
     let rows = || postgresql.run("home", "SELECT count(*) FROM audit");
     // Another host is at it.
-    let records = one.shared().expect("shared records");
+    let records = one.shared();
     let turn = [RecordKey::new(RecordKind::Turn, "audit")];
     let held = records.change(&turn, |records, now| {
         records[0] = Some(SharedRecord {

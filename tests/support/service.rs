@@ -14,7 +14,7 @@ use portico_service::hot_swap::HotSwap;
 use portico_service::service::{Service, ServiceParts};
 use portico_service::throttle::Throttle;
 use portico_storage::secrets::{Random, Secrets, SystemRandom};
-use portico_storage::{DashboardStorage, Storage};
+use portico_storage::{DashboardStorage, MemoryRecords, Storage};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -177,6 +177,7 @@ impl TestService {
             .build();
         let parts: ServiceParts = ServiceParts {
             storage: self.storage,
+            shared: Arc::new(MemoryRecords::new(self.clock.clone())),
             sandbox,
             clock: self.clock,
             secrets: Secrets::new(self.random),

@@ -129,9 +129,8 @@ async fn try_start(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Respo
     let attempt = service.throttle.begin(None, identity.address).await?;
     service.require_users(&id.0).await?;
     let browser = browser(http, &parts.headers);
-    let (secrets, now) = (&service.secrets, service.clock.now());
     let started = oidc
-        .start(secrets, browser, return_to.into(), now, attempt, &id.0)
+        .start(&service.secrets, browser, return_to.into(), attempt, &id.0)
         .await?;
     let response = redirect(&started.url)?;
     Ok(with_browser(http, response, &started.browser, PATIENCE_SECONDS))
@@ -153,13 +152,10 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     let (oidc, service) = (on(http)?, &http.service);
     check_opened(parts)?;
     let identity = identify(http, parts, id).await?;
-    let (browser, now) = (
-        browser(http, &parts.headers).unwrap_or_default(),
-        service.clock.now(),
-    );
+    let browser = browser(http, &parts.headers).unwrap_or_default();
     let returned = Query::read(parts).map(|query| query.returned(&browser));
     let resumed = match returned {
-        Ok(returned) => oidc.resume(returned, &service.throttle, now).await,
+        Ok(returned) => oidc.resume(returned, &service.throttle).await,
         Err(_) => Err(NotResumed::Refused(
             "the query of the callback cannot be read".into(),
         )),
@@ -191,7 +187,7 @@ async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Re
     let (_, issued) = signed_in?;
     let mut response = session::with_session(http, redirect(&return_to)?, &issued);
     // If it is not known, the cookie stays until it expires.
-    if !oidc.awaits(&browser, now).await.unwrap_or(true) {
+    if !oidc.awaits(&browser).await.unwrap_or(true) {
         response = with_browser(http, response, "", 0);
     }
     Ok(response)

@@ -25,18 +25,25 @@ impl Clock for SystemClock {
     }
 }
 
-/// Milliseconds since this clock was created. It never goes back, even if the machine's clock is set.
-pub struct MonotonicClock(Instant);
+/// The clock of the machine as it was when this clock was created, and the time since then. It never goes back,
+/// even if the machine's clock is set.
+pub struct MonotonicClock {
+    began: Timestamp,
+    since: Instant,
+}
 
 impl Default for MonotonicClock {
     fn default() -> Self {
-        Self(Instant::now())
+        Self {
+            began: SystemClock.now(),
+            since: Instant::now(),
+        }
     }
 }
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Timestamp {
-        self.0.elapsed().as_millis() as Timestamp
+        self.began + self.since.elapsed().as_millis() as Timestamp
     }
 }
 

@@ -24,7 +24,7 @@ use portico_service::{
     throttle::Throttle,
 };
 use portico_storage::{
-    Storage, WithoutDashboard,
+    MemoryRecords, Storage, WithoutDashboard,
     secrets::{Random, Secrets, SystemRandom},
 };
 
@@ -158,7 +158,7 @@ impl PluginBuilder {
     }
 
     /// Limits attempts to sign in, by account and by address. Default: on, counted in memory.
-    /// [`Throttle::shared`] is for a dashboard that runs several hosts: it counts in what they share.
+    /// [`Throttle::new`] is for a dashboard that runs several hosts: it counts in what they share.
     /// [`Throttle::off`] is for a dashboard that limits attempts itself.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = Some(throttle);
@@ -188,11 +188,11 @@ impl PluginBuilder {
         };
         let cache = self.cache.map(std::path::absolute).transpose()?;
         let sandbox = Sandbox::new(component, cache, self.limits, imports)?;
-        let throttle = self
-            .throttle
-            .unwrap_or_else(|| Throttle::new(Arc::new(MonotonicClock::default())));
+        let shared = Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default())));
+        let throttle = self.throttle.unwrap_or_else(|| Throttle::new(shared.clone()));
         let parts = ServiceParts {
             storage: Arc::new(WithoutDashboard(self.storage)),
+            shared,
             sandbox,
             clock: self.clock,
             secrets: Secrets::new(self.random),

@@ -95,6 +95,11 @@ impl PostgresStorage {
             .with_context(|| format!("cannot use the database {shown}"))
     }
 
+    /// The records that the hosts on this database share.
+    pub fn shared(&self) -> Arc<dyn SharedRecords> {
+        Arc::new(self.shared.clone())
+    }
+
     async fn open_target(target: Target) -> anyhow::Result<Self> {
         pooler::refuse_shared_sessions(&target).await?;
         let first = Connection::open_unchecked(&target).await;
@@ -191,9 +196,5 @@ impl DashboardStorage for PostgresStorage {
     async fn check(&self) -> Result<()> {
         let late = |_| Error::Unavailable(format!("no answer within {} seconds", CHECKING.as_secs()));
         timeout(CHECKING, self.try_spare()).await.map_err(late)?
-    }
-
-    fn shared(&self) -> Option<Arc<dyn SharedRecords>> {
-        Some(Arc::new(self.shared.clone()))
     }
 }

@@ -17,7 +17,7 @@ use portico_model::{
     time::Clock,
 };
 use portico_sandbox::{Access, Sandbox};
-use portico_storage::{AuditedCall, DashboardStorage, SharedSnapshot, secrets::Secrets};
+use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, SharedSnapshot, secrets::Secrets};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
@@ -48,6 +48,8 @@ const LONG_LISTS: usize = 4;
 pub struct ServiceParts {
     /// The users, the apps, and the records of the dashboard side.
     pub storage: Arc<dyn DashboardStorage>,
+    /// What the hosts on the storage must know of each other.
+    pub shared: Arc<dyn SharedRecords>,
     /// Runs the component.
     pub sandbox: Sandbox,
     /// The time.
@@ -145,7 +147,12 @@ impl Service {
 
     fn of(parts: ServiceParts, table: Table) -> Arc<Self> {
         let at_once = parts.sandbox.limits().hashing as usize;
-        let audit = Audit::new(parts.storage.clone(), parts.clock.clone(), parts.audit);
+        let audit = Audit::new(
+            parts.storage.clone(),
+            parts.shared,
+            parts.clock.clone(),
+            parts.audit,
+        );
         let resources = Resources {
             storage: parts.storage,
             sandbox: parts.sandbox,

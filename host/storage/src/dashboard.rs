@@ -1,7 +1,5 @@
 //! What Portico asks of storage where it is the dashboard itself.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use crate::audit::{AuditEntry, AuditFilter, AuditPrune, AuditRow};
@@ -11,7 +9,6 @@ use crate::dashboard_records::{
     SearchEngine, SecretHash, Session, SessionUser, Shares,
 };
 use crate::records::{Access, Result};
-use crate::shared::SharedRecords;
 use crate::storage::{Storage, Transaction};
 use portico_model::{Provider, Timestamp};
 
@@ -28,14 +25,6 @@ pub trait DashboardStorage: Storage {
     /// Fails if changes cannot be kept at this moment, as far as is known without making one.
     async fn check(&self) -> Result<()> {
         Ok(())
-    }
-
-    /// Where the hosts on this storage keep what they must know of each other: guesses at passwords, sign-ins
-    /// that began at another host, indexes of icons. None: one host works on this storage, and keeps that in
-    /// its memory. With several hosts on a storage that offers none, each of them counts guesses for itself, and
-    /// a sign-in by OpenID Connect has to end where it began.
-    fn shared(&self) -> Option<Arc<dyn SharedRecords>> {
-        None
     }
 }
 

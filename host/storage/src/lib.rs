@@ -45,7 +45,7 @@ pub use dashboard_records::*;
 pub use ids::Ids;
 pub use new_password::NewToken;
 pub use records::*;
-pub use shared::{Change, RecordKey, RecordKind, SharedRecord, SharedRecords, Turn};
+pub use shared::{Change, MemoryRecords, RecordKey, RecordKind, SharedRecord, SharedRecords, Turn};
 pub use snapshot::{SharedSnapshot, Snapshot};
 pub use storage::{Storage, Transaction};
 pub use without_dashboard::WithoutDashboard;

@@ -21,7 +21,7 @@ use portico_service::{
 };
 use portico_sqlite::SqliteStorage;
 use portico_storage::{
-    Access, AppFilter, CallContext, Slice, Storage as _, Viewer,
+    Access, AppFilter, CallContext, MemoryRecords, Slice, Storage as _, Viewer,
     secrets::{Secrets, SystemRandom},
 };
 use serde_json::{Value, json};
@@ -107,6 +107,7 @@ impl Steps {
         let call_time = std::time::Duration::from_secs(30);
         let parts: ServiceParts = ServiceParts {
             storage: storage.clone(),
+            shared: Arc::new(MemoryRecords::new(Arc::new(SystemClock))),
             sandbox,
             clock: Arc::new(SystemClock),
             secrets,

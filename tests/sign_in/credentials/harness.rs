@@ -5,8 +5,8 @@ use std::sync::Arc;
 use portico_model::Provider;
 use portico_service::{identity::Identity, service::Service, throttle::Throttle};
 use portico_storage::{
-    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, NewUser, ProviderName,
-    memory::MemoryStorage,
+    Access, AccountKey, CallContext, DashboardStorage, DashboardTransaction, MemoryRecords, NewUser,
+    ProviderName, memory::MemoryStorage,
 };
 use portico_tests::{Anonymous, Answer, Client, Listening, TestClock, TestService, new_user};
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Host {
 
     /// With limits to sign-ins. `X-Forwarded-For` says where clients come from.
     pub fn throttled() -> Self {
-        Self::with(|clock| Throttle::new(clock))
+        Self::with(|clock| Throttle::new(Arc::new(MemoryRecords::new(clock))))
     }
 
     fn with(throttle: impl FnOnce(Arc<TestClock>) -> Throttle) -> Self {

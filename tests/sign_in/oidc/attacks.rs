@@ -115,7 +115,7 @@ fn the_log_says_why_a_callback_is_refused() {
             false,
             r#"answers "invalid_scope""#,
         ),
-        ("", true, "the state belongs to another browser"),
+        ("", true, "or of another browser"),
         (
             "iss=https://evil.example",
             false,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
+use portico_model::time::MonotonicClock;
 use portico_postgres::PostgresStorage;
 use portico_server::data_dir::DataDir;
 use portico_sqlite::SqliteStorage;
-use portico_storage::DashboardStorage;
+use portico_storage::{DashboardStorage, MemoryRecords, SharedRecords};
 use tracing::warn;
 
 use super::settings::Settings;
@@ -53,6 +54,14 @@ impl Database {
         match self {
             Self::Sqlite(storage) => storage.clone(),
             Self::Postgres(storage) => storage.clone(),
+        }
+    }
+
+    /// What the hosts on it must know of each other: in PostgreSQL, or in the memory of the only host.
+    pub fn shared(&self) -> Arc<dyn SharedRecords> {
+        match self {
+            Self::Sqlite(_) => Arc::new(MemoryRecords::new(Arc::new(MonotonicClock::default()))),
+            Self::Postgres(storage) => storage.shared(),
         }
     }
 

@@ -3,11 +3,11 @@
 use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context as _;
-use portico_model::time::{MonotonicClock, SystemClock};
+use portico_model::time::SystemClock;
 use portico_sandbox::{Compiled, Imports, Limits, Sandbox, Wasm, icons::NoIcons};
 use portico_server::{
     data_dir::DataDir,
-    icons::{Copies, IconSettings, IconSources},
+    icons::{IconSettings, IconSources},
 };
 use portico_service::{
     audit::AuditSettings,
@@ -15,7 +15,7 @@ use portico_service::{
     throttle::Throttle,
 };
 use portico_storage::{
-    DashboardStorage,
+    DashboardStorage, MemoryRecords, SharedRecords,
     memory::MemoryStorage,
     secrets::{Secrets, SystemRandom},
 };
@@ -34,6 +34,8 @@ const CALL_TIME: Duration = Duration::from_secs(30);
 pub struct Host {
     pub service: Arc<Service>,
     pub database: Database,
+    /// What the hosts on the database must know of each other.
+    pub shared: Arc<dyn SharedRecords>,
     pub data: DataDir,
     /// The file of the component, unless it is the built-in one.
     pub file: Option<ComponentFile>,
@@ -53,32 +55,25 @@ impl Host {
         let compiling =
             compiling.spawn(move || Compiled::new(wasm(&component), Some(cache), Limits::default()))?;
         let database = Database::open(settings, &data).await?;
-        let storage = database.storage();
-        let clock = Arc::new(SystemClock);
+        let (storage, shared) = (database.storage(), database.shared());
+        // Hosts on PostgreSQL have the indexes there.
+        let folder = matches!(database, Database::Sqlite(_)).then(|| data.icons());
+        let icons = IconSources::new(settings.icons.clone(), shared.clone(), folder);
         let imports = Imports {
             storage: storage.clone(),
-            icons: Arc::new(IconSources::new(
-                settings.icons.clone(),
-                storage
-                    .shared()
-                    .map_or_else(|| Copies::Folder(data.icons()), Copies::Shared),
-                clock.clone(),
-            )),
-            clock,
+            icons: Arc::new(icons),
+            clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
         };
         let throttle = match settings.http.sign_in_throttle {
             Some(Switch::Off) => Throttle::off(),
-            Some(Switch::On) | None => match storage.shared() {
-                Some(records) => Throttle::shared(records),
-                None => Throttle::new(Arc::new(MonotonicClock::default())),
-            },
+            Some(Switch::On) | None => Throttle::new(shared.clone()),
         };
         let service = async {
             let compiled = compiling.join();
             let compiled = compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             let sandbox = Sandbox::of(compiled, imports)?;
-            service(storage.clone(), sandbox, throttle, settings.audit.audit()).await
+            service(storage, shared.clone(), sandbox, throttle, settings.audit.audit()).await
         };
         let service = match &settings.component {
             Some(file) => service
@@ -89,6 +84,7 @@ impl Host {
         Ok(Self {
             service,
             database,
+            shared,
             data,
             file,
         })
@@ -138,17 +134,27 @@ async fn in_memory(
         random: Arc::new(SystemRandom),
     };
     let sandbox = Sandbox::new(component, cache, Limits::default(), imports)?;
-    service(storage, sandbox, Throttle::off(), AuditSettings::default()).await
+    let shared = Arc::new(MemoryRecords::new(Arc::new(SystemClock)));
+    service(
+        storage,
+        shared,
+        sandbox,
+        Throttle::off(),
+        AuditSettings::default(),
+    )
+    .await
 }
 
 async fn service(
     storage: Arc<dyn DashboardStorage>,
+    shared: Arc<dyn SharedRecords>,
     sandbox: Sandbox,
     throttle: Throttle,
     audit: AuditSettings,
 ) -> anyhow::Result<Arc<Service>> {
     let parts = ServiceParts {
         storage,
+        shared,
         sandbox,
         clock: Arc::new(SystemClock),
         secrets: Secrets::new(Arc::new(SystemRandom)),

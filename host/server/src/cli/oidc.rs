@@ -157,7 +157,7 @@ impl OidcArgs {
     pub fn provider(
         &self,
         public_url: Option<&PublicUrl>,
-        records: Option<Arc<dyn SharedRecords>>,
+        records: Arc<dyn SharedRecords>,
     ) -> anyhow::Result<Option<Oidc>> {
         if value(&self.issuer).is_none() && value(&self.client_id).is_none() {
             return Ok(None);

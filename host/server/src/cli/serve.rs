@@ -141,7 +141,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
 
     let has_console = !matches!(settings.http.console, Some(Switch::Off));
     let mut http = settings.http.http(limits);
-    http.providers = providers(&settings, address, host.service.storage.shared());
+    http.providers = providers(&settings, address, host.shared.clone());
     print(&format!(
         "portico listens on http://{address} with its data in {}",
         host.database.shown(&host.data)
@@ -184,6 +184,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
         database,
         data,
         file,
+        ..
     } = host;
     let audit = service.audit.clone();
     let live = HotSwap::from(service);
@@ -241,7 +242,7 @@ async fn serve(settings: Settings, start: Start) -> anyhow::Result<(DataDir, Opt
 }
 
 /// The providers that are on. One with wrong settings is reported and off; the others keep working.
-fn providers(settings: &Settings, address: SocketAddr, records: Option<Arc<dyn SharedRecords>>) -> Providers {
+fn providers(settings: &Settings, address: SocketAddr, records: Arc<dyn SharedRecords>) -> Providers {
     let public_url = settings.http.public_url.clone().or_else(|| {
         let is_here = address.ip().is_loopback();
         is_here

@@ -14,7 +14,6 @@ mod source;
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use portico_model::time::Clock;
 use portico_sandbox::icons::{Icons, NamedIcon};
 use portico_storage::SharedRecords;
 use sha2::{Digest, Sha256};
@@ -25,7 +24,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use self::copies::{Copy, FileCopy, Shared};
+use self::copies::{Copy, CopyFile};
 use self::matching::Table;
 pub use self::settings::{IconSettings, IconSource};
 use self::source::Source;
@@ -37,62 +36,43 @@ const WAIT: Duration = Duration::from_millis(1_900);
 pub struct IconSources {
     sources: Vec<Arc<Source>>,
     default_icon: String,
-    records: Option<Arc<dyn SharedRecords>>,
-}
-
-/// Where the copies of the indexes are.
-pub enum Copies {
-    /// In this folder, which need not exist.
-    Folder(PathBuf),
-    /// Where hosts share them.
-    Shared(Arc<dyn SharedRecords>),
+    records: Arc<dyn SharedRecords>,
 }
 
 impl IconSources {
-    /// Reads and fetches nothing yet. Shared copies need a runtime.
-    pub fn new(settings: IconSettings, copies: Copies, clock: Arc<dyn Clock>) -> Self {
+    /// Reads and fetches nothing yet, and needs a runtime. Copies of the indexes are in the records, and if those
+    /// do not outlive this host also in a folder, which need not exist.
+    pub fn new(settings: IconSettings, records: Arc<dyn SharedRecords>, folder: Option<PathBuf>) -> Self {
         let copy = |source: &IconSource| {
             let digest = Sha256::digest(format!("{} {}", source.index, source.base));
             let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-            match &copies {
-                Copies::Folder(folder) => Copy::File(FileCopy {
-                    index: source.index.clone(),
-                    file: folder.join(format!("{name}.json")),
-                }),
-                Copies::Shared(records) => Copy::Shared(Shared {
-                    records: records.clone(),
-                    runtime: Handle::current(),
-                    name,
-                }),
+            let file = |folder: &PathBuf| CopyFile {
+                index: source.index.clone(),
+                path: folder.join(format!("{name}.json")),
+            };
+            Copy {
+                file: folder.as_ref().map(file),
+                records: records.clone(),
+                runtime: Handle::current(),
+                name,
             }
         };
         let sources = settings.sources.into_iter();
-        let sources =
-            sources.map(|source| Arc::new(Source::new(source.clone(), copy(&source), clock.clone())));
+        let sources = sources.map(|source| Arc::new(Source::new(source.clone(), copy(&source))));
         Self {
             sources: sources.collect(),
             default_icon: settings.default_icon,
-            records: match &copies {
-                Copies::Folder(_) => None,
-                Copies::Shared(records) => Some(records.clone()),
-            },
+            records,
         }
     }
 
     /// Starts what is due before a lookup.
     async fn start(&self, deadline: Instant) {
-        let Some(records) = &self.records else {
-            return self.sources.iter().for_each(Source::start_if_due);
-        };
-        let keys: Vec<_> = self
-            .sources
-            .iter()
-            .filter_map(|source| source.version_key())
-            .collect();
-        match timeout_at(deadline, records.read(&keys)).await {
+        let keys: Vec<_> = self.sources.iter().map(|source| source.version_key()).collect();
+        match timeout_at(deadline, self.records.read(&keys)).await {
             Ok(Ok((versions, now))) => {
                 for (source, version) in self.sources.iter().zip(&versions) {
-                    source.start_if_other(version, now);
+                    source.start_if_due(version, now);
                 }
             }
             // What is loaded is used.
@@ -100,9 +80,7 @@ impl IconSources {
             Err(_) => warn!("it is not known in time which icons there are"),
         }
     }
-}
 
-impl IconSources {
     /// The icons of each source, as far as they can be had in time.
     async fn tables(&self) -> Vec<Option<Arc<Table>>> {
         let deadline = Instant::now() + WAIT;

@@ -1,16 +1,15 @@
-//! One source of icons: its index in memory, its copy (`copies.rs`) and the network.
+//! One source of icons: its index in memory, the copy that hosts share (`copies.rs`) and the network.
 //!
 //! Invariants:
 //! - All blocking work of a source runs on one thread of its own. Lookups only read the state, and may wait for
 //!   it to change.
-//! - Where hosts share the copy, a lookup uses the version that was stored when it began; after its deadline,
-//!   the one that is loaded.
+//! - A lookup uses the version that was stored when it began; after its deadline, the one that is loaded.
 
 use std::{sync::Arc, thread, time::Duration};
 
 use anyhow::ensure;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use portico_model::{Timestamp, time::Clock};
+use portico_model::Timestamp;
 use portico_storage::{RecordKey, SharedRecord};
 use tokio::{
     sync::watch,
@@ -19,7 +18,7 @@ use tokio::{
 use tracing::warn;
 
 use super::{
-    copies::{Copy, FileCopy, Index, MAX_BODY, Shared, Version},
+    copies::{Copy, Index, MAX_BODY, Version},
     listing,
     matching::Table,
     network,
@@ -52,41 +51,34 @@ const ESCAPED: &AsciiSet = &CONTROLS
 pub(super) struct Source {
     settings: IconSource,
     copy: Copy,
-    clock: Arc<dyn Clock>,
     state: watch::Sender<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Whether the copy on disk has been read, or found missing.
-    disk_read: bool,
     /// Whether the thread is running.
     working: bool,
     /// Whether a lookup has waited for that thread until its deadline. Later lookups do not wait again.
     slow: bool,
     index: Option<Index>,
-    /// Which version hosts share, as far as a lookup has seen; none: none, or the copy is on disk.
+    /// Which version is stored, as far as a lookup has seen.
     stored: Option<Version>,
     /// When the thread last ended, whether or not it fetched an index.
     tried: Option<Timestamp>,
 }
 
 impl Source {
-    pub(super) fn new(settings: IconSource, copy: Copy, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(settings: IconSource, copy: Copy) -> Self {
         Self {
             settings,
             copy,
-            clock,
             state: watch::Sender::default(),
         }
     }
 
-    /// The record that says which version hosts share; none if the copy is on disk.
-    pub(super) fn version_key(&self) -> Option<RecordKey> {
-        match &self.copy {
-            Copy::File(_) => None,
-            Copy::Shared(shared) => Some(shared.version_key()),
-        }
+    /// The record that says which version is stored.
+    pub(super) fn version_key(&self) -> RecordKey {
+        self.copy.version_key()
     }
 
     /// The URL of an icon of this source.
@@ -108,27 +100,14 @@ impl Source {
         state.index.as_ref().map(|index| Arc::clone(&index.table))
     }
 
-    /// Starts to update the index, unless it is fresh, an update is running, or one failed a short while ago.
-    pub(super) fn start_if_due(self: &Arc<Self>) {
-        let now = self.clock.now();
-        self.start_if(now, |state| !state.disk_read || state.must_fetch(now));
-    }
-
-    /// The same where hosts share the copy: this record says which version is stored. The time is the store's.
-    pub(super) fn start_if_other(self: &Arc<Self>, record: &Option<SharedRecord>, now: Timestamp) {
+    /// Starts to update the index if another version is stored, as this record says. Fetches it if it is old,
+    /// unless that failed a short while ago. The time is the store's.
+    pub(super) fn start_if_due(self: &Arc<Self>, record: &Option<SharedRecord>, now: Timestamp) {
         let stored = Version::of(record);
-        self.state.send_if_modified(|state| {
-            state.stored = stored;
-            false
-        });
-        self.start_if(now, |state| {
-            (state.stored.is_some() && !state.is_loaded()) || state.must_fetch(now)
-        });
-    }
-
-    fn start_if(self: &Arc<Self>, now: Timestamp, is_due: impl FnOnce(&State) -> bool) {
         let start = self.state.send_if_modified(|state| {
-            let start = !state.working && is_due(state);
+            state.stored = stored;
+            let is_due = (state.stored.is_some() && !state.is_loaded()) || state.must_fetch(now);
+            let start = !state.working && is_due;
             state.working |= start;
             state.slow &= !start;
             start
@@ -141,9 +120,8 @@ impl Source {
         let thread = thread::Builder::new().name("icons".to_owned());
         let spawned = thread.spawn(move || {
             let _working = Working(&source, now);
-            match &source.copy {
-                Copy::File(copy) => source.work(copy, now),
-                Copy::Shared(copy) => source.work_shared(copy, now),
+            if let Err(error) = source.work(now) {
+                warn!(index = %source.settings.index, "an icon source failed: {error:#}");
             }
         });
         if let Err(error) = spawned {
@@ -152,64 +130,28 @@ impl Source {
         }
     }
 
-    fn work(&self, copy: &FileCopy, now: Timestamp) {
-        if !self.state.borrow().disk_read {
-            let index = copy.read().unwrap_or_else(|error| {
-                warn!(file = %copy.file.display(), "ignored a copy of an icon source: {error:#}");
-                None
-            });
-            self.state.send_modify(|state| {
-                state.disk_read = true;
-                state.index = index;
-            });
+    fn work(&self, now: Timestamp) -> anyhow::Result<()> {
+        if !self.state.borrow().is_loaded()
+            && let Some(index) = self.copy.read()?
+        {
+            self.take(index);
         }
         if !self.state.borrow().must_fetch(now) {
-            return;
-        }
-        match self.fetch() {
-            Ok(table) => {
-                let index = Index {
-                    table: Arc::new(table),
-                    fetched: self.clock.now(),
-                    version: None,
-                };
-                if let Err(error) = copy.write(&index) {
-                    warn!(file = %copy.file.display(), "could not keep an icon source: {error:#}");
-                }
-                self.state.send_modify(|state| state.index = Some(index));
-            }
-            Err(error) => self.report(&error),
-        }
-    }
-
-    fn work_shared(&self, copy: &Shared, now: Timestamp) {
-        if !self.state.borrow().is_loaded() {
-            match copy.read() {
-                Ok(Some(index)) => self.take(index),
-                Ok(None) => {}
-                Err(error) => return self.report(&error),
-            }
-        }
-        if !self.state.borrow().must_fetch(now) {
-            return;
+            return Ok(());
         }
         let old = self.state.borrow().stored.clone();
-        match copy.renew(old.as_ref(), || self.fetch()) {
-            Ok(index) => index.into_iter().for_each(|index| self.take(index)),
-            Err(error) => self.report(&error),
+        if let Some(index) = self.copy.renew(old.as_ref(), || self.fetch())? {
+            self.take(index);
         }
+        Ok(())
     }
 
-    /// Uses the index that hosts share.
+    /// Uses the index that is stored.
     fn take(&self, index: Index) {
         self.state.send_modify(|state| {
-            state.stored.clone_from(&index.version);
+            state.stored = Some(index.version.clone());
             state.index = Some(index);
         });
-    }
-
-    fn report(&self, error: &anyhow::Error) {
-        warn!(index = %self.settings.index, "an icon source failed: {error:#}");
     }
 
     fn fetch(&self) -> anyhow::Result<Table> {
@@ -227,14 +169,14 @@ impl State {
         let Some(index) = &self.index else {
             return false;
         };
-        self.stored.is_none() || index.version == self.stored
+        self.stored.is_none() || self.stored.as_ref() == Some(&index.version)
     }
 
     fn must_fetch(&self, now: Timestamp) -> bool {
         let fresh = self
             .index
             .as_ref()
-            .is_some_and(|index| within(MAX_AGE, index.fetched, now));
+            .is_some_and(|index| within(MAX_AGE, index.version.fetched, now));
         let tried = self.tried.is_some_and(|tried| within(RETRY_AFTER, tried, now));
         !fresh && !tried
     }
@@ -253,15 +195,9 @@ struct Working<'a>(&'a Source, Timestamp);
 impl Drop for Working<'_> {
     fn drop(&mut self) {
         let Self(source, began) = self;
-        let now = match source.copy {
-            Copy::File(_) => source.clock.now(),
-            // By the store's clock.
-            Copy::Shared(_) => *began,
-        };
         source.state.send_modify(|state| {
             state.working = false;
-            state.disk_read = true;
-            state.tried = Some(now);
+            state.tried = Some(*began);
         });
     }
 }

@@ -29,8 +29,8 @@ use portico_model::{
 };
 use portico_sandbox::Kind;
 use portico_storage::{
-    self as storage, Access, AuditEntry, AuditFilter, AuditPrune, AuditedCall, DONE, DashboardStorage, Turn,
-    secrets,
+    self as storage, Access, AuditEntry, AuditFilter, AuditPrune, AuditedCall, DONE, DashboardStorage,
+    SharedRecords, Turn, secrets,
 };
 use serde_json::Value;
 use tokio::{
@@ -107,6 +107,7 @@ const TARGETS: [&str; 6] = ["id", "groupId", "boardId", "apiKeyId", "inviteId", 
 /// Records refusals, and keeps the log within its bounds.
 pub struct Audit {
     storage: Arc<dyn DashboardStorage>,
+    shared: Arc<dyn SharedRecords>,
     clock: Arc<dyn Clock>,
     settings: AuditSettings,
     pending: Mutex<Pending>,
@@ -120,11 +121,13 @@ impl Audit {
     /// A log in this storage, with a background task that writes and prunes it.
     pub fn new(
         storage: Arc<dyn DashboardStorage>,
+        shared: Arc<dyn SharedRecords>,
         clock: Arc<dyn Clock>,
         settings: AuditSettings,
     ) -> Arc<Self> {
         let audit = Arc::new(Self {
             storage,
+            shared,
             clock,
             settings,
             pending: Mutex::default(),
@@ -230,10 +233,7 @@ impl Audit {
             return Ok(());
         };
         self.written.store(0, Ordering::Relaxed);
-        let Some(records) = self.storage.shared() else {
-            return self.prune_alone(retention).await;
-        };
-        let Some(turn) = Turn::take(&records, "audit", LONGEST_PRUNE).await? else {
+        let Some(turn) = Turn::take(&self.shared, "audit", LONGEST_PRUNE).await? else {
             return Ok(());
         };
         let pruned = self.prune_alone(retention).await;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use portico_model::{Timestamp, error::Error};
+use portico_model::error::Error;
 use portico_storage::secrets::Secrets;
 
 use super::vouched::External;
@@ -25,21 +25,15 @@ pub trait Issuer: fmt::Debug + Send + Sync {
         secrets: &Secrets,
         browser: Option<String>,
         return_to: String,
-        now: Timestamp,
         attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error>;
 
     /// Takes the sign-in that a browser comes back from; each can be taken once, by any host of the storage.
-    async fn resume(
-        &self,
-        returned: Returned,
-        throttle: &Throttle,
-        now: Timestamp,
-    ) -> Result<Resumed, NotResumed>;
+    async fn resume(&self, returned: Returned, throttle: &Throttle) -> Result<Resumed, NotResumed>;
 
     /// Whether a sign-in of this browser is still under way.
-    async fn awaits(&self, browser: &str, now: Timestamp) -> Result<bool, Error>;
+    async fn awaits(&self, browser: &str) -> Result<bool, Error>;
 
     /// Asks the issuer who signed in.
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error>;

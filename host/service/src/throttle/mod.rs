@@ -7,31 +7,24 @@
 //!   network (/64) is one address. Every limit is lifted again by itself.
 //! - An account has a count of its own at each address from which it signed in before: strangers who guess at
 //!   the name, or share the address, do not lock its owner out.
-//! - What is kept is bounded.
+//! - A beginning and an end are one step of the shared records each, so that hosts count like one. What is kept
+//!   is bounded.
 //! - An attempt that has not ended after two minutes, because its host was killed, counts as failed.
-//! - Where hosts share a storage, they share the counts (`shared.rs`). Else the counts are in memory
-//!   (`memory.rs`), and a restart forgets them.
 //!
-//! `rules.rs` is a pure state machine over the few counts (`count.rs`) of one attempt.
+//! `rules.rs` is a pure state machine over the few counts (`count.rs`) of one attempt, which `counts.rs` keeps.
 
-mod bounded;
 mod count;
-mod memory;
+mod counts;
 mod rules;
-mod shared;
 mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{net::IpAddr, sync::Arc};
 
 use portico_model::{
     Timestamp,
     error::{Code, Error},
-    time::Clock,
 };
 use portico_storage::SharedRecords;
 use tokio::runtime::Handle;
@@ -39,37 +32,19 @@ use tracing::warn;
 
 pub use self::subject::{Source, ThrottledAccount};
 use self::{
-    memory::MemoryCounts,
+    counts::Counts,
     rules::{Attempt, Outcome},
-    shared::SharedCounts,
     subject::Subject,
 };
 
 /// Admits attempts and counts them. Clones share the counts.
 #[derive(Clone)]
-pub struct Throttle(Option<Arc<Place>>);
-
-/// Where the counts are.
-enum Place {
-    Memory {
-        clock: Arc<dyn Clock>,
-        counts: Mutex<MemoryCounts>,
-    },
-    Shared(SharedCounts),
-}
+pub struct Throttle(Option<Arc<Counts>>);
 
 impl Throttle {
-    /// Counts in memory, by this clock, which must not go back.
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self(Some(Arc::new(Place::Memory {
-            clock,
-            counts: Mutex::default(),
-        })))
-    }
-
-    /// Counts with other hosts.
-    pub fn shared(records: Arc<dyn SharedRecords>) -> Self {
-        Self(Some(Arc::new(Place::Shared(SharedCounts::new(records)))))
+    /// Counts in these records, with all hosts that share them.
+    pub fn new(records: Arc<dyn SharedRecords>) -> Self {
+        Self(Some(Arc::new(Counts::new(records))))
     }
 
     /// Admits every attempt.
@@ -84,23 +59,15 @@ impl Throttle {
         account: Option<ThrottledAccount>,
         address: Option<IpAddr>,
     ) -> Result<LoginAttempt, Error> {
-        let Some(place) = self.0.clone() else {
+        let Some(counts) = self.0.clone() else {
             return Ok(LoginAttempt(None));
         };
         let source = address.map(Source::from);
         let subject = Subject { account, source };
-        if let Place::Memory { clock, counts } = &*place {
-            let attempt = lock(counts).begin(subject, clock.now()).map_err(too_many)?;
-            return Ok(LoginAttempt(Some((place, attempt))));
-        }
         // Goes on if the caller leaves: the attempt then ends as failed.
         let beginning = tokio::spawn(async move {
-            let begun = match &*place {
-                Place::Shared(shared) => shared.begin(subject).await?,
-                Place::Memory { clock, counts } => lock(counts).begin(subject, clock.now()),
-            };
-            let attempt = begun.map_err(too_many)?;
-            Ok(LoginAttempt(Some((place, attempt))))
+            let attempt = counts.begin(subject).await?.map_err(too_many)?;
+            Ok(LoginAttempt(Some((counts, attempt))))
         });
         beginning.await.map_err(Error::internal)?
     }
@@ -116,28 +83,8 @@ impl Throttle {
             began: 0,
             is_known: false,
         };
-        LoginAttempt(self.0.clone().map(|place| (place, attempt)))
+        LoginAttempt(self.0.clone().map(|counts| (counts, attempt)))
     }
-}
-
-impl Place {
-    async fn end(&self, attempt: Attempt, outcome: Outcome) {
-        match self {
-            Self::Memory { clock, counts } => lock(counts).end(attempt, outcome, clock.now()),
-            Self::Shared(shared) => {
-                if let Err(error) = shared.end(attempt, outcome).await {
-                    warn!(
-                        ?error,
-                        "the end of an attempt to sign in was not counted: it counts as failed"
-                    );
-                }
-            }
-        }
-    }
-}
-
-fn lock(counts: &Mutex<MemoryCounts>) -> MutexGuard<'_, MemoryCounts> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The refusal of an attempt that has to wait for these milliseconds.
@@ -150,7 +97,7 @@ fn too_many(wait: Timestamp) -> Error {
 
 /// An attempt that has begun. If it is dropped, it counts as failed.
 #[must_use]
-pub struct LoginAttempt(Option<(Arc<Place>, Attempt)>);
+pub struct LoginAttempt(Option<(Arc<Counts>, Attempt)>);
 
 impl LoginAttempt {
     /// Ends the attempt, and counts it by its result.
@@ -167,26 +114,32 @@ impl LoginAttempt {
     /// Leaves an attempt that names no account to be [resumed](Throttle::resume), by this host or another one.
     /// If that does not happen, it has failed.
     pub fn leave(mut self) -> Option<Source> {
-        let (place, attempt) = self.0.take()?;
+        let (counts, attempt) = self.0.take()?;
         if attempt.subject.account.is_some() {
             // It ends here.
-            drop(Self(Some((place, attempt))));
+            drop(Self(Some((counts, attempt))));
         }
         attempt.subject.source
     }
 
     async fn end(mut self, outcome: Outcome) {
-        let Some((place, attempt)) = self.0.take() else {
+        let Some((counts, attempt)) = self.0.take() else {
             return;
         };
-        if matches!(*place, Place::Memory { .. }) {
-            return place.end(attempt, outcome).await;
-        }
         // Goes on if the caller leaves.
-        let ending = tokio::spawn(async move { place.end(attempt, outcome).await });
+        let ending = tokio::spawn(async move { end(&counts, attempt, outcome).await });
         if let Err(error) = ending.await {
             warn!(%error, "the end of an attempt to sign in was not counted: it counts as failed");
         }
+    }
+}
+
+async fn end(counts: &Counts, attempt: Attempt, outcome: Outcome) {
+    if let Err(error) = counts.end(attempt, outcome).await {
+        warn!(
+            ?error,
+            "the end of an attempt to sign in was not counted: it counts as failed"
+        );
     }
 }
 
@@ -200,17 +153,12 @@ fn outcome_of(error: &Error) -> Outcome {
 
 impl Drop for LoginAttempt {
     fn drop(&mut self) {
-        let Some((place, attempt)) = self.0.take() else {
+        let Some((counts, attempt)) = self.0.take() else {
             return;
         };
-        match &*place {
-            Place::Memory { clock, counts } => lock(counts).end(attempt, Outcome::Failed, clock.now()),
-            // Without a runtime the process ends, and the attempt counts as failed after a while.
-            Place::Shared(_) => {
-                if let Ok(runtime) = Handle::try_current() {
-                    drop(runtime.spawn(async move { place.end(attempt, Outcome::Failed).await }));
-                }
-            }
+        // Without a runtime the process ends, and the attempt counts as failed after a while.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { end(&counts, attempt, Outcome::Failed).await });
         }
     }
 }

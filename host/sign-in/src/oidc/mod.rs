@@ -19,10 +19,7 @@ use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use portico_http::PublicUrl;
-use portico_model::{
-    Timestamp,
-    error::{Code, Error},
-};
+use portico_model::error::{Code, Error};
 use portico_service::external::{self, External, Issuer as _, NotResumed, Resumed, Returned, Started};
 use portico_service::throttle::{LoginAttempt, Throttle};
 use portico_storage::{SharedRecords, hash_secret, secrets::Secrets};
@@ -44,11 +41,11 @@ pub struct Oidc {
 
 impl Oidc {
     /// `public_url` is where users reach the service. Fails if a setting is wrong, and names it. Does not
-    /// connect yet. `records`: where hosts share their pending sign-ins.
+    /// connect yet. `records`: where the hosts of the storage keep pending sign-ins.
     pub fn new(
         settings: OidcSettings,
         public_url: Option<&PublicUrl>,
-        records: Option<Arc<dyn SharedRecords>>,
+        records: Arc<dyn SharedRecords>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             issuer: Issuer::new(&settings, public_url)?,
@@ -96,7 +93,6 @@ impl external::Issuer for Oidc {
         secrets: &Secrets,
         browser: Option<String>,
         return_to: String,
-        now: Timestamp,
         attempt: LoginAttempt,
         request_id: &str,
     ) -> Result<Started, Error> {
@@ -104,7 +100,7 @@ impl external::Issuer for Oidc {
             let state = secrets.one_time();
             // Several tabs of one browser may have pending sign-ins. A secret that is not ours is not used.
             let browser = match browser {
-                Some(browser) if self.awaits(&browser, now).await? => browser,
+                Some(browser) if self.awaits(&browser).await? => browser,
                 _ => secrets.one_time(),
             };
             let (nonce, verifier) = (nonce(&browser, &state), verifier(&browser, &state));
@@ -125,22 +121,17 @@ impl external::Issuer for Oidc {
             source: attempt.leave(),
         };
         let (state, owner) = (hash_secret(&state), hash_secret(&browser));
-        self.pending.keep(state, owner, entry, now).await?;
+        self.pending.keep(&state, &owner, entry).await?;
         Ok(Started { url, browser })
     }
 
-    async fn resume(
-        &self,
-        returned: Returned,
-        throttle: &Throttle,
-        now: Timestamp,
-    ) -> Result<Resumed, NotResumed> {
+    async fn resume(&self, returned: Returned, throttle: &Throttle) -> Result<Resumed, NotResumed> {
         let (state, browser) = (hash_secret(&returned.state), hash_secret(&returned.browser));
         let error = returned.error.map(|error| {
             let description = returned.error_description.unwrap_or_default();
             format!("the issuer answers {}: {}", quoted(&error), quoted(&description))
         });
-        let taken = self.pending.take(&state, &browser, now).await;
+        let taken = self.pending.take(&state, &browser).await;
         let entry = match (taken, &error) {
             (Ok(entry), _) => entry,
             (Err(NotTaken::Failed(error)), _) => return Err(NotResumed::Failed(error)),
@@ -166,8 +157,8 @@ impl external::Issuer for Oidc {
         })
     }
 
-    async fn awaits(&self, browser: &str, now: Timestamp) -> Result<bool, Error> {
-        self.pending.knows(&hash_secret(browser), now).await
+    async fn awaits(&self, browser: &str) -> Result<bool, Error> {
+        Ok(self.pending.knows(&hash_secret(browser)).await?)
     }
 
     async fn complete(&self, resumed: &Resumed, request_id: &str) -> Result<External, Error> {

@@ -8,7 +8,6 @@
 
 mod contract;
 mod dashboard;
-mod records;
 mod state;
 mod transaction;
 
@@ -24,7 +23,6 @@ use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::ids::Ids;
 use crate::records::{Access, Result};
 use crate::storage::{Storage, Transaction};
-pub use records::MemoryRecords;
 use state::State;
 use transaction::{MemoryTransaction, Target};
 

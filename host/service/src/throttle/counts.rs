@@ -1,8 +1,7 @@
-//! The counts in a store that several hosts share.
+//! The counts, in the records that hosts share.
 //!
 //! Invariants:
-//! - A beginning and an end are one step of the store each, so that hosts count like one host, by the clock of
-//!   the store.
+//! - A beginning and an end are one step of the store each, by its clock.
 //! - Of a host's connections to the store at most [`AT_ONCE`] serve beginnings, and addresses take turns: a
 //!   flood of guesses leaves the others to other calls.
 //! - If the store does not answer, the attempt is refused.
@@ -19,7 +18,7 @@ use tokio::time::timeout;
 
 use super::{
     count::Entry,
-    rules::{self, Attempt, Counts, Outcome},
+    rules::{self, Attempt, Outcome},
     subject::{Source, Subject},
 };
 use crate::fair_semaphore::FairSemaphore;
@@ -29,12 +28,12 @@ const AT_ONCE: usize = 4;
 /// How long an attempt waits until it can begin.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-pub(super) struct SharedCounts {
+pub(super) struct Counts {
     records: Arc<dyn SharedRecords>,
     turns: Arc<FairSemaphore<Option<Source>>>,
 }
 
-impl SharedCounts {
+impl Counts {
     pub fn new(records: Arc<dyn SharedRecords>) -> Self {
         Self {
             records,
@@ -49,77 +48,83 @@ impl SharedCounts {
             let too_many = "Too many sign-ins at once; try again in a moment";
             Error::new(Code::ServiceUnavailable, too_many).retry_after(LONGEST_WAIT.as_secs())
         })?;
-        let entries = Entries::of(subject);
-        let begun = self.records.change(&entries.keys, |records, now| {
-            let mut counts = entries.read(records);
-            let begun = rules::begin(subject, &mut counts, now)?;
-            entries.write(records, &counts, now);
-            Ok(begun)
-        });
-        Ok(begun.await?)
+        let keys = keys(subject);
+        let begin = |records: &mut [Option<SharedRecord>], now| begin(subject, &keys, records, now);
+        Ok(self.records.change(&keys, begin).await?)
     }
 
     /// Ends an attempt, and counts its outcome.
     pub async fn end(&self, attempt: Attempt, outcome: Outcome) -> StorageResult<()> {
-        let entries = Entries::of(attempt.subject);
         // What failed without an account has been counted at its beginning.
         if attempt.subject.account.is_none() && outcome == Outcome::Failed {
             return Ok(());
         }
-        let end = self.records.change(&entries.keys, |records, now| {
-            let mut counts = entries.read(records);
-            rules::end(attempt, &mut counts, outcome, now);
-            entries.write(records, &counts, now);
-        });
-        end.await
+        let keys = keys(attempt.subject);
+        let end = |records: &mut [Option<SharedRecord>], now| end(attempt, outcome, &keys, records, now);
+        self.records.change(&keys, end).await
     }
 }
 
-/// The records of an attempt's counts.
-struct Entries {
-    keys: Vec<RecordKey>,
+/// The keys of the records that an attempt depends on.
+pub(super) fn keys(subject: Subject) -> Vec<RecordKey> {
+    let account = subject.account.map(|account| account.bytes().to_vec());
+    let source = subject.source.map(Source::bytes);
+    let pair = account.clone().zip(source.clone());
+    let pair = pair.map(|(account, source)| [account, source].concat());
+    let keys = [
+        (RecordKind::AccountFailures, account),
+        (RecordKind::KnownSource, pair),
+        (RecordKind::SourceAttempts, source),
+    ];
+    let keys = keys.into_iter();
+    keys.filter_map(|(kind, key)| Some(RecordKey::new(kind, key?)))
+        .collect()
 }
 
-impl Entries {
-    fn of(subject: Subject) -> Self {
-        let account = subject.account.map(|account| account.bytes().to_vec());
-        let source = subject.source.map(Source::bytes);
-        let pair = account.clone().zip(source.clone());
-        let keys = [
-            (RecordKind::AccountFailures, account),
-            (
-                RecordKind::KnownSource,
-                pair.map(|(account, source)| [account, source].concat()),
-            ),
-            (RecordKind::SourceAttempts, source),
-        ];
-        let keys = keys.into_iter();
-        Self {
-            keys: keys
-                .filter_map(|(kind, key)| Some(RecordKey::new(kind, key?)))
-                .collect(),
+/// Begins an attempt in the records of these keys.
+pub(super) fn begin(
+    subject: Subject,
+    keys: &[RecordKey],
+    records: &mut [Option<SharedRecord>],
+    now: Timestamp,
+) -> Result<Attempt, Timestamp> {
+    let mut counts = read(keys, records);
+    let begun = rules::begin(subject, &mut counts, now)?;
+    write(keys, records, &counts, now);
+    Ok(begun)
+}
+
+/// Ends an attempt in the records of these keys.
+pub(super) fn end(
+    attempt: Attempt,
+    outcome: Outcome,
+    keys: &[RecordKey],
+    records: &mut [Option<SharedRecord>],
+    now: Timestamp,
+) {
+    let mut counts = read(keys, records);
+    rules::end(attempt, &mut counts, outcome, now);
+    write(keys, records, &counts, now);
+}
+
+fn read(keys: &[RecordKey], records: &[Option<SharedRecord>]) -> rules::Counts {
+    let mut counts = rules::Counts::default();
+    for (key, record) in keys.iter().zip(records) {
+        match key.kind {
+            RecordKind::AccountFailures => counts.account = entry_of(record),
+            RecordKind::KnownSource => counts.known = entry_of(record),
+            _ => counts.source = entry_of(record),
         }
     }
+    counts
+}
 
-    fn read(&self, records: &[Option<SharedRecord>]) -> Counts {
-        let mut counts = Counts::default();
-        for (key, record) in self.keys.iter().zip(records) {
-            match key.kind {
-                RecordKind::AccountFailures => counts.account = entry_of(record),
-                RecordKind::KnownSource => counts.known = entry_of(record),
-                _ => counts.source = entry_of(record),
-            }
-        }
-        counts
-    }
-
-    fn write(&self, records: &mut [Option<SharedRecord>], counts: &Counts, now: Timestamp) {
-        for (key, record) in self.keys.iter().zip(records) {
-            match key.kind {
-                RecordKind::AccountFailures => put(record, &counts.account, now),
-                RecordKind::KnownSource => put(record, &counts.known, now),
-                _ => put(record, &counts.source, now),
-            }
+fn write(keys: &[RecordKey], records: &mut [Option<SharedRecord>], counts: &rules::Counts, now: Timestamp) {
+    for (key, record) in keys.iter().zip(records) {
+        match key.kind {
+            RecordKind::AccountFailures => put(record, &counts.account, now),
+            RecordKind::KnownSource => put(record, &counts.known, now),
+            _ => put(record, &counts.source, now),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What several hosts on one storage must know of each other and is no part of the dashboard: small records
-//! that end by themselves.
+//! that end by themselves. There are two drivers: `memory.rs` for a host that is alone on its storage, and the
+//! one of PostgreSQL.
 //!
-//! Invariants of every implementation:
+//! Invariants of every driver:
 //! - A step is whole: between its reading and its writing no other host reads or changes its records.
 //! - All hosts take the time from one clock, so that hosts whose own clocks differ count alike.
 //! - A record that has ended counts as none.
@@ -10,8 +11,8 @@
 //!
 //! Records hold no secret that is of use to a reader of the storage.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod memory;
+mod turn;
 
 use async_trait::async_trait;
 use portico_model::Timestamp;
@@ -19,7 +20,8 @@ use tokio::time::timeout;
 
 use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::records::{Error, Result};
-use crate::secrets::{Random, SystemRandom};
+pub use memory::MemoryRecords;
+pub use turn::Turn;
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,57 +137,5 @@ impl dyn SharedRecords {
         let step = timeout(WAIT_TIMEOUT, self.step(keys, &mut once)).await;
         step.map_err(|_| waited_too_long())??;
         answer.ok_or_else(|| Error::Unavailable("the shared records were not changed".into()))
-    }
-}
-
-/// The right to do something that one host at a time does. It ends by itself, should its host not end it.
-pub struct Turn {
-    records: Arc<dyn SharedRecords>,
-    key: RecordKey,
-    owner: Vec<u8>,
-}
-
-impl Turn {
-    /// Takes the turn at this work, for `longest` at most, unless another host has it.
-    pub async fn take(
-        records: &Arc<dyn SharedRecords>,
-        work: &str,
-        longest: Duration,
-    ) -> Result<Option<Self>> {
-        let mut owner = vec![0; 16];
-        SystemRandom.fill(&mut owner);
-        let turn = Self {
-            records: records.clone(),
-            key: RecordKey::new(RecordKind::Turn, work),
-            owner,
-        };
-        let longest = Timestamp::try_from(longest.as_millis()).unwrap_or(Timestamp::MAX);
-        let keys = [turn.key.clone()];
-        let taken = records.change(&keys, |records, now| {
-            let is_free = records[0].is_none();
-            if is_free {
-                let ends_at = now.saturating_add(longest);
-                records[0] = Some(SharedRecord {
-                    value: turn.owner.clone(),
-                    rank: i64::try_from(ends_at).unwrap_or(i64::MAX),
-                    ends_at,
-                });
-            }
-            is_free
-        });
-        Ok(taken.await?.then_some(turn))
-    }
-
-    /// Ends the turn, if it has not ended by itself.
-    pub async fn end(self) -> Result<()> {
-        let keys = [self.key];
-        let end = self.records.change(&keys, |records, _| {
-            if let Some(record) = &records[0]
-                && record.value == self.owner
-            {
-                records[0] = None;
-            }
-        });
-        end.await
     }
 }
