@@ -1,15 +1,16 @@
-//! Fetches a picture. Users who may change an app choose its URL, so the URL and every redirect are checked.
+//! Fetches pictures and indexes of icons. Users who may change an app choose the URL of its picture, and the operator
+//! that of an index, but not where it redirects to: so every URL is checked.
 //!
 //! Invariants:
 //! - The addresses that are checked are the ones that are connected to, at each redirect; no connection is used for a
 //!   second request. So a name that resolves differently the second time gains nothing.
 //! - A proxy from the environment (`HTTPS_PROXY`) resolves names itself and decides what it connects to; only addresses
-//!   that the URL itself names are checked then.
+//!   that the URL of a picture itself names are checked then.
 
 use std::{
     fmt,
-    net::IpAddr,
-    sync::Arc,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -29,13 +30,12 @@ use crate::{
     address::{is_public, is_usual_port},
     allow::AllowList,
     error::IconError,
-    picture::{LARGEST, too_large},
+    picture::LARGEST,
     place::fetchable,
 };
 
 /// How long a fetch may take, redirects included.
 const TIMEOUT: Duration = Duration::from_secs(20);
-const MAX_REDIRECTS: usize = 5;
 
 /// Where pictures come from.
 pub(crate) trait Fetch: Send + Sync + 'static {
@@ -46,64 +46,102 @@ pub(crate) trait Fetch: Send + Sync + 'static {
 /// The network.
 pub(crate) struct Network {
     agent: Agent,
-    allow: Arc<AllowList>,
+    trust: Arc<Trust>,
+    limits: Limits,
+}
+
+/// Which hosts may have a private address.
+#[derive(Debug)]
+enum Trust {
+    /// Users choose URLs: the hosts that the operator allows. Only they may have a port that browsers block.
+    Allowed(AllowList),
+    /// The operator chose this URL: its host, and if its address is private all hosts that it redirects to.
+    Chosen {
+        url: Url,
+        /// Set when the host is first resolved.
+        is_private: OnceLock<bool>,
+    },
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    bytes: usize,
+    redirects: usize,
     time: Duration,
 }
 
+const PICTURE: Limits = Limits {
+    bytes: LARGEST,
+    redirects: 5,
+    time: TIMEOUT,
+};
+
+/// Fetches the index of a source of icons, of at most this many bytes. Blocks.
+pub fn fetch_index(url: &str, most_bytes: usize) -> Result<Vec<u8>, IconError> {
+    fetch_index_by(
+        config(),
+        DefaultConnector::default(),
+        DefaultResolver::default(),
+        url,
+        most_bytes,
+    )
+}
+
+fn fetch_index_by(
+    config: ConfigBuilder<AgentScope>,
+    connector: impl Connector,
+    resolver: impl Resolver,
+    url: &str,
+    most_bytes: usize,
+) -> Result<Vec<u8>, IconError> {
+    let url = Url::parse(url).map_err(|error| IconError::new(format!("it is not a URL: {error}")))?;
+    let url = fetchable(url)?;
+    let trust = Trust::Chosen {
+        url: url.clone(),
+        is_private: OnceLock::new(),
+    };
+    let limits = Limits {
+        bytes: most_bytes,
+        redirects: 3,
+        time: TIMEOUT,
+    };
+    Network::with_parts(config, connector, resolver, trust, limits).fetch(&url)
+}
+
 impl Network {
+    /// For pictures.
     pub fn new(allow: AllowList) -> Self {
-        Self::with_parts(
-            config(),
-            DefaultConnector::default(),
-            DefaultResolver::default(),
-            allow,
-        )
+        let (connector, resolver) = (DefaultConnector::default(), DefaultResolver::default());
+        let config = config().accept("image/*");
+        Self::with_parts(config, connector, resolver, Trust::Allowed(allow), PICTURE)
     }
 
     fn with_parts(
         config: ConfigBuilder<AgentScope>,
         connector: impl Connector,
         resolver: impl Resolver,
-        allow: AllowList,
+        trust: Trust,
+        limits: Limits,
     ) -> Self {
-        let allow = Arc::new(allow);
+        let trust = Arc::new(trust);
         let guard = Guard {
             resolver,
-            allow: allow.clone(),
+            trust: trust.clone(),
         };
         Self {
             agent: Agent::with_parts(config.build(), connector, guard),
-            allow,
-            time: TIMEOUT,
-        }
-    }
-
-    /// Refuses a URL by what it says itself.
-    fn check(&self, url: &Url) -> Result<(), IconError> {
-        if self.allow.includes(url) {
-            return Ok(());
-        }
-        let address: Option<IpAddr> = match url.host() {
-            Some(Host::Ipv4(address)) => Some(address.into()),
-            Some(Host::Ipv6(address)) => Some(address.into()),
-            _ => None,
-        };
-        if address.is_some_and(|address| !is_public(address)) {
-            return Err(not_public(url));
-        }
-        match url.port_or_known_default() {
-            Some(port) if is_usual_port(port) => Ok(()),
-            _ => Err(refused(url, "has a port that browsers block")),
+            trust,
+            limits,
         }
     }
 }
 
 impl Fetch for Network {
     fn fetch(&self, url: &Url) -> Result<Vec<u8>, IconError> {
-        let deadline = Instant::now() + self.time;
+        let deadline = Instant::now() + self.limits.time;
         let mut url = url.clone();
-        for _ in 0..=MAX_REDIRECTS {
-            self.check(&url)?;
+        for _ in 0..=self.limits.redirects {
+            self.trust.check(&url)?;
             let left = deadline.saturating_duration_since(Instant::now());
             let request = self.agent.get(url.as_str()).config();
             let request = request.timeout_global(Some(left)).build();
@@ -120,35 +158,38 @@ impl Fetch for Network {
             }
         }
         Err(IconError::new(format!(
-            "it redirects more than {MAX_REDIRECTS} times"
+            "it redirects more than {} times",
+            self.limits.redirects
         )))
     }
 }
 
 impl Network {
     fn body(&self, response: &mut Response<Body>) -> Result<Vec<u8>, IconError> {
-        let body = response.body_mut();
-        if body
-            .content_length()
-            .is_some_and(|length| length > LARGEST as u64)
-        {
-            return Err(too_large());
+        let (body, most) = (response.body_mut(), self.limits.bytes);
+        if body.content_length().is_some_and(|length| length > most as u64) {
+            return Err(self.too_large());
         }
         // A reader that has reached its limit fails, even at the end of the body.
-        let read = body.with_config().limit(LARGEST as u64 + 1).read_to_vec();
+        let read = body.with_config().limit(most as u64 + 1).read_to_vec();
         let bytes = read.map_err(|error| self.reason(error))?;
-        if bytes.len() > LARGEST {
-            return Err(too_large());
+        if bytes.len() > most {
+            return Err(self.too_large());
         }
         Ok(bytes)
     }
 
+    fn too_large(&self) -> IconError {
+        IconError::new(format!("it is larger than {} bytes", self.limits.bytes))
+    }
+
     fn reason(&self, error: Error) -> IconError {
         match error {
-            Error::BodyExceedsLimit(_) => too_large(),
-            Error::Timeout(_) => {
-                IconError::new(format!("it took longer than {} seconds", self.time.as_secs()))
-            }
+            Error::BodyExceedsLimit(_) => self.too_large(),
+            Error::Timeout(_) => IconError::new(format!(
+                "it took longer than {} seconds",
+                self.limits.time.as_secs()
+            )),
             Error::HostNotFound => IconError::new("the name of its host is not known"),
             Error::Other(error) => match error.downcast::<IconError>() {
                 Ok(refusal) => *refusal,
@@ -171,16 +212,63 @@ fn config() -> ConfigBuilder<AgentScope> {
         .max_redirects(0)
         .http_status_as_error(false)
         .max_idle_connections(0)
-        .accept("image/*")
         .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
 }
 
-fn not_public(url: &Url) -> IconError {
-    refused(url, "has an address of a private network")
+impl Trust {
+    /// Refuses a URL by what it says itself.
+    fn check(&self, url: &Url) -> Result<(), IconError> {
+        let Self::Allowed(allow) = self else {
+            return Ok(());
+        };
+        if allow.includes(url) {
+            return Ok(());
+        }
+        let address: Option<IpAddr> = match url.host() {
+            Some(Host::Ipv4(address)) => Some(address.into()),
+            Some(Host::Ipv6(address)) => Some(address.into()),
+            _ => None,
+        };
+        if address.is_some_and(|address| !is_public(address)) {
+            return Err(self.not_public(url));
+        }
+        match url.port_or_known_default() {
+            Some(port) if is_usual_port(port) => Ok(()),
+            _ => Err(to_allow(url, "has a port that browsers block")),
+        }
+    }
+
+    /// Whether this URL, whose host has these addresses, may be fetched from any of them.
+    fn includes(&self, url: &Url, addresses: &ResolvedSocketAddrs) -> bool {
+        match self {
+            Self::Allowed(allow) => allow.includes(url),
+            Self::Chosen {
+                url: chosen,
+                is_private,
+            } => {
+                let is_public = |address: &SocketAddr| is_public(address.ip());
+                let is_first = url == chosen && is_private.set(!addresses.iter().any(is_public)).is_ok();
+                is_first || is_private.get() == Some(&true)
+            }
+        }
+    }
+
+    fn not_public(&self, url: &Url) -> IconError {
+        match self {
+            Self::Allowed(_) => to_allow(url, "has an address of a private network"),
+            Self::Chosen { .. } => {
+                let host = url.host_str().unwrap_or_default();
+                IconError::new(format!(
+                    "the index redirects to {host}, which is an address of a private network; only a source that \
+                     is in one itself may"
+                ))
+            }
+        }
+    }
 }
 
 /// The refusal of a host that the operator could allow.
-fn refused(url: &Url, what: &str) -> IconError {
+fn to_allow(url: &Url, what: &str) -> IconError {
     let host = url.host_str().unwrap_or_default();
     let origin = url.origin().ascii_serialization();
     IconError::new(format!(
@@ -192,7 +280,7 @@ fn refused(url: &Url, what: &str) -> IconError {
 /// A resolver that keeps only addresses from which may be fetched.
 struct Guard<R> {
     resolver: R,
-    allow: Arc<AllowList>,
+    trust: Arc<Trust>,
 }
 
 impl<R: fmt::Debug> fmt::Debug for Guard<R> {
@@ -213,7 +301,7 @@ impl<R: Resolver> Resolver for Guard<R> {
             return Ok(found);
         }
         let url = Url::parse(&uri.to_string()).map_err(|error| Error::Other(error.into()))?;
-        if self.allow.includes(&url) {
+        if self.trust.includes(&url, &found) {
             return Ok(found);
         }
         let mut public = self.empty();
@@ -221,7 +309,7 @@ impl<R: Resolver> Resolver for Guard<R> {
             public.push(*address);
         }
         if public.is_empty() {
-            return Err(Error::Other(not_public(&url).into()));
+            return Err(Error::Other(self.trust.not_public(&url).into()));
         }
         Ok(public)
     }

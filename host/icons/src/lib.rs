@@ -4,6 +4,7 @@
 //! Invariants:
 //! - What is served is a picture by its content, and its `Content-Type` comes from its content. An SVG runs no scripts.
 //! - Nothing is fetched from a private address, at any redirect, unless the operator allows that scheme, host and port.
+//!   ([`fetch_index`] is for the indexes of icon sources, which the operator chooses.)
 //! - A fetch takes at most 20 seconds and 1 MiB. There is one at a time for a URL, and 16 in all; failures are remembered.
 //! - A caller gets the icon of an app or search engine exactly if the API gives them that app or search engine.
 
@@ -20,9 +21,9 @@ mod router;
 mod svg;
 
 pub use self::{
-    address::is_public,
     allow::AllowList,
     error::IconError,
+    fetch::fetch_index,
     files::{IconFileSettings, IconFiles},
     picture::{LARGEST, Picture},
     place::is_servable,

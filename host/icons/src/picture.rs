@@ -21,7 +21,7 @@ impl Picture {
     pub fn of(bytes: impl Into<Bytes>) -> Result<Self, IconError> {
         let bytes = bytes.into();
         if bytes.len() > LARGEST {
-            return Err(too_large());
+            return Err(IconError::new(format!("it is larger than {LARGEST} bytes")));
         }
         let Some(content_type) = content_type(&bytes) else {
             return Err(IconError::new(
@@ -57,10 +57,6 @@ impl Picture {
     pub(crate) fn is_svg(&self) -> bool {
         self.content_type == SVG
     }
-}
-
-pub(crate) fn too_large() -> IconError {
-    IconError::new(format!("it is larger than {LARGEST} bytes"))
 }
 
 const SVG: &str = "image/svg+xml";

@@ -15,6 +15,7 @@ mod issues;
 pub mod json;
 pub mod lists;
 pub mod procedures;
+pub mod report;
 pub mod request_id;
 pub mod resources;
 mod run_blocking;

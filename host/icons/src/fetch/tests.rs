@@ -77,8 +77,9 @@ impl Connector for Here {
 
 /// A network in which the names of these tests exist. A proxy from the environment would not know them.
 fn network(allow: &str) -> Network {
-    let allow = allow.parse().unwrap();
-    Network::with_parts(config().proxy(None), Here::default(), Names::default(), allow)
+    let trust = Trust::Allowed(allow.parse().unwrap());
+    let config = config().proxy(None);
+    Network::with_parts(config, Here::default(), Names::default(), trust, PICTURE)
 }
 
 fn get(network: &Network, url: &str) -> Result<Vec<u8>, String> {
@@ -289,7 +290,7 @@ fn a_slow_host_is_given_up_however_slow_it_is() {
             Ok(())
         });
         let mut network = network("");
-        network.time = Duration::from_secs(1);
+        network.limits.time = Duration::from_secs(1);
         let refused = get(&network, &format!("http://public.example:{port}{path}")).unwrap_err();
         assert_eq!(refused, "it took longer than 1 seconds", "{path}");
     }
@@ -312,5 +313,46 @@ fn an_answer_that_is_not_200_is_no_picture() {
         });
         let refused = get(&network(""), &format!("http://public.example:{port}/")).unwrap_err();
         assert!(refused.contains(words), "{head}: {refused}");
+    }
+}
+
+/// Fetches an index at this host, which redirects there.
+fn index(host: &str, location: &str) -> Result<Vec<u8>, String> {
+    let (port, _) = serve_redirect(location);
+    let (config, url) = (config().proxy(None), format!("http://{host}:{port}/"));
+    let fetched = fetch_index_by(config, Here::default(), Names::default(), &url, 100);
+    fetched.map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_index_of_a_public_source_redirects_only_to_public_addresses() {
+    for to in ["http://public.example:PORT/x", "/x", "http://both.example:PORT/x"] {
+        assert_eq!(index("public.example", to).as_deref(), Ok(GIF.as_bytes()), "{to}");
+    }
+    // A source with at least one public address is public.
+    for host in ["public.example", "both.example"] {
+        for to in PRIVATE {
+            let refused = index(host, to).unwrap_err();
+            assert!(
+                refused.contains("an address of a private network"),
+                "{to}: {refused}"
+            );
+        }
+    }
+    for to in ["/", "/x", "http://turning.example:PORT/x"] {
+        let refused = index("turning.example", to).unwrap_err();
+        assert!(
+            refused.contains("an address of a private network"),
+            "{to}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn the_index_of_a_private_source_redirects_anywhere() {
+    for to in ["/x", "http://localhost:PORT/x", "http://public.example:PORT/x"] {
+        for host in ["private.example", "127.0.0.1"] {
+            assert_eq!(index(host, to).as_deref(), Ok(GIF.as_bytes()), "{host} {to}");
+        }
     }
 }

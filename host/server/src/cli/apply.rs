@@ -5,7 +5,8 @@ use std::{io::IsTerminal, path::PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use portico_sandbox::Kind;
-use portico_service::identity::Identity;
+use portico_service::{identity::Identity, report::Report};
+use serde::Deserialize as _;
 use serde_json::Value;
 use tracing::info;
 
@@ -62,7 +63,7 @@ impl Apply {
         document.set("dryRun", self.dry_run);
         document.set("prune", self.prune);
         let report = report(self.target, settings, &document)?;
-        show(&report, &document, self.json)
+        show(&report, &document, self.json).map(drop)
     }
 }
 
@@ -78,15 +79,22 @@ pub fn report(target: Target, settings: Settings, document: &Document) -> anyhow
         .context("no answer to `state.apply`")
 }
 
-/// Prints a report.
-pub fn show(report: &Value, document: &Document, as_json: bool) -> anyhow::Result<()> {
+/// Prints a report, and returns it.
+pub fn show(answer: &Value, document: &Document, as_json: bool) -> anyhow::Result<Report> {
+    let report = read(answer)?;
     if as_json {
-        return print(&terminal::json(report)?);
+        print(&terminal::json(answer)?)?;
+        return Ok(report);
     }
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let text = difference(report, &document.content, Colours(colours));
+    let text = difference(&report, &document.content, Colours(colours));
     // `difference` has already escaped the text; escaping it here would remove its colours.
-    print_as_is(text.trim_end())
+    print_as_is(text.trim_end())?;
+    Ok(report)
+}
+
+fn read(answer: &Value) -> anyhow::Result<Report> {
+    Report::deserialize(answer).context("the answer to `state.apply` is not a report that this portico knows")
 }
 
 /// Applies a document as the operator, before `portico serve` accepts requests.
@@ -97,7 +105,7 @@ pub async fn apply_at_start(host: &Host, document: &Document) -> anyhow::Result<
         .map_err(|error| document.explain(error))
         .with_context(|| format!("cannot apply {}", document.name()))?
         .context("no answer to `state.apply`")?;
-    let text = difference(&report, &document.content, Colours(false));
+    let text = difference(&read(&report)?, &document.content, Colours(false));
     for line in text.lines() {
         info!("{}: {line}", document.name());
     }

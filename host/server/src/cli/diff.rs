@@ -3,7 +3,6 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use serde_json::Value;
 
 use super::{
     apply::{report, show},
@@ -48,17 +47,11 @@ impl Diff {
         document.set("dryRun", true);
         document.set("prune", self.prune);
         let report = report(self.target, settings, &document)?;
-        show(&report, &document, self.json)?;
-        Ok(if differs(&report) {
+        let report = show(&report, &document, self.json)?;
+        Ok(if report.differs() {
             ExitCode::from(DRIFT)
         } else {
             ExitCode::SUCCESS
         })
     }
-}
-
-/// Whether applying the document would change anything.
-fn differs(report: &Value) -> bool {
-    let is_there = |key: &str| report[key].as_array().is_some_and(|entries| !entries.is_empty());
-    ["created", "changed", "removed"].into_iter().any(is_there)
 }

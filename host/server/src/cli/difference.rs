@@ -1,7 +1,8 @@
-//! The answer of `state.apply` as readable text.
+//! The report of `state.apply` as readable text.
 
 use std::fmt::Write as _;
 
+use portico_service::report::{Change, Entry, Report, Unnamed, beginning};
 use serde_json::{Map, Value};
 
 use super::terminal::printable;
@@ -31,81 +32,64 @@ const YELLOW: u8 = 33;
 ///
 /// `document` is what was applied. Records that it does not name are counted only for the lists that it
 /// has, because `--prune` would remove only those.
-pub fn difference(answer: &Value, document: &Map<String, Value>, colours: Colours) -> String {
+pub fn difference(report: &Report, document: &Map<String, Value>, colours: Colours) -> String {
     let mut text = String::new();
-    let entries = |key: &str| answer[key].as_array().map(Vec::as_slice).unwrap_or_default();
-    for (key, sign, colour) in [
-        ("created", "+", GREEN),
-        ("changed", "~", YELLOW),
-        ("removed", "-", RED),
-    ] {
-        for entry in entries(key) {
+    for ((sign, entries), colour) in report.parts().into_iter().zip([GREEN, YELLOW, RED]) {
+        for entry in entries {
             let line = format!("{sign} {}", name_of(entry));
             text.push_str(&colours.paint(colour, &line));
             text.push_str(&changes_of(entry));
             text.push('\n');
         }
     }
-    let count = |key| entries(key).len();
-    let (created, changed, removed) = (count("created"), count("changed"), count("removed"));
-    if created + changed + removed == 0 {
+    if !report.differs() {
         text.push_str("Nothing to change: ");
     }
+    let [created, changed, removed] = report.parts().map(|(_, entries)| entries.len());
     let _ = write!(
         text,
         "{created} created, {changed} changed, {removed} removed, {} as wanted",
-        count("unchanged")
+        report.unchanged.len()
     );
-    text.push_str(&unnamed(&answer["unnamed"], document));
+    text.push_str(&unnamed(&report.unnamed, document));
     text.push('\n');
-    if answer["dryRun"] == true {
+    if report.dry_run {
         text.push_str("Nothing was written: this was a dry run\n");
     }
     text
 }
 
 /// `user ada`; `user ada (oidc)`.
-fn name_of(entry: &Value) -> String {
-    let text = |key: &str| printable(entry[key].as_str().unwrap_or_default());
-    let kind = match &entry["kind"] {
-        Value::String(kind) if kind == "searchEngine" => "search engine".into(),
-        _ => text("kind"),
+fn name_of(entry: &Entry) -> String {
+    let kind = match &*entry.kind {
+        "searchEngine" => "search engine".into(),
+        kind => printable(kind),
     };
-    let provider = text("provider");
-    let provider = match &provider[..] {
-        "" | "credentials" => String::new(),
-        other => format!(" ({other})"),
-    };
-    format!("{kind} {}{provider}", text("name"))
+    let provider = entry.other_provider().map(|provider| format!(" ({provider})"));
+    format!(
+        "{kind} {}{}",
+        printable(&entry.name),
+        provider.unwrap_or_default()
+    )
 }
 
 /// A single change on the same line; several on a line each.
-fn changes_of(entry: &Value) -> String {
-    let changes = entry["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn changes_of(entry: &Entry) -> String {
     let mut text = String::new();
-    for change in changes {
-        text.push_str(if changes.len() == 1 { "  " } else { "\n    " });
-        let field = printable(change["field"].as_str().unwrap_or_default());
-        let _ = write!(
-            text,
-            "{field}: {}",
-            change_of(&change["before"], &change["after"])
-        );
+    for change in &entry.changes {
+        text.push_str(if entry.changes.len() == 1 { "  " } else { "\n    " });
+        let _ = write!(text, "{}: {}", printable(&change.field), change_of(change));
     }
     text
 }
 
-fn change_of(before: &Value, after: &Value) -> String {
-    let (Value::Array(old), Value::Array(new)) = (before, after) else {
-        return format!("{} -> {}", short(before), short(after));
+fn change_of(change: &Change) -> String {
+    let Some((added, removed)) = change.entries() else {
+        return format!("{} -> {}", short(&change.before), short(&change.after));
     };
-    let without = |some: &[Value], others: &[Value], sign: &str| {
-        let only = some.iter().filter(|item| !others.contains(item));
-        only.map(|item| format!("{sign}{}", short(item)))
-            .collect::<Vec<_>>()
-    };
-    let mut parts = without(new, old, "+");
-    parts.extend(without(old, new, "-"));
+    let added = added.into_iter().map(|value| format!("+{}", short(value)));
+    let removed = removed.into_iter().map(|value| format!("-{}", short(value)));
+    let parts: Vec<_> = added.chain(removed).collect();
     if parts.is_empty() {
         return "in another order, or in another number".into();
     }
@@ -113,26 +97,15 @@ fn change_of(before: &Value, after: &Value) -> String {
 }
 
 fn short(value: &Value) -> String {
-    let text = printable(&value.to_string()).into_owned();
-    if text.chars().count() <= MAX_CHARS {
-        return text;
-    }
-    let beginning: String = text.chars().take(MAX_CHARS).collect();
-    beginning + "…"
+    beginning(&printable(&value.to_string()), MAX_CHARS).into_owned()
 }
 
 /// `; 3 apps and 1 group are not in the document (--prune removes them)`.
-fn unnamed(unnamed: &Value, document: &Map<String, Value>) -> String {
+fn unnamed(unnamed: &Unnamed, document: &Map<String, Value>) -> String {
     let mut parts = Vec::new();
     let mut all = 0;
-    for (list, one) in [
-        ("groups", "group"),
-        ("users", "user"),
-        ("apps", "app"),
-        ("searchEngines", "search engine"),
-        ("boards", "board"),
-    ] {
-        let count = unnamed[list].as_u64().unwrap_or_default();
+    let kinds = ["group", "user", "app", "search engine", "board"];
+    for ((list, count), one) in unnamed.lists().into_iter().zip(kinds) {
         if count > 0 && document.get(list).is_some_and(|list| !list.is_null()) {
             all += count;
             parts.push(format!("{count} {one}{}", if count == 1 { "" } else { "s" }));
@@ -154,6 +127,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn difference_of(report: Value, colours: Colours) -> String {
+        difference(&serde_json::from_value(report).unwrap(), &document(), colours)
+    }
 
     fn document() -> Map<String, Value> {
         json!({"apps": [], "groups": []}).as_object().unwrap().clone()
@@ -186,8 +163,8 @@ mod tests {
              Nothing was written: this was a dry run\n",
             "x".repeat(59)
         );
-        assert_eq!(difference(&answer, &document(), Colours(false)), expected);
-        let coloured = difference(&answer, &document(), Colours(true));
+        assert_eq!(difference_of(answer.clone(), Colours(false)), expected);
+        let coloured = difference_of(answer, Colours(true));
         assert!(
             coloured.starts_with("\u{1b}[32m+ app Jellyfin\u{1b}[0m\n\u{1b}[33m~ user ada\u{1b}[0m  email")
         );
@@ -195,12 +172,13 @@ mod tests {
 
     #[test]
     fn no_change_is_reported_too() {
+        let app = json!({"kind": "app", "id": "1", "name": "x"});
         let answer = json!({
-            "dryRun": false, "created": [], "changed": [], "removed": [], "unchanged": [{}, {}],
+            "dryRun": false, "created": [], "changed": [], "removed": [], "unchanged": [app, app],
             "unnamed": {"groups": 0, "users": 0, "apps": 1, "searchEngines": 0, "boards": 0},
         });
         assert_eq!(
-            difference(&answer, &document(), Colours(false)),
+            difference_of(answer, Colours(false)),
             "Nothing to change: 0 created, 0 changed, 0 removed, 2 as wanted; 1 app is not in the document (--prune \
              removes it)\n"
         );

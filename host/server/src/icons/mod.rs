@@ -7,7 +7,6 @@
 mod copies;
 mod listing;
 mod matching;
-mod network;
 mod settings;
 mod source;
 

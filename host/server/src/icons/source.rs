@@ -21,7 +21,6 @@ use super::{
     copies::{Copy, Index, MAX_BODY, Version},
     listing,
     matching::Table,
-    network,
     settings::IconSource,
 };
 
@@ -155,8 +154,7 @@ impl Source {
     }
 
     fn fetch(&self) -> anyhow::Result<Table> {
-        let mut response = network::get(&self.settings.index)?;
-        let body = response.body_mut().with_config().limit(MAX_BODY).read_to_vec()?;
+        let body = portico_icons::fetch_index(&self.settings.index, MAX_BODY as usize)?;
         let table = Table::new(listing::paths(&body)?);
         ensure!(!table.is_empty(), "the index lists no icons");
         Ok(table)

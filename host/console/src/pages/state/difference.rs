@@ -1,9 +1,7 @@
-//! The answer of `state.apply` for people, as `portico apply` writes it: a line for each record that is created,
+//! The report of `state.apply` for people, as `portico apply` writes it: a line for each record that is created,
 //! changed or removed. Long lists are cut.
 
-use std::collections::{BTreeMap, HashSet};
-
-use serde::{Deserialize, de::IgnoredAny};
+use portico_service::report::{Change, Entry, Report, beginning};
 use serde_json::Value;
 
 use crate::texts::{Texts, count};
@@ -16,34 +14,6 @@ const MOST_ENTRIES: usize = 20;
 
 /// The characters that a value shows.
 const MOST_CHARACTERS: usize = 120;
-
-/// The answer of `state.apply`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Report {
-    dry_run: bool,
-    created: Vec<Entry>,
-    changed: Vec<Entry>,
-    removed: Vec<Entry>,
-    unchanged: Vec<IgnoredAny>,
-    unnamed: BTreeMap<String, usize>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    kind: String,
-    name: String,
-    provider: Option<String>,
-    #[serde(default)]
-    changes: Vec<Change>,
-}
-
-#[derive(Deserialize)]
-struct Change {
-    field: String,
-    before: Value,
-    after: Value,
-}
 
 /// What the page shows.
 pub(super) struct Difference {
@@ -83,34 +53,21 @@ impl Section {
 }
 
 impl Difference {
-    pub fn of(report: Report, t: &Texts) -> Self {
-        let parts = [
-            ("+", report.created),
-            ("~", report.changed),
-            ("-", report.removed),
-        ];
-        let sections = parts.into_iter().filter(|(_, entries)| !entries.is_empty());
-        let sections = sections.map(|(sign, entries)| Section {
-            sign,
-            total: entries.len(),
-            records: entries
-                .into_iter()
-                .take(MOST_RECORDS)
-                .map(|entry| Record::of(entry, t))
-                .collect(),
+    pub fn of(report: &Report, t: &Texts) -> Self {
+        let parts = report.parts().into_iter();
+        let parts = parts.filter(|(_, entries)| !entries.is_empty());
+        let sections = parts.map(|(sign, entries)| {
+            let records = entries.iter().take(MOST_RECORDS);
+            Section {
+                sign,
+                total: entries.len(),
+                records: records.map(|entry| Record::of(entry, t)).collect(),
+            }
         });
         let s = &t.state;
-        let kinds = [
-            ("groups", s.groups),
-            ("users", s.users),
-            ("apps", s.apps),
-            ("searchEngines", s.engines),
-            ("boards", s.boards),
-        ];
-        let unnamed = kinds.iter().filter_map(|(kind, text)| {
-            let number = report.unnamed.get(*kind).copied().unwrap_or_default();
-            (number > 0).then(|| count(text, number))
-        });
+        let kinds = [s.groups, s.users, s.apps, s.engines, s.boards];
+        let unnamed = report.unnamed.lists().into_iter().zip(kinds);
+        let unnamed = unnamed.filter_map(|((_, number), text)| (number > 0).then(|| count(text, number)));
         Self {
             dry_run: report.dry_run,
             sections: sections.collect(),
@@ -125,7 +82,7 @@ impl Difference {
 }
 
 impl Record {
-    fn of(entry: Entry, t: &Texts) -> Self {
+    fn of(entry: &Entry, t: &Texts) -> Self {
         let kind = match &*entry.kind {
             "group" => t.state.group,
             "user" => t.state.user,
@@ -134,17 +91,16 @@ impl Record {
             "board" => t.state.board,
             other => other,
         };
-        let provider = entry.provider.filter(|provider| provider != "credentials");
-        let name = match provider {
-            Some(provider) => format!("{} ({})", entry.name, t.provider(&provider)),
-            None => entry.name,
+        let name = match entry.other_provider() {
+            Some(provider) => format!("{} ({})", entry.name, t.provider(provider)),
+            None => entry.name.clone(),
         };
         Self {
             kind: kind.into(),
             name,
             changes: entry
                 .changes
-                .into_iter()
+                .iter()
                 .map(|change| FieldChange::of(change, t))
                 .collect(),
         }
@@ -152,29 +108,22 @@ impl Record {
 }
 
 impl FieldChange {
-    fn of(change: Change, t: &Texts) -> Self {
+    fn of(change: &Change, t: &Texts) -> Self {
         let mut shown = Self {
-            field: change.field,
+            field: change.field.to_string(),
             before: String::new(),
             after: String::new(),
             entries: Vec::new(),
         };
-        let (Value::Array(old), Value::Array(new)) = (&change.before, &change.after) else {
+        let Some((added, removed)) = change.entries() else {
             shown.before = short(&change.before);
             shown.after = short(&change.after);
             return shown;
         };
-        let written = |list: &[Value]| list.iter().map(Value::to_string).collect::<HashSet<_>>();
-        let (in_old, in_new) = (written(old), written(new));
-        let only = |list: &[Value], others: &HashSet<String>, sign: &str| {
-            let only = list.iter().filter(|value| !others.contains(&value.to_string()));
-            only.map(|value| format!("{sign} {}", short(value)))
-                .collect::<Vec<_>>()
-        };
-        shown.entries = only(new, &in_old, "+");
-        shown.entries.extend(only(old, &in_new, "−"));
-        let more = shown.entries.len().saturating_sub(MOST_ENTRIES);
-        shown.entries.truncate(MOST_ENTRIES);
+        let more = (added.len() + removed.len()).saturating_sub(MOST_ENTRIES);
+        let added = added.into_iter().map(|value| format!("+ {}", short(value)));
+        let removed = removed.into_iter().map(|value| format!("− {}", short(value)));
+        shown.entries = added.chain(removed).take(MOST_ENTRIES).collect();
         if more > 0 {
             shown.entries.push(crate::texts::fill(t.state.more, &[&more]));
         }
@@ -192,11 +141,7 @@ fn short(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    if text.chars().count() <= MOST_CHARACTERS {
-        return text;
-    }
-    let beginning: String = text.chars().take(MOST_CHARACTERS).collect();
-    beginning + "…"
+    beginning(&text, MOST_CHARACTERS).into_owned()
 }
 
 #[cfg(test)]
@@ -208,7 +153,7 @@ mod tests {
 
     fn difference(report: Value) -> Difference {
         let report: Report = serde_json::from_value(report).unwrap();
-        Difference::of(report, Language::English.texts())
+        Difference::of(&report, Language::English.texts())
     }
 
     #[test]

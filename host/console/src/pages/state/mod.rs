@@ -11,9 +11,10 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use portico_service::report::Report;
 use serde_json::{Map, Value};
 
-use self::difference::{Difference, Report, Section};
+use self::difference::{Difference, Section};
 use super::Answer;
 use crate::{
     Documents,
@@ -126,7 +127,7 @@ async fn send(visit: Visitor, request: Request) -> Answer {
     };
     match visit.api.mutate_text::<Report>("state.apply", input).await {
         Ok(report) => {
-            let difference = on_thread(move || Difference::of(report, t)).await;
+            let difference = on_thread(move || Difference::of(&report, t)).await;
             let more_unknown_keys = unknown_keys.len().saturating_sub(MOST_ISSUES);
             unknown_keys.truncate(MOST_ISSUES);
             Ok(page(&DifferencePage {

@@ -14,7 +14,7 @@ use super::{
     component::Component,
     document::{Document, entries},
     plan::{Contents, Item, Matches, Plan, Target},
-    report::{NamedIds, Report, View},
+    report::{NamedIds, View},
     snapshot::{Keys, Names, Snapshot},
     wanted::Wanted,
 };

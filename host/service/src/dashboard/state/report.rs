@@ -11,6 +11,7 @@ use super::{
     export::{groups_named, items_named, user_named, users_named},
     snapshot::{Names, Snapshot, User},
 };
+use crate::report::{Change, Entry, Report};
 use crate::shape::{
     Field, PROVIDER,
     Shape::{self, Anything, Boolean, Choice, Integer, List, Nullable, Record, Text},
@@ -72,47 +73,6 @@ pub(super) const REPORT: Shape = Shape::Named(
 const LONGEST_TEXT: usize = 1000;
 /// The characters that it repeats of a longer one.
 const EXCERPT: usize = 60;
-
-/// What applying a document did. Each record that exists afterwards is in `created`, `changed` or `unchanged`,
-/// or is counted in `unnamed`.
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Report {
-    dry_run: bool,
-    created: Vec<Entry>,
-    changed: Vec<Entry>,
-    removed: Vec<Entry>,
-    unchanged: Vec<Entry>,
-    unnamed: Unnamed,
-}
-
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Unnamed {
-    groups: usize,
-    users: usize,
-    apps: usize,
-    search_engines: usize,
-    boards: usize,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    kind: &'static str,
-    id: Option<String>,
-    name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<Provider>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Change>,
-}
-
-#[derive(Serialize)]
-struct Change {
-    field: &'static str,
-    before: Value,
-    after: Value,
-}
 
 /// The ids of the records that a document names, new ones included.
 #[derive(Default)]
@@ -216,7 +176,7 @@ trait Reported {
     }
     fn entry(&self) -> Entry {
         Entry {
-            kind: Self::KIND,
+            kind: Self::KIND.into(),
             id: Some(self.id().into()),
             name: self.name().into(),
             provider: self.provider(),
@@ -297,7 +257,7 @@ impl Changes {
     ) {
         if before != after {
             self.0.push(Change {
-                field,
+                field: field.into(),
                 before: shortened(show_before(before)),
                 after: shortened(show_after(after)),
             });
