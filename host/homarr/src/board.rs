@@ -1,7 +1,7 @@
 //! A board of Homarr as one of Portico: a list of apps and bookmarks, and what is kept beside it for clients of
-//! Homarr ([`portico_extras`]).
+//! Homarr ([`portico_storage::extras`]).
 
-use portico_extras::{ITEMS, LAYOUTS, SECTIONS, SETTINGS};
+use portico_storage::extras::{ITEMS, LAYOUTS, SECTIONS, SETTINGS};
 use portico_storage::{BoardItem, BoardSummary, ExtrasOf, Shares};
 use serde_json::{Map, Value, json};
 
@@ -112,6 +112,6 @@ impl Board {
         if !self.looks.is_empty() {
             extras.insert(SETTINGS.into(), self.looks.clone().into());
         }
-        portico_extras::text(&extras)
+        portico_storage::extras::text(&extras)
     }
 }

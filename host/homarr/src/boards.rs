@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use portico_extras::{Area, LOOKS};
+use portico_storage::extras::{Area, LOOKS};
 use portico_storage::{BoardItem, BoardSummary, Shares};
 use serde_json::{Map, Value, json};
 
@@ -197,7 +197,7 @@ impl<'a> Grids<'a> {
         layouts
             .map(|layout| {
                 let columns = u64::try_from(layout.columns).unwrap_or(1);
-                portico_extras::layout(&layout.id, &layout.name, columns, layout.breakpoint)
+                portico_storage::extras::layout(&layout.id, &layout.name, columns, layout.breakpoint)
             })
             .collect()
     }
@@ -208,7 +208,8 @@ impl<'a> Grids<'a> {
     }
 
     fn section(&self, section: &Section) -> Value {
-        let mut kept = portico_extras::empty_section(&section.id, cells(section.x), cells(section.y));
+        let mut kept =
+            portico_storage::extras::empty_section(&section.id, cells(section.x), cells(section.y));
         if section.kind == "empty" {
             return kept;
         }
@@ -226,7 +227,11 @@ impl<'a> Grids<'a> {
             .filter_map(|place| {
                 let parent = json!(place.parent.as_ref()?);
                 let area = area(place.x, place.y, place.width, place.height);
-                Some(portico_extras::inner_place(&json!(place.layout), &parent, area))
+                Some(portico_storage::extras::inner_place(
+                    &json!(place.layout),
+                    &parent,
+                    area,
+                ))
             })
             .collect();
         if section.kind == "dynamic" || !places.is_empty() {
@@ -240,9 +245,9 @@ impl<'a> Grids<'a> {
         let places = self.items.get(&item.id[..]).into_iter().flatten();
         let places = places.map(|place| {
             let area = area(place.x, place.y, place.width, place.height);
-            portico_extras::place(&json!(place.layout), &json!(place.section), area)
+            portico_storage::extras::place(&json!(place.layout), &json!(place.section), area)
         });
-        let mut kept = portico_extras::item(&item.id, &item.kind, options.into(), places.collect());
+        let mut kept = portico_storage::extras::item(&item.id, &item.kind, options.into(), places.collect());
         for (key, value) in unwrapped(&item.advanced_options) {
             kept["advancedOptions"][key] = value;
         }

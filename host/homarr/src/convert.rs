@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portico_extras::PREFERENCES;
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
+use portico_storage::extras::PREFERENCES;
 use portico_storage::{ProviderSubject, SearchEngine, hash_secret};
 
 use crate::boards::boards;

@@ -23,6 +23,7 @@ pub mod copying;
 mod dashboard;
 mod dashboard_records;
 pub mod driver;
+pub mod extras;
 mod ids;
 pub mod memory;
 pub mod nested;

@@ -3,8 +3,8 @@
 //! Portico's board says which apps it has, and in what order. Sections, layouts, places, looks and other items
 //! are kept beside it ([`View`](super::view::View)). Both are saved in one change.
 
-use portico_extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS};
 use portico_model::error::Code;
+use portico_storage::extras::{ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS};
 use serde_json::{Value, json};
 
 use super::{
@@ -228,7 +228,7 @@ async fn change<T: Send>(
         extras::check_size(&view.extras)?;
         let saved = json!({
             "id": id,
-            "extras": portico_extras::text(&view.extras),
+            "extras": portico_storage::extras::text(&view.extras),
             "version": view.version,
             "name": view.board["name"],
             "isPublic": view.board["isPublic"],

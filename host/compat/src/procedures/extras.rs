@@ -1,5 +1,5 @@
 //! What this crate keeps about users and boards, beside Portico's own fields: a JSON object for each
-//! ([`portico_extras`]).
+//! ([`portico_storage::extras`]).
 //!
 //! Invariant: a change replaces nothing that it has not read. If something else is stored by the time it is saved, as
 //! another client or another host has changed it, Portico refuses, and the change is made again from what is
@@ -37,7 +37,7 @@ pub(super) async fn change_of_user(
         let mut kept = of_user(caller, id).await?;
         attempts.begin(&kept.version)?;
         kept.extras.extend(changes.clone());
-        let extras = portico_extras::text(&kept.extras);
+        let extras = portico_storage::extras::text(&kept.extras);
         let input = json!({ "id": id, "extras": extras, "version": kept.version });
         match caller.mutate("extras.saveOfUser", input).await {
             Ok(_) => return Ok(()),
@@ -57,14 +57,14 @@ pub(super) async fn save_of_board(
     id: &str,
     extras: &Map<String, Value>,
 ) -> Result<(), Failure> {
-    let input = json!({ "id": id, "extras": portico_extras::text(extras) });
+    let input = json!({ "id": id, "extras": portico_storage::extras::text(extras) });
     caller.mutate("extras.saveOfBoard", input).await.map(drop)
 }
 
 /// Refuses what is too much to be kept about a board.
 pub(super) fn check_size(extras: &Map<String, Value>) -> Result<(), Failure> {
     let most = ExtrasOf::MOST_OF_BOARD;
-    let length = portico_extras::text(extras).chars().count();
+    let length = portico_storage::extras::text(extras).chars().count();
     if length > most {
         let message = format!("The board takes {length} characters as JSON, and at most {most} are kept");
         return Err(Failure::new(Code::BadRequest, message));
@@ -75,7 +75,7 @@ pub(super) fn check_size(extras: &Map<String, Value>) -> Result<(), Failure> {
 async fn read(caller: &Caller, procedure: &str, id: &str) -> Result<Kept, Failure> {
     let mut kept = caller.query(procedure, json!({ "id": id })).await?.value();
     Ok(Kept {
-        extras: portico_extras::read(kept["extras"].as_str().unwrap_or_default()),
+        extras: portico_storage::extras::read(kept["extras"].as_str().unwrap_or_default()),
         version: kept["version"].take(),
     })
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use portico_extras::PREFERENCES;
 use portico_model::error::Code;
+use portico_storage::extras::PREFERENCES;
 use serde_json::{Map, Value, json};
 
 use super::{Procedure, boolean, extras, mutation, query, text};

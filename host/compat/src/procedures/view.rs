@@ -7,8 +7,10 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use portico_extras::{Area, ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout, place};
 use portico_model::error::Code;
+use portico_storage::extras::{
+    Area, ITEMS, LAYOUTS, LOOKS, SECTIONS, SETTINGS, empty_section, item, layout, place,
+};
 use serde_json::{Map, Value, json};
 
 use super::{extras, text};

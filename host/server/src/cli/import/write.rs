@@ -259,7 +259,7 @@ impl Writing<'_> {
         }
         if !user.preferences.is_empty() {
             let of = ExtrasOf::User(user.user.id.clone());
-            let extras = portico_extras::text(&user.preferences);
+            let extras = portico_storage::extras::text(&user.preferences);
             transaction.set_extras(&of, Some(&extras)).await?;
         }
         Ok(())
