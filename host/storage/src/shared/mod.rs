@@ -70,7 +70,10 @@ impl RecordKind {
     /// About how many records of this kind are kept.
     pub fn most(self) -> u32 {
         match self {
-            Self::AccountFailures | Self::KnownSource | Self::SourceAttempts => 100_000,
+            // Anybody can cause these; in memory they take some 20 MB.
+            Self::AccountFailures | Self::SourceAttempts => 32_768,
+            // Only those who know a password cause these.
+            Self::KnownSource => 100_000,
             Self::SignIns => 8192,
             // Operators choose the sources, and each has some megabytes.
             Self::IconVersion | Self::IconIndex => 64,

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     identity::{self, Identity},
     procedures::call::{Call, Output, json},
+    report::Report,
 };
 
 /// `state.apply`

@@ -94,14 +94,14 @@ pub(super) struct View<'a> {
 
 impl Report {
     /// How many records were created, changed and removed, in words.
-    pub fn counts(&self) -> String {
+    pub(super) fn counts(&self) -> String {
         let (created, changed, removed) = (self.created.len(), self.changed.len(), self.removed.len());
         let dry_run = if self.dry_run { " (dry run)" } else { "" };
         format!("created {created}, changed {changed}, removed {removed}{dry_run}")
     }
 
     /// Compares two snapshots.
-    pub fn new(dry_run: bool, named: &NamedIds, before: &View<'_>, after: &View<'_>) -> Self {
+    pub(super) fn new(dry_run: bool, named: &NamedIds, before: &View<'_>, after: &View<'_>) -> Self {
         let mut report = Self {
             dry_run,
             ..Self::default()
