@@ -22,7 +22,7 @@ pub(super) use self::entry::{Entry, NotTaken, nonce, verifier};
 use self::entry::{TIME_LIMIT, hex};
 
 /// The most pending sign-ins of one browser.
-const MOST_OF_BROWSER: usize = 16;
+const MOST_OF_BROWSER: usize = 8;
 
 pub(super) struct Pending(Arc<dyn SharedRecords>);
 
@@ -188,8 +188,8 @@ mod tests {
             now.store(u64::from(number), Ordering::Relaxed);
             one.keep(&[number; 32], &ADA, entry("/")).await.unwrap();
         }
-        assert!(one.take(&[3; 32], &ADA).await.is_err());
-        assert!(one.take(&[4; 32], &ADA).await.is_ok());
+        assert!(one.take(&[11; 32], &ADA).await.is_err());
+        assert!(one.take(&[12; 32], &ADA).await.is_ok());
         for number in 0..8193_u32 {
             let mut browser = [3; 32];
             browser[..4].copy_from_slice(&number.to_be_bytes());
