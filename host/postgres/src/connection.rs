@@ -62,12 +62,9 @@ impl Connection {
     /// Connects to a database that hosts of this version may work on. A task of the runtime moves its messages
     /// until the connection is dropped.
     pub async fn open(target: &Target) -> Result<Self, Unreached> {
-        let opening = async {
-            let connection = Self::connect(target).await?;
-            let checked = connection.client.simple_query(CHECK).await;
-            Ok((connection, checked.map_err(Unreached::Refused)?))
-        };
-        let (mut connection, checked) = in_time(target, opening).await?;
+        let mut connection = Self::connect(target).await?;
+        let sql = format!("{}; {CHECK}", settings());
+        let checked = in_time(target, connection.client.simple_query(&sql)).await?;
         let unfit = |why| Err(Unreached::Unfit(why));
         let (Some(version), Some(place)) = (Version::of(&checked), Place::of(&checked)) else {
             return unfit("it has no version".into());
@@ -91,7 +88,9 @@ impl Connection {
 
     /// The same, whatever the version of the database is.
     pub async fn open_unchecked(target: &Target) -> Result<Self, Unreached> {
-        in_time(target, Self::connect(target)).await
+        let connection = Self::connect(target).await?;
+        in_time(target, connection.client.batch_execute(&settings())).await?;
+        Ok(connection)
     }
 
     async fn connect(target: &Target) -> Result<Self, Unreached> {
@@ -101,17 +100,14 @@ impl Connection {
                 tracing::debug!("a connection to the database ended: {error}");
             }
         });
-        let this = Self {
+        Ok(Self {
             client: Arc::new(client),
             statements: Mutex::default(),
             before: Mutex::default(),
             is_reading: AtomicBool::default(),
             messages: messages.abort_handle(),
             process: None,
-        };
-        let set = this.client.batch_execute(&settings()).await;
-        set.map_err(Unreached::Refused)?;
-        Ok(this)
+        })
     }
 
     pub fn client(&self) -> &Client {
@@ -227,12 +223,11 @@ impl Connection {
     }
 }
 
-async fn in_time<T>(
-    target: &Target,
-    opening: impl Future<Output = Result<T, Unreached>>,
-) -> Result<T, Unreached> {
-    let opened = timeout(target.patience, opening).await;
-    opened.map_err(|_| Unreached::TimedOut(target.patience))?
+/// Waits for the first answer on a new connection as long as for the connection itself.
+async fn in_time<T>(target: &Target, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Unreached> {
+    let answered = timeout(target.connect_limit, answer).await;
+    let answered = answered.map_err(|_| Unreached::TimedOut(target.connect_limit))?;
+    answered.map_err(Unreached::Refused)
 }
 
 impl Drop for Connection {

@@ -80,8 +80,8 @@ impl Health {
 /// Why there is no connection, in words.
 pub(super) fn describe(error: &Unreached) -> String {
     match error {
-        Unreached::TimedOut(patience) => {
-            format!("no connection within {} seconds", patience.as_secs())
+        Unreached::TimedOut(limit) => {
+            format!("no connection within {} seconds", limit.as_secs())
         }
         Unreached::Unfit(why) => why.clone(),
         Unreached::Refused(error) => {

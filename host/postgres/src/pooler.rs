@@ -20,11 +20,11 @@ const TRIES: usize = 3;
 pub(super) async fn refuse_shared_sessions(target: &Target) -> anyhow::Result<()> {
     let first = open(target).await?;
     let second = open(target).await?;
-    let Ok(shares) = timeout(target.patience, shares_sessions(&first, &second)).await else {
+    let Ok(shares) = timeout(target.connect_limit, shares_sessions(&first, &second)).await else {
         bail!(
             "of two connections only one was served within {} seconds: a pooler needs room for {} connections of \
              each host",
-            target.patience.as_secs(),
+            target.connect_limit.as_secs(),
             MAX_CONNECTIONS + 1
         );
     };
@@ -66,11 +66,8 @@ async fn session(client: &Client) -> Result<Option<String>, Error> {
 
 /// Connects, and sets nothing.
 async fn open(target: &Target) -> anyhow::Result<Client> {
-    let connecting = timeout(target.patience, target.servers.connect()).await;
-    let connected = connecting.map_err(|_| Unreached::TimedOut(target.patience));
-    let (client, messages) = connected
-        .and_then(|connected| connected)
-        .map_err(|error| anyhow::anyhow!(describe(&error)))?;
+    let connected = target.servers.connect().await;
+    let (client, messages) = connected.map_err(|error| anyhow::anyhow!(describe(&error)))?;
     tokio::spawn(async move { drop(messages.await) });
     Ok(client)
 }

@@ -1,18 +1,15 @@
-//! Which server answers: of the hosts in a URL, and of the addresses of each, the first that does.
+//! Which server is used: of the hosts in a URL, and of the addresses of each, the first that lets us in.
 //!
 //! Invariants:
-//! - A server that is silent delays a connection by [`START_NEXT`], and not by its whole time limit: the next one is
-//!   tried beside it. The server that answered last is tried first.
-//! - Where there are several, only one that takes writes is used: a standby that answers sooner than its primary would be of
-//!   no use.
+//! - Servers are tried in turn, each for as long as the limit, its handshakes included. The one that let us in last is tried
+//!   first. After one that failed, or was waited for in vain, other connections begin with the next: so a silent server
+//!   delays those that are opened when it falls silent, and then none.
+//! - Where there are several, only one that takes writes is used: a standby that is tried before its primary would be of no
+//!   use.
 
-use std::future::Future;
-use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
@@ -22,9 +19,6 @@ use tokio_postgres::{Client, Config, Socket};
 use super::connection::Unreached;
 use super::tls::Tls;
 
-/// How long a server may take to answer until the next one is tried as well.
-const START_NEXT: Duration = Duration::from_millis(500);
-
 /// A client, and what moves its messages.
 type Reached = (
     Client,
@@ -33,27 +27,31 @@ type Reached = (
 
 /// The servers of a URL.
 pub(super) struct Servers {
+    /// One configuration for each host.
     hosts: Vec<Config>,
     tls: Tls,
-    /// How long one server may take, the handshakes included.
-    patience: Duration,
-    /// The host that answered last, and its address.
-    last: Mutex<(usize, Option<IpAddr>)>,
+    /// How long connecting to one server may take, the handshakes included.
+    limit: Duration,
+    first: Mutex<Position>,
 }
 
+/// A server: the number of its host, and that of its address among those of the host.
+type Position = (usize, usize);
+
 impl Servers {
-    pub fn new(config: &Config, tls: Tls, patience: Duration) -> Self {
-        let several = config.get_hosts().len() > 1;
-        let hosts = config.get_hosts().iter().enumerate().map(|(index, host)| {
-            let mut one = without_hosts(config);
+    /// The servers that `named` names, each with what `shared` says, which names none.
+    pub fn new(shared: &Config, named: &Config, tls: Tls, limit: Duration) -> Self {
+        let several = named.get_hosts().len() > 1;
+        let hosts = named.get_hosts().iter().enumerate().map(|(index, host)| {
+            let mut one = shared.clone();
             match host {
                 Host::Tcp(name) => one.host(name),
                 Host::Unix(folder) => one.host_path(folder),
             };
-            if let Some(address) = config.get_hostaddrs().get(index) {
+            if let Some(address) = named.get_hostaddrs().get(index) {
                 one.hostaddr(*address);
             }
-            let ports = config.get_ports();
+            let ports = named.get_ports();
             if let Some(port) = ports.get(index).or(ports.first()) {
                 one.port(*port);
             }
@@ -65,211 +63,195 @@ impl Servers {
         Self {
             hosts: hosts.collect(),
             tls,
-            patience,
-            last: Mutex::default(),
+            limit,
+            first: Mutex::default(),
         }
     }
 
     #[cfg(test)]
-    pub fn password(&self) -> Option<&[u8]> {
-        self.hosts[0].get_password()
+    pub fn hosts(&self) -> &[Config] {
+        &self.hosts
     }
 
-    /// Connects to the first server that answers.
+    /// Connects to the first server that lets us in.
     pub async fn connect(&self) -> Result<Reached, Unreached> {
-        let (last, address) = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let hosts = (last..self.hosts.len()).chain(0..last);
-        let attempts = hosts.map(|index| async move {
-            let (reached, address) = self.connect_to(&self.hosts[index], address).await?;
-            Ok((reached, (index, address)))
-        });
-        let (reached, answered) = first_of(attempts.collect()).await?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = answered;
+        let (first_host, first_address) = *self.first();
+        let mut failure = Unreached::Unfit("it has no address".into());
+        for host in (first_host..self.hosts.len()).chain(0..first_host) {
+            let servers = match self.find_servers(&self.hosts[host]).await {
+                Ok(servers) => servers,
+                Err(error) => {
+                    failure = error;
+                    continue;
+                }
+            };
+            let begin = if host == first_host {
+                first_address.min(servers.len())
+            } else {
+                0
+            };
+            for address in (begin..servers.len()).chain(0..begin) {
+                let next = match address + 1 {
+                    next if next < servers.len() => (host, next),
+                    _ => ((host + 1) % self.hosts.len(), 0),
+                };
+                match self.try_server(&servers[address], (host, address), next).await {
+                    Ok(reached) => return Ok(reached),
+                    // What a server said says more than that another one was silent.
+                    Err(Unreached::TimedOut(_)) if matches!(failure, Unreached::Refused(_)) => {}
+                    Err(error) => failure = error,
+                }
+            }
+        }
+        Err(failure)
+    }
+
+    /// Connects to one server. `next` is the one after it.
+    async fn try_server(
+        &self,
+        server: &Config,
+        this: Position,
+        next: Position,
+    ) -> Result<Reached, Unreached> {
+        let mut attempt = Attempt {
+            servers: self,
+            this,
+            next,
+            has_succeeded: false,
+        };
+        let connected = timeout(self.limit, server.connect(self.tls.clone())).await;
+        let connected = connected.map_err(|_| Unreached::TimedOut(self.limit))?;
+        let reached = connected.map_err(Unreached::Refused)?;
+        attempt.has_succeeded = true;
         Ok(reached)
     }
 
-    /// Connects to one of the addresses of a host, to this one first.
-    async fn connect_to(
-        &self,
-        host: &Config,
-        first: Option<IpAddr>,
-    ) -> Result<(Reached, Option<IpAddr>), Unreached> {
-        let mut addresses = self.addresses(host).await?;
-        addresses.sort_by_key(|address| *address != first);
-        let several = addresses.len() > 1;
-        let attempts = addresses.into_iter().map(|address| {
-            let mut config = host.clone();
-            if let Some(address) = address
-                && host.get_hostaddrs().is_empty()
-            {
-                config.hostaddr(address);
-            }
-            if several {
-                config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-            }
-            async move {
-                let connected = timeout(self.patience, config.connect(self.tls.clone())).await;
-                let connected = connected.map_err(|_| Unreached::TimedOut(self.patience))?;
-                Ok((connected.map_err(Unreached::Refused)?, address))
-            }
-        });
-        first_of(attempts.collect()).await
-    }
-
-    /// The addresses of a host; a socket has none.
-    async fn addresses(&self, host: &Config) -> Result<Vec<Option<IpAddr>>, Unreached> {
-        if let Some(address) = host.get_hostaddrs().first() {
-            return Ok(vec![Some(*address)]);
-        }
-        let Some(Host::Tcp(name)) = host.get_hosts().first() else {
-            return Ok(vec![None]);
+    /// A configuration for each address of a host, always in the same order. A socket has one.
+    async fn find_servers(&self, host: &Config) -> Result<Vec<Config>, Unreached> {
+        let Some(Host::Tcp(name)) = host
+            .get_hosts()
+            .first()
+            .filter(|_| host.get_hostaddrs().is_empty())
+        else {
+            return Ok(vec![host.clone()]);
         };
-        let found = timeout(self.patience, lookup_host((name.as_str(), 0))).await;
-        let found = found.map_err(|_| Unreached::TimedOut(self.patience))?;
+        let found = timeout(self.limit, lookup_host((name.as_str(), 0))).await;
+        let found = found.map_err(|_| Unreached::TimedOut(self.limit))?;
         let found = found.map_err(|error| Unreached::Unfit(format!("{name} is not found: {error}")))?;
-        let mut addresses: Vec<_> = found.map(|address| Some(address.ip())).collect();
+        let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
+        addresses.sort_unstable();
         addresses.dedup();
-        Ok(addresses)
+        let several = addresses.len() > 1;
+        let servers = addresses.into_iter().map(|address| {
+            let mut server = host.clone();
+            server.hostaddr(address);
+            if several {
+                server.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            }
+            server
+        });
+        Ok(servers.collect())
+    }
+
+    /// The server with which a connection begins.
+    fn first(&self) -> MutexGuard<'_, Position> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the first of these attempts reaches. One begins when the one before it has failed, or has taken [`START_NEXT`].
-/// If all fail, what a server said is told rather than that another one was silent.
-async fn first_of<T>(attempts: Vec<impl Future<Output = Result<T, Unreached>>>) -> Result<T, Unreached> {
-    let (mut waiting, mut running) = (attempts.into_iter(), FuturesUnordered::new());
-    let mut failure = Unreached::Unfit("it has no address".into());
-    loop {
-        running.extend(waiting.next());
-        let ended = match waiting.len() {
-            0 => running.next().await,
-            _ => match timeout(START_NEXT, running.next()).await {
-                Ok(ended) => ended,
-                Err(_) => continue,
-            },
-        };
-        match ended {
-            Some(Ok(reached)) => return Ok(reached),
-            Some(Err(Unreached::TimedOut(_))) if matches!(failure, Unreached::Refused(_)) => {}
-            Some(Err(error)) => failure = error,
-            None => return Err(failure),
+/// Connecting to one server. What others begin with is decided when it ends, also when its caller does not wait longer:
+/// whoever asks whether the host is ready waits less than some limits.
+struct Attempt<'a> {
+    servers: &'a Servers,
+    this: Position,
+    next: Position,
+    has_succeeded: bool,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let mut first = self.servers.first();
+        if self.has_succeeded {
+            *first = self.this;
+        } else if *first == self.this {
+            *first = self.next;
         }
     }
-}
-
-/// All that a configuration says, but for the hosts. (A `Config` has no way to take one away.)
-fn without_hosts(config: &Config) -> Config {
-    let mut copy = Config::new();
-    copy.ssl_mode(config.get_ssl_mode())
-        .ssl_negotiation(config.get_ssl_negotiation())
-        .keepalives(config.get_keepalives())
-        .keepalives_idle(config.get_keepalives_idle())
-        .target_session_attrs(config.get_target_session_attrs())
-        .channel_binding(config.get_channel_binding())
-        .load_balance_hosts(config.get_load_balance_hosts());
-    if let Some(user) = config.get_user() {
-        copy.user(user);
-    }
-    if let Some(password) = config.get_password() {
-        copy.password(password);
-    }
-    if let Some(name) = config.get_dbname() {
-        copy.dbname(name);
-    }
-    if let Some(options) = config.get_options() {
-        copy.options(options);
-    }
-    if let Some(name) = config.get_application_name() {
-        copy.application_name(name);
-    }
-    if let Some(timeout) = config.get_connect_timeout() {
-        copy.connect_timeout(*timeout);
-    }
-    if let Some(timeout) = config.get_tcp_user_timeout() {
-        copy.tcp_user_timeout(*timeout);
-    }
-    if let Some(interval) = config.get_keepalives_interval() {
-        copy.keepalives_interval(interval);
-    }
-    if let Some(retries) = config.get_keepalives_retries() {
-        copy.keepalives_retries(retries);
-    }
-    copy
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::net::TcpListener;
 
-    use std::time::Instant;
-
-    use tokio::time::sleep;
-
+    use super::super::tls::Check;
     use super::*;
 
-    fn silent() -> Unreached {
-        Unreached::TimedOut(Duration::from_secs(5))
+    fn servers(hosts: &str, limit: Duration) -> Servers {
+        let shared: Config = "postgres://ann:secret@/home?sslmode=disable".parse().unwrap();
+        let named: Config = format!("postgres://{hosts}/home").parse().unwrap();
+        let tls = Tls::new(Check::Nothing, None).unwrap();
+        Servers::new(&shared, &named, tls, limit)
+    }
+
+    /// A server whose machine takes connections, and which never says anything.
+    fn silent() -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        (listener, address)
     }
 
     #[tokio::test]
-    async fn a_silent_server_delays_the_next_one_by_half_a_second() {
-        let began = Instant::now();
-        let attempts: Vec<_> = (0..3)
-            .map(|number| async move {
-                match number {
-                    2 => Ok(number),
-                    _ => pending().await,
-                }
-            })
-            .collect();
-        assert_eq!(first_of(attempts).await.unwrap(), 2);
-        let elapsed = began.elapsed();
-        assert!((START_NEXT * 2..START_NEXT * 8).contains(&elapsed), "{elapsed:?}");
+    async fn a_silent_server_is_left_after_its_limit_and_others_begin_with_the_next() {
+        let (_silent, address) = silent();
+        let servers = servers(&format!("{address},127.0.0.1:1"), Duration::from_millis(50));
+        // What the second one says is told.
+        let failure = servers.connect().await.err();
+        assert!(matches!(failure, Some(Unreached::Refused(_))), "{failure:?}");
+        // Both have failed.
+        assert_eq!(*servers.first(), (0, 0));
     }
 
     #[tokio::test]
-    async fn a_server_that_answers_in_time_is_the_only_one_that_is_asked() {
-        let asked = AtomicUsize::new(0);
-        let attempts: Vec<_> = (0..3)
-            .map(|number| {
-                let asked = &asked;
-                async move {
-                    asked.fetch_add(1, Ordering::Relaxed);
-                    sleep(START_NEXT / 50).await;
-                    Ok(number)
-                }
-            })
-            .collect();
-        assert_eq!(first_of(attempts).await.unwrap(), 0);
-        assert_eq!(asked.load(Ordering::Relaxed), 1);
-    }
-
-    #[tokio::test]
-    async fn a_slow_server_is_still_waited_for_when_the_next_one_has_failed() {
-        let attempts: Vec<_> = [Ok(1), Err(silent())]
-            .into_iter()
-            .enumerate()
-            .map(|(number, answer)| async move {
-                sleep(START_NEXT * if number == 0 { 4 } else { 1 }).await;
-                answer
-            })
-            .collect();
-        assert_eq!(first_of(attempts).await.unwrap(), 1);
+    async fn others_begin_with_the_next_server_when_the_one_before_it_was_not_waited_for_to_the_end() {
+        let (_silent, address) = silent();
+        let servers = servers(&format!("{address},127.0.0.1:1"), Duration::from_secs(3600));
+        timeout(Duration::from_millis(50), servers.connect())
+            .await
+            .err()
+            .unwrap();
+        assert_eq!(*servers.first(), (1, 0));
     }
 
     #[test]
-    fn what_a_url_says_holds_for_each_of_its_servers() {
-        let url = "postgres://ann:secret@one:5433,two:5434/home?application_name=here&connect_timeout=2\
-            &options=-c%20geqo%3Doff&keepalives_retries=3&tcp_user_timeout=9";
-        let mut config: Config = url.parse().unwrap();
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        let tls = Tls::new(super::super::tls::Check::Nothing, None).unwrap();
-        let servers = Servers::new(&config, tls, Duration::from_secs(2));
-        for (server, place) in servers.hosts.iter().zip(["one:5433", "two:5434"]) {
-            let mut expected: Config = url.replace("one:5433,two:5434", place).parse().unwrap();
-            expected.target_session_attrs(TargetSessionAttrs::ReadWrite);
-            assert_eq!(*server, expected);
+    fn an_attempt_moves_only_those_that_begin_with_its_server() {
+        let servers = servers("one,two,three", Duration::from_secs(5));
+        let attempt = |this, next, has_succeeded| {
+            drop(Attempt {
+                servers: &servers,
+                this,
+                next,
+                has_succeeded,
+            });
+            *servers.first()
+        };
+        assert_eq!(attempt((0, 0), (1, 0), false), (1, 0));
+        // Others have found out meanwhile.
+        assert_eq!(attempt((0, 0), (1, 0), false), (1, 0));
+        assert_eq!(attempt((2, 0), (0, 0), true), (2, 0));
+        assert_eq!(attempt((1, 0), (2, 0), false), (2, 0));
+    }
+
+    #[tokio::test]
+    async fn each_address_of_a_host_is_a_server() {
+        let servers = servers("localhost:7", Duration::from_secs(5));
+        let found = servers.find_servers(&servers.hosts[0]).await.unwrap();
+        for server in &found {
+            assert!(server.get_hostaddrs()[0].is_loopback());
+            assert_eq!(
+                (server.get_hosts(), server.get_ports()),
+                (&[Host::Tcp("localhost".into())][..], &[7][..])
+            );
         }
-        assert_eq!(servers.hosts.len(), 2);
+        assert!(!found.is_empty());
     }
 }

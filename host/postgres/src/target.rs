@@ -18,7 +18,7 @@ use super::servers::Servers;
 use super::tls::{Check, Tls};
 use super::versions::application_name;
 
-/// How long it may take to reach one of the hosts, unless the URL says something else.
+/// How long connecting to one server may take, unless the URL says something else.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// After this time without an answer of the other machine's kernel, a connection is lost.
 const LOST_AFTER: Duration = Duration::from_secs(15);
@@ -29,8 +29,8 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 pub(super) struct Target {
     pub servers: Servers,
     pub tls: Tls,
-    /// How long connecting may take, all hosts and the handshakes included.
-    pub patience: Duration,
+    /// How long connecting to one server may take, the handshakes included.
+    pub connect_limit: Duration,
     shown: String,
     /// The number of the installation, once it is known ([`super::versions`]).
     pub installation: OnceLock<i32>,
@@ -65,13 +65,19 @@ impl Target {
                 _ => rest.push(parameter),
             }
         }
-        let url = format!("{base}?{}", rest.join("&"));
         // The error names a parameter, and never its value.
-        let mut config: Config = url.parse().context("the URL of the database is not right")?;
+        let parse = |base: &str, rest: &[&str]| {
+            let url = format!("{base}?{}", rest.join("&"));
+            url.parse::<Config>()
+                .context("the URL of the database is not right")
+        };
+        let named = parse(base, &rest)?;
         ensure!(
-            !config.get_hosts().is_empty(),
+            !named.get_hosts().is_empty(),
             "the URL of the database names no host: postgres://USER:PASSWORD@HOST/DATABASE"
         );
+        rest.retain(|parameter| !["host", "hostaddr", "port"].contains(&name_of(parameter)));
+        let mut config = parse(&without_hosts(base), &rest)?;
         let (mode, check) = tls_of(mode.as_deref(), root_file.is_some())?;
         config.ssl_mode(mode);
         let timeout = *config.get_connect_timeout().unwrap_or(&CONNECT_TIMEOUT);
@@ -84,13 +90,12 @@ impl Target {
             .keepalives_interval(KEEPALIVE / 3);
         let name = application_name(config.get_application_name());
         config.application_name(name);
-        let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(1);
         let tls = Tls::new(check, root_file.as_deref())?;
         Ok(Self {
-            servers: Servers::new(&config, tls.clone(), timeout),
+            servers: Servers::new(&config, &named, tls.clone(), timeout),
             tls,
-            patience: timeout * hosts,
-            shown: shown(&config),
+            connect_limit: timeout,
+            shown: shown(&named),
             installation: OnceLock::new(),
         })
     }
@@ -104,6 +109,19 @@ impl Target {
 /// Whether this is the URL of a database of PostgreSQL.
 pub(super) fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+/// The name of a parameter.
+fn name_of(parameter: &str) -> &str {
+    parameter.split_once('=').map_or(parameter, |(name, _)| name)
+}
+
+/// This URL without the hosts before the path.
+fn without_hosts(base: &str) -> String {
+    let at = base.find('@').map(|at| at + 1);
+    let hosts = at.or_else(|| Some(base.find("://")? + 3)).unwrap_or_default();
+    let path = base[hosts..].find('/').map_or(base.len(), |path| hosts + path);
+    format!("{}{}", &base[..hosts], &base[path..])
 }
 
 /// Whether a connection is encrypted, and which certificates count. As in libpq, `require` checks the
@@ -151,7 +169,7 @@ mod tests {
         assert_eq!(socket.shown(), "postgres:///run/pg:5432/home");
         let escaped = Target::parse("postgres://ann:s3%40%3Fcret@one/home").unwrap();
         assert_eq!(escaped.shown(), "postgres://one:5432/home");
-        assert_eq!(escaped.servers.password(), Some(&b"s3@?cret"[..]));
+        assert_eq!(escaped.servers.hosts()[0].get_password(), Some(&b"s3@?cret"[..]));
         let by_parameter = Target::parse("postgres:///home?host=/run/pg&user=ann&password=s3cret").unwrap();
         assert_eq!(by_parameter.shown(), "postgres:///run/pg:5432/home");
     }
@@ -192,8 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn several_hosts_are_tried_for_as_long_as_each_may_take() {
-        let url = "postgres://one,two,three/home?connect_timeout=2&target_session_attrs=read-write";
-        assert_eq!(Target::parse(url).unwrap().patience, Duration::from_secs(6));
+    fn what_a_url_says_holds_for_each_of_its_servers() {
+        let url = "postgres://ann:s%2F@one:5433,two:5434/home?application_name=here&connect_timeout=2\
+            &options=-c%20geqo%3Doff&keepalives_retries=3&tcp_user_timeout=9&target_session_attrs=read-write";
+        let target = Target::parse(url).unwrap();
+        let hosts = ["one:5433", "two:5434"].map(|host| {
+            let one = Target::parse(&url.replace("one:5433,two:5434", host)).unwrap();
+            one.servers.hosts().to_vec()
+        });
+        assert_eq!(target.servers.hosts(), hosts.concat());
+        assert_eq!(target.connect_limit, Duration::from_secs(2));
+        let by_parameter = url.replace("one:5433,two:5434", "") + "&host=one,two&port=5433,5434";
+        assert_eq!(
+            Target::parse(&by_parameter).unwrap().servers.hosts(),
+            hosts.concat()
+        );
     }
 }

@@ -238,11 +238,11 @@ fn a_host_whose_database_is_silent_answers_in_time_and_serves_again() {
 
 #[test]
 #[ignore = "make test-all"]
-fn a_host_finds_the_server_that_answers_beside_one_that_is_silent() {
+fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     let server = Postgresql::start();
     server.create_database("home");
     let (lost, other) = (Proxy::start(&server), Proxy::start(&server));
-    let mut host = host(&lost.url_of_both(&other, "home"));
+    let mut host = host(&format!("{}&connect_timeout=1", lost.url_of_both(&other, "home")));
     let admin = administrator(&host);
     // As a machine that has lost its power, or whose disk answers no more: what it takes it does not answer.
     lost.set_silent(true);

@@ -277,6 +277,21 @@ async fn a_rare_text_is_found_through_the_index() {
 }
 
 #[tokio::test]
+#[ignore = "make test-all"]
+async fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
+    let server = Postgresql::start();
+    let url = server.create_database("home");
+    // The machine takes its connections, and nothing says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let both = format!("postgres://dashboard@{},", silent.local_addr().unwrap());
+    let both = url.replace("postgres://dashboard@", &both) + "?connect_timeout=1";
+    let storage = PostgresStorage::open(&both).await.unwrap();
+    insert(&storage, "a").await.unwrap();
+    assert_eq!(storage.check().await, Ok(()));
+    assert_eq!(count_apps(&storage).await, Ok(1));
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_an_error_that_shows_no_password() {
     let refusal = refusal("postgres://ann:s3cret@127.0.0.1:1/home").await;
     assert!(
