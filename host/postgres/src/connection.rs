@@ -15,23 +15,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use portico_storage::driver::WAIT_TIMEOUT;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Statement};
 
+use super::limits::Limits;
 use super::target::Target;
 use super::versions::{CHECK, Place, Version};
 
-/// How long one statement may take that only reads.
-pub(super) const READ_TIME: Duration = Duration::from_secs(30);
-/// How long one statement of a write transaction may take: half of the time that other writers wait.
-pub(super) const WRITE_TIME: Duration = Duration::from_secs(5);
-/// How long an answer may take to arrive: longer than the server works on a statement. A server, or what is
-/// between, that is silent and keeps its connections open is found out only by this.
-const ANSWER_TIME: Duration = READ_TIME.saturating_add(Duration::from_secs(5));
-/// Why it is not known what came of a COMMIT that was not answered within [`ANSWER_TIME`].
-pub(super) const NO_ANSWER: &str = "no answer within 35 seconds";
 /// How long a transaction may be open without a statement. The host ends calls before that.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
@@ -47,6 +38,8 @@ pub(super) struct Connection {
     messages: AbortHandle,
     /// The process of the server that works for it; none if it was not checked.
     process: Option<i32>,
+    /// How long an answer may take.
+    answer_limit: Duration,
 }
 
 /// Why there is no connection.
@@ -63,7 +56,7 @@ impl Connection {
     /// until the connection is dropped.
     pub async fn open(target: &Target) -> Result<Self, Unreached> {
         let mut connection = Self::connect(target).await?;
-        let sql = format!("{}; {CHECK}", settings());
+        let sql = format!("{}; {CHECK}", settings(&target.limits));
         let checked = in_time(target, connection.client.simple_query(&sql)).await?;
         let unfit = |why| Err(Unreached::Unfit(why));
         let (Some(version), Some(place)) = (Version::of(&checked), Place::of(&checked)) else {
@@ -89,7 +82,7 @@ impl Connection {
     /// The same, whatever the version of the database is.
     pub async fn open_unchecked(target: &Target) -> Result<Self, Unreached> {
         let connection = Self::connect(target).await?;
-        in_time(target, connection.client.batch_execute(&settings())).await?;
+        in_time(target, connection.client.batch_execute(&settings(&target.limits))).await?;
         Ok(connection)
     }
 
@@ -107,6 +100,7 @@ impl Connection {
             is_reading: AtomicBool::default(),
             messages: messages.abort_handle(),
             process: None,
+            answer_limit: target.limits.answer,
         })
     }
 
@@ -158,6 +152,11 @@ impl Connection {
         self.answer_in_time(committing.as_mut()).await
     }
 
+    /// Why it is not known what came of a COMMIT that was not answered in time.
+    pub fn no_answer(&self) -> String {
+        format!("no answer within {} seconds", self.answer_limit.as_secs())
+    }
+
     /// Waits for an answer, as [`Connection::answer`] does; none if it takes too long.
     async fn answer_in_time<T>(&self, mut answer: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let answered = poll_fn(|context| {
@@ -166,7 +165,7 @@ impl Connection {
             }
             answer.as_mut().poll(context)
         });
-        timeout(ANSWER_TIME, answered).await.ok()
+        timeout(self.answer_limit, answered).await.ok()
     }
 
     /// The process of the server that works for it, where that is known.
@@ -259,14 +258,14 @@ impl Sent {
 /// What holds for all statements of a connection. Write transactions have a shorter limit of their own.
 /// Compiling a query takes longer than these statements. A commit that is answered is durable, whatever
 /// the default of the database or of the role says.
-fn settings() -> String {
+fn settings(limits: &Limits) -> String {
     format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};
         SET client_min_messages = error; SET jit = off;
         SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') = 'off'",
-        READ_TIME.as_millis(),
-        WAIT_TIMEOUT.as_millis(),
+        limits.read.as_millis(),
+        limits.wait.as_millis(),
         IDLE_TIME.as_millis(),
     )
 }

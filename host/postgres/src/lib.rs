@@ -26,6 +26,7 @@ mod failure;
 mod groups;
 mod health;
 mod invites;
+mod limits;
 mod lists;
 mod locks;
 mod matching;
@@ -49,7 +50,6 @@ mod versions;
 mod views;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -62,14 +62,12 @@ use portico_storage::{
 };
 
 use connection::Connection;
+pub use limits::Limits;
 use locks::WriteLock;
 use pool::Pool;
 use shared::PostgresShared;
 use target::Target;
 use transaction::{PostgresTransaction, Resources};
-
-/// How long a check may take.
-const CHECKING: Duration = Duration::from_secs(3);
 
 /// Storage in a database of PostgreSQL.
 pub struct PostgresStorage {
@@ -88,7 +86,13 @@ impl PostgresStorage {
     /// Connects to the database of `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, and brings its tables to
     /// the version that this binary knows. Errors name the database without the password.
     pub async fn open(url: &str) -> anyhow::Result<Self> {
-        let target = Target::parse(url)?;
+        Self::open_with(url, Limits::default()).await
+    }
+
+    /// The same, with other limits of time.
+    pub async fn open_with(url: &str, limits: Limits) -> anyhow::Result<Self> {
+        let mut target = Target::parse(url)?;
+        target.limits = limits;
         let shown = target.shown().to_owned();
         Self::open_target(target)
             .await
@@ -108,12 +112,16 @@ impl PostgresStorage {
         let installation = migrations::installation(first.client()).await?;
         let installation = *target.installation.get_or_init(|| installation);
         let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
+        let lock = WriteLock {
+            installation,
+            limits: target.limits,
+        };
         let pool = Arc::new(Pool::new(target));
         Ok(Self {
             shared: PostgresShared::new(pool.clone(), installation),
             resources: Resources {
                 pool,
-                lock: WriteLock { installation },
+                lock,
                 has_trigrams,
                 ids: Ids::default(),
                 views_differ: false,
@@ -194,7 +202,8 @@ impl DashboardStorage for PostgresStorage {
     }
 
     async fn check(&self) -> Result<()> {
-        let late = |_| Error::Unavailable(format!("no answer within {} seconds", CHECKING.as_secs()));
-        timeout(CHECKING, self.try_spare()).await.map_err(late)?
+        let limit = self.resources.pool.target.limits.check;
+        let late = |_| Error::Unavailable(format!("no answer within {} seconds", limit.as_secs()));
+        timeout(limit, self.try_spare()).await.map_err(late)?
     }
 }

