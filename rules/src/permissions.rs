@@ -84,7 +84,10 @@ mod tests {
             for giver in permission.given_by() {
                 let giver = Permission::named(giver).unwrap();
                 for held in giver.given_by() {
-                    assert!(permission.is_given_by(&[String::from(*held)]), "{held}: {permission:?}");
+                    assert!(
+                        permission.is_given_by(&[String::from(*held)]),
+                        "{held}: {permission:?}"
+                    );
                 }
             }
             let others = ["", "Admin", "other"].map(String::from);

@@ -66,7 +66,9 @@ fn told_to_stop_it_finishes_the_changes_of_a_stream() {
     server.terminate();
     wait_until_closed(&server.address());
     // It waits longer for its own work than for a client that neither sends nor reads.
-    silent.read_to_end(&mut Vec::new()).expect("the end of the silent client");
+    silent
+        .read_to_end(&mut Vec::new())
+        .expect("the end of the silent client");
     database.execute_batch("ROLLBACK").expect("unlock");
     let answer = raw::read_answer(&mut stream, request.as_bytes());
     answer.assert_status(200);

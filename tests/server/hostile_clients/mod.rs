@@ -49,7 +49,9 @@ fn clients_that_stop_reading_do_not_delay_other_clients() {
         stream.peek(&mut [0]).expect("the head of a stream");
     }
     // In the end the silent ones have all that they get, and cost nothing more.
-    wait_until("calls that take about as long as before", || ordinary_calls() < usual * 2);
+    wait_until("calls that take about as long as before", || {
+        ordinary_calls() < usual * 2
+    });
     drop(silent);
 }
 

@@ -73,7 +73,9 @@ fn wait_for_answers(streams: &[TcpStream]) {
 /// Waits until the service has cut the connection.
 #[track_caller]
 fn wait_until_cut(stream: &TcpStream) {
-    wait_until("the end of a silent client", || stream.take_error().is_ok_and(|error| error.is_some()));
+    wait_until("the end of a silent client", || {
+        stream.take_error().is_ok_and(|error| error.is_some())
+    });
 }
 
 /// What `work` returns, and by how many MiB the memory of the service grew at most meanwhile.
@@ -139,7 +141,11 @@ fn hold_little(connections: usize) {
             "{connections} silent clients {headers:?} took {grown} MiB"
         );
         let finished = server.stop();
-        assert!(finished.status.success() && !finished.text().contains("took too long to finish"), "{}", finished.text());
+        assert!(
+            finished.status.success() && !finished.text().contains("took too long to finish"),
+            "{}",
+            finished.text()
+        );
         drop(streams);
     }
 }
@@ -227,7 +233,10 @@ fn a_stream_makes_no_answers_that_its_client_does_not_take() {
         server.processor_time() == before
     });
     let last = made();
-    assert!(server.processor_time() >= idle && last < CALLS / 2, "{last} answers were made for a client that reads nothing");
+    assert!(
+        server.processor_time() >= idle && last < CALLS / 2,
+        "{last} answers were made for a client that reads nothing"
+    );
     // Once it reads, it gets all of them.
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("the whole answer");
