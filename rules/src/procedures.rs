@@ -165,7 +165,7 @@ pub static TABLE: [Row; 28] = [
     row(Procedure::AppSearch, "app.search", Query, Protected).large(),
     row(Procedure::AppSelectable, "app.selectable", Query, Protected).large(),
     row(Procedure::AppById, "app.byId", Query, Public),
-    row(Procedure::AppByIds, "app.byIds", Query, Public),
+    row(Procedure::AppByIds, "app.byIds", Query, Public).large(),
     row(Procedure::AppCreate, "app.create", Mutation, Holds(AppCreate)),
     row(
         Procedure::AppCreateMany,

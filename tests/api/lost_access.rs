@@ -4,11 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use portico_model::error::Code;
 use portico_sandbox::Limits;
-use portico_service::{
-    identity::{self, Identity, PLAIN_COOKIE},
-    sender::Sender,
-};
-use portico_storage::{SharedSnapshot, memory::MemoryStorage};
+use portico_service::identity::{self, Identity, PLAIN_COOKIE};
+use portico_storage::memory::MemoryStorage;
 use portico_tests::{Client, Fixtures, Listening, TestService, administrator_of};
 use serde_json::json;
 
@@ -43,19 +40,17 @@ fn a_call_that_waits_for_an_instance_changes_nothing_if_its_key_is_deleted_meanw
             .find("user.changeColorScheme")
             .expect("a procedure")
             .clone();
-        let sender = Sender::new(Arc::new(identity));
         let request: Arc<str> = "test".into();
         let authorised = service
-            .authorise(&procedure, &sender, &request)
+            .authorise(&procedure, &Arc::new(identity), &request)
             .await
             .expect("access");
 
-        let only_instance = service.sandbox.acquire_permit(&context).await.expect("a permit");
-        let snapshot = SharedSnapshot::default();
+        let only_instance = service.sandbox.acquire_permit().await.expect("a permit");
         let input = Ok(Some(json!({"colorScheme": "dark"})));
-        let call = service.call_within(&snapshot, &authorised, &request, input);
+        let call = service.call_authorised(&authorised, &request, input, |output| output);
         let meanwhile = async {
-            // The call was polled first, and waits. A check of access holds for a second.
+            // The call was polled first, and waits. A look-up of its caller holds for a second.
             tokio::time::sleep(Duration::from_millis(1100)).await;
             let mut transaction = service
                 .storage
@@ -69,8 +64,7 @@ fn a_call_that_waits_for_an_instance_changes_nothing_if_its_key_is_deleted_meanw
         let (answer, ()) = tokio::join!(biased; call, meanwhile);
         answer.expect_err("a refusal")
     });
-    assert_eq!(refusal.code, Code::ServiceUnavailable, "{refusal:?}");
-    assert!(refusal.message.starts_with("Your access changed"), "{refusal:?}");
+    assert_eq!(refusal.code, Code::Unauthorized, "{refusal:?}");
     let scheme = &admin.query("user.getById", &json!({"userId": helper.id})).data()["colorScheme"];
     assert_ne!(scheme, "dark");
 }

@@ -15,7 +15,7 @@ mod homarr;
 mod icon_files;
 mod icons;
 mod keys_and_invites;
-mod long_lists;
+mod long_calls;
 mod lost_access;
 mod openapi;
 mod own;

@@ -4,7 +4,7 @@
 //! support take this file in by its path.
 
 use portico_model::{App, ColorScheme, Provider, Timestamp, User};
-use portico_storage::{Authentication, CallContext, NewUser, Session, SharedSnapshot, StoredApp};
+use portico_storage::{Authentication, CallContext, NewUser, Session, StoredApp};
 
 /// The context of a call without a user.
 pub fn context_of(authentication: Authentication) -> CallContext {
@@ -13,7 +13,6 @@ pub fn context_of(authentication: Authentication) -> CallContext {
         authentication,
         request_id: "test".into(),
         audit: None,
-        snapshot: SharedSnapshot::default(),
         new_token: None,
     }
 }

@@ -20,7 +20,6 @@ mod file;
 mod health;
 mod in_process;
 mod linger;
-mod lists;
 mod middleware;
 pub mod openapi;
 mod providers;

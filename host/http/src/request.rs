@@ -8,7 +8,7 @@ use std::{
 use axum::{
     body::Body,
     extract::ConnectInfo,
-    http::{HeaderMap, Method, header, request::Parts},
+    http::{HeaderMap, header, request::Parts},
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -19,11 +19,10 @@ use portico_model::{
 use portico_service::{
     identity::{self, Identity, UsedCredential},
     imported_keys, json,
-    procedures::{self, Procedure},
+    procedures::Procedure,
     service::report,
     sessions,
 };
-use portico_storage::{SharedSnapshot, Snapshot};
 use serde_json::Value;
 use tokio::time::timeout;
 use tracing::debug;
@@ -41,6 +40,12 @@ const TOUCH_INTERVAL: Timestamp = 60_000;
 /// The number of keys and sessions whose last use is kept in memory.
 const MOST_NOTED: usize = 10_000;
 
+/// The most JSON values in an input. A thousand apps have about ten thousand.
+const MOST_VALUES: usize = 100_000;
+
+/// The same in an input that may be large: a document for a whole dashboard, in which an app has about eight.
+const MOST_VALUES_IF_LARGE: usize = 1_000_000;
+
 /// The largest input that is accepted.
 #[derive(Clone, Copy)]
 pub(crate) struct InputLimit {
@@ -55,49 +60,25 @@ impl InputLimit {
     pub fn small(limits: &HttpLimits) -> Self {
         Self {
             bytes: limits.body,
-            values: procedures::MOST_VALUES,
+            values: MOST_VALUES,
         }
     }
 
     /// The limit for calls of these procedures together.
     pub fn of<'a>(limits: &HttpLimits, procedures: impl IntoIterator<Item = &'a Procedure>) -> Self {
-        procedures
-            .into_iter()
-            .fold(Self::small(limits), |limit, procedure| Self {
-                bytes: if procedure.large {
-                    limit.bytes.max(limits.large_body)
-                } else {
-                    limit.bytes
-                },
-                values: limit.values.max(procedure.values),
-            })
+        if procedures.into_iter().any(|procedure| procedure.large_input) {
+            Self {
+                bytes: limits.body.max(limits.large_body),
+                values: MOST_VALUES_IF_LARGE,
+            }
+        } else {
+            Self::small(limits)
+        }
     }
-}
-
-/// A snapshot for a request that calls these procedures, if all of them only read and the request has no
-/// body to wait for; with the id of the app that it reads first.
-pub(crate) fn snapshot<'a>(
-    method: &Method,
-    procedures: impl IntoIterator<Item = &'a Procedure>,
-    app: impl FnOnce() -> Option<String>,
-) -> Option<Snapshot> {
-    let has_body = !matches!(*method, Method::GET | Method::HEAD);
-    let is_read_only = !has_body && procedures.into_iter().all(Procedure::is_read_only);
-    is_read_only.then(|| Snapshot::default().expecting_app(app()))
 }
 
 /// Identifies the sender of a request.
 pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Result<Identity, Error> {
-    identify_within(&SharedSnapshot::default(), http, parts, id).await
-}
-
-/// Identifies the sender of a request that reads in this snapshot.
-pub(crate) async fn identify_within(
-    snapshot: &SharedSnapshot,
-    http: &Shared,
-    parts: &Parts,
-    id: &RequestId,
-) -> Result<Identity, Error> {
     let now = http.service.clock.now();
     let headers = &parts.headers;
     let authenticated = match &http.authenticate {
@@ -107,9 +88,7 @@ pub(crate) async fn identify_within(
             .map(|identity| (identity, None)),
         None => {
             let sent = identity::credentials_of(headers, http.settings.cookie());
-            let context = Identity::anonymous()
-                .context(id.0.clone())
-                .within(snapshot.clone());
+            let context = Identity::anonymous().context(id.0.clone());
             let address = client_address(http, parts);
             let resources = http.service.resources();
             imported_keys::authenticate(resources, sent, headers, &context, address, now).await

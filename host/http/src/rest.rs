@@ -15,11 +15,9 @@ use axum::{
 use portico_model::error::{Code, Error};
 use portico_service::{
     procedures::{Output, Procedure, Route},
-    sender::Sender,
     shape::Shape,
     table::Table,
 };
-use portico_storage::SharedSnapshot;
 use serde_json::{Map, Value};
 
 use super::{
@@ -27,8 +25,7 @@ use super::{
     budget::Transfer,
     error::{self, json_response},
     fallback::wrong_method,
-    lists::{ListPermit, may_be_large},
-    request::{InputLimit, RequestId, identify_within, query_pairs, read_json, snapshot},
+    request::{InputLimit, RequestId, identify, query_pairs, read_json},
     state::{Http, Shared},
 };
 
@@ -95,14 +92,10 @@ async fn answer(
     request: Request,
 ) -> Response {
     let transfer = request.extensions().get::<Arc<Transfer>>().cloned();
-    match call(http, &id, procedure, parameters, request, transfer.as_deref()).await {
+    match call(http, &id, procedure, parameters, request).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
-        Ok((output, permit)) => {
-            let body = bodies::hold(transfer.as_ref(), output.into_bytes());
-            drop(permit);
-            json_response(body.into())
-        }
-        Err(error) => error::rest(error, Some(&procedure.name)),
+        Ok(output) => json_response(bodies::hold(transfer.as_ref(), output.into_bytes()).into()),
+        Err(error) => error::rest(error, Some(procedure.name)),
     }
 }
 
@@ -112,20 +105,11 @@ async fn call(
     procedure: &Arc<Procedure>,
     parameters: Result<Parameters, Error>,
     request: Request,
-    transfer: Option<&Transfer>,
-) -> Result<(Output, ListPermit), Error> {
+) -> Result<Output, Error> {
     let (parts, body) = request.into_parts();
-    let snapshot = snapshot(&parts.method, [&**procedure], || {
-        app_to_read(procedure, &parameters)
-    });
-    let shared = SharedSnapshot::of(snapshot.as_ref());
-    let identity = Arc::new(identify_within(&shared, http, &parts, id).await?);
-    shared.close();
+    let identity = Arc::new(identify(http, &parts, id).await?);
     // Authorise before reading the body.
-    let authorised = http
-        .service
-        .authorise(procedure, &Sender::new(identity.clone()), &id.0)
-        .await?;
+    let authorised = http.service.authorise(procedure, &identity, &id.0).await?;
 
     let mut input = if parts.method == Method::GET || parts.method == Method::HEAD {
         query_pairs(parts.uri.query()).and_then(|pairs| procedure.input.read_query(pairs))
@@ -140,21 +124,9 @@ async fn call(
         (Ok(_), Err(error)) => input = Err(error),
         (Err(_), _) => {}
     }
-    let asked = input.as_ref().ok().and_then(Option::as_ref);
-    let service = &http.service;
-    let is_large = || may_be_large(&service.lists, procedure, asked);
-    let permit = http
-        .large_lists
-        .wait(is_large, transfer, &identity, &shared)
-        .await?;
-    let output = service.call_within(&shared, &authorised, &id.0, input).await?;
-    Ok((output, permit))
-}
-
-/// The id of the app that this call reads first, if it reads one.
-fn app_to_read(procedure: &Procedure, parameters: &Result<Parameters, Error>) -> Option<String> {
-    let mut parameters = parameters.as_ref().ok().filter(|_| procedure.reads_app)?.iter();
-    parameters.find_map(|(key, value)| (*key == "id").then(|| value.clone()))
+    http.service
+        .call_authorised(&authorised, &id.0, input, |output| output)
+        .await
 }
 
 fn put_parameters(input: &mut Option<Value>, parameters: Parameters) {

@@ -12,7 +12,6 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate, service::Servic
 
 use crate::{
     file::File,
-    lists::LargeLists,
     settings::{HttpLimits, HttpSettings},
     trpc::turns::Turns,
 };
@@ -30,8 +29,6 @@ pub(crate) struct Http {
     pub has_administrator: AtomicBool,
     /// Turns of large batches.
     pub turns: Turns,
-    /// Permits for large lists.
-    pub large_lists: LargeLists,
     /// The OpenAPI document, made at its first request.
     pub document: OnceLock<File>,
 }
@@ -50,7 +47,6 @@ impl Http {
             noted: Mutex::default(),
             has_administrator: AtomicBool::new(false),
             turns: Turns::default(),
-            large_lists: LargeLists::default(),
             document: OnceLock::new(),
         })
     }

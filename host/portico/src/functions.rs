@@ -37,7 +37,7 @@ macro_rules! functions {
                     let procedure = self.0.table.find($procedure);
                     let procedure = procedure.ok_or_else(|| Error::not_found("Procedure"))?;
                     self.0
-                        .call_with(procedure, caller, &new_request_id(), |call| async move {
+                        .call_with(procedure, caller, &new_request_id(), |mut call| async move {
                             let mut instance = call.enter().await?;
                             let answer = ask!(instance.$interface.$function(&call.caller(), $($given),*));
                             let answer = instance.answer(answer);

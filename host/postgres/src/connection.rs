@@ -9,7 +9,6 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn, ready};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -32,8 +31,6 @@ pub(super) struct Connection {
     statements: Mutex<HashMap<String, Statement>>,
     /// What was sent before the statement that is under way.
     before: Mutex<Vec<Sent>>,
-    /// Whether it is in a transaction that only reads.
-    is_reading: AtomicBool,
     /// The task that moves its messages.
     messages: AbortHandle,
     /// The process of the server that works for it; none if it was not checked.
@@ -97,7 +94,6 @@ impl Connection {
             client: Arc::new(client),
             statements: Mutex::default(),
             before: Mutex::default(),
-            is_reading: AtomicBool::default(),
             messages: messages.abort_handle(),
             process: None,
             answer_limit: target.limits.answer,
@@ -111,16 +107,6 @@ impl Connection {
     /// Whether it is known to be lost.
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
-    }
-
-    /// Whether it is in a transaction that only reads.
-    pub fn is_reading(&self) -> bool {
-        self.is_reading.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether it is in a transaction that only reads.
-    pub fn set_reading(&self, is_reading: bool) {
-        self.is_reading.store(is_reading, Ordering::Relaxed);
     }
 
     /// The statement, prepared when it is first asked for.

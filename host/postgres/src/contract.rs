@@ -51,7 +51,7 @@ impl Transaction for PostgresTransaction {
         with_images: bool,
     ) -> Result<Vec<ListedUser>> {
         let search = self.search(filter.name_contains.as_deref());
-        let found = users::list(self.read_list().await?, filter, &search, slice, with_images).await;
+        let found = users::list(self.read_once().await?, filter, &search, slice, with_images).await;
         self.ended(found).await
     }
 
@@ -172,9 +172,6 @@ impl Transaction for PostgresTransaction {
     }
 
     async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
-        if let Some(app) = self.take_read_ahead(id) {
-            return Ok(app);
-        }
         let view = self.view(viewer);
         let (db, locked) = self.read_row().await?;
         let found = apps::get(db, id, view.as_ref(), locked).await;
@@ -183,14 +180,14 @@ impl Transaction for PostgresTransaction {
 
     async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
         let view = self.view(viewer);
-        let found = apps::get_many(self.read_list().await?, ids, view.as_ref()).await;
+        let found = apps::get_many(self.read_once().await?, ids, view.as_ref()).await;
         self.ended(found).await
     }
 
     async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
         let search = self.search(filter.name_contains.as_deref());
         let view = self.view(&filter.viewer);
-        let found = apps::list(self.read_list().await?, view.as_ref(), &search, slice).await;
+        let found = apps::list(self.read_once().await?, view.as_ref(), &search, slice).await;
         self.ended(found).await
     }
 

@@ -15,9 +15,6 @@ use portico_storage::{
 #[async_trait]
 impl DashboardTransaction for PostgresTransaction {
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>> {
-        if let Some(id) = self.app_to_read_ahead() {
-            return self.find_with_app(key, id).await;
-        }
         let found = credentials::find(self.read_credential().await?, key).await;
         self.ended(found).await
     }
@@ -44,7 +41,7 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>> {
-        let found = credentials::list_keys(self.read_list().await?, user_id).await;
+        let found = credentials::list_keys(self.read_once().await?, user_id).await;
         self.ended(found).await
     }
 
@@ -64,7 +61,7 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
-        let found = credentials::list_sessions(self.read_list().await?, user_id).await;
+        let found = credentials::list_sessions(self.read_once().await?, user_id).await;
         self.ended(found).await
     }
 
@@ -96,7 +93,7 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_invites(&mut self) -> Result<Vec<Invite>> {
-        let found = invites::list(self.read_list().await?).await;
+        let found = invites::list(self.read_once().await?).await;
         self.ended(found).await
     }
 
@@ -156,12 +153,12 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>> {
-        let found = boards::list(self.read_list().await?).await;
+        let found = boards::list(self.read_once().await?).await;
         self.ended(found).await
     }
 
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>> {
-        let found = boards::list_visible(self.read_list().await?, user_id).await;
+        let found = boards::list_visible(self.read_once().await?, user_id).await;
         self.ended(found).await
     }
 
@@ -231,7 +228,7 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_search_engines(&mut self) -> Result<Vec<SearchEngine>> {
-        let found = search_engines::list(self.read_list().await?).await;
+        let found = search_engines::list(self.read_once().await?).await;
         self.ended(found).await
     }
 
@@ -245,7 +242,7 @@ impl DashboardTransaction for PostgresTransaction {
     }
 
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>> {
-        let found = audit::list(self.read_list().await?, filter, offset, limit).await;
+        let found = audit::list(self.read_once().await?, filter, offset, limit).await;
         self.ended(found).await
     }
 

@@ -6,13 +6,11 @@
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
 //!   beside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
-//! - Threads that serve requests read few rows of an answer (`lists.rs`).
 //! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
 //!   PostgreSQL's errors into storage's.
 
-mod ahead;
 mod apps;
 mod audit;
 mod boards;
@@ -27,13 +25,11 @@ mod groups;
 mod health;
 mod invites;
 mod limits;
-mod lists;
 mod locks;
 mod matching;
 mod migrations;
 mod pool;
 mod pooler;
-mod portions;
 mod query;
 mod search;
 mod search_engines;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portico_storage::Result;
 use portico_storage::driver::waited_too_long;
+use tokio::runtime::Handle;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -46,6 +47,8 @@ pub(super) struct Pool {
     places_to_write: Arc<Semaphore>,
     places_to_step: Arc<Semaphore>,
     idle: Mutex<Vec<Arc<Connection>>>,
+    /// That of the storage.
+    runtime: Handle,
 }
 
 impl Pool {
@@ -57,6 +60,7 @@ impl Pool {
             places_to_write: Arc::new(Semaphore::new(MAX_WRITERS)),
             places_to_step: Arc::new(Semaphore::new(MAX_STEPS)),
             idle: Mutex::default(),
+            runtime: Handle::current(),
         }
     }
 
@@ -87,8 +91,15 @@ impl Pool {
         Ok(places)
     }
 
-    async fn open(&self) -> Result<Arc<Connection>> {
-        let opened = Connection::open(&self.target).await;
+    /// On the storage's runtime: another may be busy with long calls when somebody else uses the connection.
+    async fn open(self: &Arc<Self>) -> Result<Arc<Connection>> {
+        let pool = self.clone();
+        let opening = self
+            .runtime
+            .spawn(async move { Connection::open(&pool.target).await });
+        let opened = opening
+            .await
+            .map_err(|error| self.health.unavailable(&error.to_string()))?;
         Ok(Arc::new(opened.map_err(|error| self.health.unreached(&error))?))
     }
 

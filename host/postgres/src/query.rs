@@ -1,12 +1,14 @@
 //! How a statement is run. Each is prepared once on a connection.
 
+use std::pin::pin;
+
+use futures_util::{Stream, TryStreamExt};
 use portico_storage::driver::{AnswerSize, TextSize, TooLarge};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::connection::Connection;
 pub(super) use super::failure::{Failure, Result};
-use super::{lists, portions};
 
 /// A parameter.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
@@ -36,57 +38,56 @@ pub(super) async fn first<T>(
 }
 
 /// All rows.
-pub(super) async fn all<T: Send + 'static>(
+pub(super) async fn all<T: Send>(
     db: &Connection,
     sql: &str,
     values: &[Value<'_>],
-    read: impl FnMut(&Row) -> Result<T> + Send + 'static,
+    read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
     fold(db, sql, values, Vec::new(), pushing(read)).await
 }
 
 /// Adds all rows to a value, one by one, so that an answer that is too large is not held as a whole.
-pub(super) async fn fold<A: Send + 'static>(
+pub(super) async fn fold<A: Send>(
     db: &Connection,
     sql: &str,
     values: &[Value<'_>],
-    mut value: A,
-    mut add: impl FnMut(&mut A, &Row) -> Result<()> + Send + 'static,
+    value: A,
+    add: impl FnMut(&mut A, &Row) -> Result<()> + Send,
 ) -> Result<A> {
-    if portions::are_read(db) {
-        let declare = db.prepared(&portions::declare(sql)).await?;
-        let declared = db.client().execute(&declare, values);
-        portions::read(db, declared, &mut |row| add(&mut value, row)).await?;
-        return Ok(value);
-    }
     let statement = db.prepared(sql).await?;
     db.answer(async {
         let rows = db.client().query_raw(&statement, values.iter().copied()).await?;
-        lists::fold(rows, value, add).await
+        fold_rows(rows, value, add).await
     })
     .await
 }
 
 /// All rows of a statement whose best plan depends on the parameters: it is planned each time.
-pub(super) async fn all_planned<T: Send + 'static>(
+pub(super) async fn all_planned<T: Send>(
     db: &Connection,
     sql: &str,
     values: &[(Value<'_>, Type)],
-    read: impl FnMut(&Row) -> Result<T> + Send + 'static,
+    read: impl FnMut(&Row) -> Result<T> + Send,
 ) -> Result<Vec<T>> {
-    if portions::are_read(db) {
-        let declare = portions::declare(sql);
-        let declared = db.client().execute_typed(&declare, values);
-        let (mut records, mut push) = (Vec::new(), pushing(read));
-        portions::read(db, declared, &mut |row| push(&mut records, row)).await?;
-        return Ok(records);
-    }
     let values = values.iter().map(|(value, kind)| (*value, kind.clone()));
     db.answer(async {
         let rows = db.client().query_typed_raw(sql, values).await?;
-        lists::fold(rows, Vec::new(), pushing(read)).await
+        fold_rows(rows, Vec::new(), pushing(read)).await
     })
     .await
+}
+
+async fn fold_rows<A>(
+    rows: impl Stream<Item = std::result::Result<Row, tokio_postgres::Error>>,
+    mut value: A,
+    mut add: impl FnMut(&mut A, &Row) -> Result<()>,
+) -> Result<A> {
+    let mut rows = pin!(rows);
+    while let Some(row) = rows.try_next().await? {
+        add(&mut value, &row)?;
+    }
+    Ok(value)
 }
 
 /// Adds what is read of each row to a list.

@@ -17,7 +17,6 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::connection::Connection;
 use super::health::{is_lost, is_of_no_use};
-use super::locks::BEGIN_READING;
 use super::pool::{For, Places, Pool};
 use super::query::{Failure, Result};
 
@@ -66,12 +65,6 @@ impl Session {
     pub fn begin(&mut self, statements: impl Into<String>) {
         self.is_open = true;
         self.send(statements);
-    }
-
-    /// Begins a transaction that only reads, in the same way.
-    pub fn begin_reading(&mut self) {
-        self.begin(BEGIN_READING);
-        self.connection.set_reading(true);
     }
 
     /// Sends statements before the next one, without waiting for the answer.
@@ -156,7 +149,6 @@ impl Drop for Session {
             self.pool.clone(),
             self.connection.clone(),
         );
-        connection.set_reading(false);
         connection.give_up_answers();
         let work = self.work;
         if work != Work::Nothing {

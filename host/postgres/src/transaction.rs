@@ -8,25 +8,18 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::ahead::Ahead;
 use super::connection::Connection;
-use super::locks::{Lock, WriteLock};
+use super::locks::{BEGIN_READING, Lock, WriteLock};
 use super::pool::{For, Pool};
 use super::query;
 use super::session::Session;
 use super::{apps, audit};
 use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
-use portico_storage::{
-    Access, AuditEntry, CallContext, Ids, Result, SharedSnapshot, StoredApp, Viewer, priority,
-};
+use portico_storage::{Access, AuditEntry, CallContext, Ids, Result, StoredApp, Viewer};
 
 pub(super) struct PostgresTransaction {
     resources: Resources,
     access: Access,
-    /// What the reads of its request share.
-    snapshot: SharedSnapshot,
-    /// What its request has read ahead: for this transaction, or for none.
-    ahead: Option<Ahead>,
     /// Whether it keeps new apps for the COMMIT: the component's transactions do.
     defers: bool,
     /// What it writes and depends on nothing: it is sent with the COMMIT, or before another statement.
@@ -90,8 +83,6 @@ impl PostgresTransaction {
             setter,
             trail,
             defers,
-            snapshot: context.snapshot.clone(),
-            ahead: context.snapshot.take(),
             ..Self::reading(access, resources)
         }
     }
@@ -101,8 +92,6 @@ impl PostgresTransaction {
         Self {
             resources,
             access,
-            snapshot: SharedSnapshot::default(),
-            ahead: None,
             defers: false,
             blind: Vec::new(),
             session: None,
@@ -111,27 +100,6 @@ impl PostgresTransaction {
             trail: Trail::default(),
             failed: false,
         }
-    }
-
-    pub(super) fn access(&self) -> Access {
-        self.access
-    }
-
-    pub(super) fn snapshot(&self) -> &SharedSnapshot {
-        &self.snapshot
-    }
-
-    pub(super) fn take_ahead(&mut self) -> Option<Ahead> {
-        self.ahead.take()
-    }
-
-    pub(super) fn resources(&self) -> &Resources {
-        &self.resources
-    }
-
-    /// Whether the state that it reads is fixed.
-    pub(super) fn is_begun(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::is_open)
     }
 
     /// The view that a statement takes; none if it shows all apps.
@@ -178,14 +146,6 @@ impl PostgresTransaction {
         self.read().await
     }
 
-    /// The same, of a statement that reads a list: a list in portions needs a transaction.
-    pub(super) async fn read_list(&mut self) -> Result<&Connection> {
-        if priority::is_low() {
-            return self.read().await;
-        }
-        self.read_once().await
-    }
-
     /// For the statement that finds the caller: with every request, and mostly the only one of its
     /// transaction. Of a read transaction whose first statement it is, the state begins after it.
     pub(super) async fn read_credential(&mut self) -> Result<&Connection> {
@@ -225,12 +185,6 @@ impl PostgresTransaction {
             self.failed = true;
             self.resources.pool.health.translate(failure)
         })
-    }
-
-    /// The same, of a statement outside a transaction, whose failure is that of no other.
-    pub(super) async fn tried<T: Send>(&mut self, result: query::Result<T>) -> Option<T> {
-        let session = self.session.as_mut()?;
-        session.ended(result).await.ok()
     }
 
     /// The same, of statements that change this user; they answer whether there is one.
@@ -304,7 +258,7 @@ impl PostgresTransaction {
         if !session.is_open() {
             match is_writing {
                 true => session.begin(write_lock.begin(lock)),
-                false => session.begin_reading(),
+                false => session.begin(BEGIN_READING),
             }
         } else if is_writing && held.is_some_and(|held| held < lock) {
             session.send(write_lock.raise());

@@ -59,7 +59,6 @@ impl State {
             f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
         };
         if let Some(wait) = self.budget.collisions.next_wait(share) {
-            self.context.snapshot.release();
             // Boxed to keep the common future small.
             Box::pin(sleep(wait)).await;
         }
@@ -284,7 +283,6 @@ impl storage::HostTransaction for State {
 
 impl icons::Host for State {
     async fn find(&mut self, names: Vec<String>) -> wasmtime::Result<Vec<Option<String>>> {
-        self.context.snapshot.release();
         Ok(self.imports.icons.find(&names).await)
     }
 

@@ -6,7 +6,7 @@ use portico_model::{
     self as model,
     error::{Code, Collided, Error},
 };
-use portico_storage::{CallContext, priority::end_step};
+use portico_storage::CallContext;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::{
     CallHook, Store, UpdateDeadline,
@@ -65,9 +65,7 @@ impl Instance {
             match hook {
                 CallHook::CallingHost => store.data_mut().budget.count_host_call()?,
                 CallHook::ReturningFromHost => store.data_mut().check_writing(),
-                // As often as a text of a list is passed to the component.
-                CallHook::ReturningFromWasm => end_step(),
-                CallHook::CallingWasm => {}
+                CallHook::CallingWasm | CallHook::ReturningFromWasm => {}
             }
             if hook.entering_host() && take(&mut store.data_mut().has_grown) {
                 let transfer = store.data().share.transfer();
@@ -135,6 +133,11 @@ impl Instance {
     pub fn parts(&mut self) -> Result<(&Plugin, &mut Store<State>), Error> {
         let found = self.exports.plugin(&self.export_indices, &mut self.store);
         Ok((found.map_err(trapped)?, &mut self.store))
+    }
+
+    /// Acts for this caller from now on: the same one, looked up again.
+    pub fn act_for(&mut self, context: CallContext) {
+        self.store.data_mut().context = context;
     }
 
     /// Whether this is its first call.

@@ -97,11 +97,6 @@ impl Share {
         self.may_wait = false;
     }
 
-    /// Whether it is large enough for this much memory.
-    pub fn fits(&self, bytes: usize) -> bool {
-        self.memory.size_for(bytes).is_ok_and(|size| size <= self.size)
-    }
-
     /// Makes it large enough for this much memory; waits for a larger share if it may.
     pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), AbortReason> {
         let size = self.memory.size_for(bytes)?;

@@ -154,7 +154,7 @@ impl Sandbox {
 
     /// A fresh instance for one call; waits for a permit.
     pub async fn enter(&self, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.acquire_permit(&context).await?;
+        let permit = self.acquire_permit().await?;
         self.enter_within(permit, context, self.imports.storage.clone())
             .await
     }
@@ -174,7 +174,7 @@ impl Sandbox {
     /// An instance for one call of a signed-in user: the one kept from this user's last call, or a
     /// fresh one, which may be kept for the next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
-        let permit = self.acquire_permit(&context).await?;
+        let permit = self.acquire_permit().await?;
         let Some(warm) = self.warm.take(user) else {
             let storage = self.imports.storage.clone();
             let fresh = self.enter_within(permit, context, storage).await?;
@@ -192,11 +192,10 @@ impl Sandbox {
 
     /// Waits for a permit of a call that does not hash. Take it before you open a transaction around
     /// calls: other calls that hold a permit may wait for that transaction to end.
-    pub async fn acquire_permit(&self, context: &CallContext) -> Result<CallPermit, Error> {
+    pub async fn acquire_permit(&self) -> Result<CallPermit, Error> {
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
-                context.snapshot.release();
                 let waited = timeout(self.limits.wait, self.permits.clone().acquire_owned()).await;
                 let too_many = "Too many calls at once; try again in a moment";
                 let permit = waited.map_err(|_| Error::new(Code::ServiceUnavailable, too_many))?;

@@ -97,9 +97,6 @@ impl ResourceLimiterAsync for State {
         // The transaction may have stopped waiting in this very call of the host, whose answer needs
         // the memory.
         self.check_writing();
-        if !self.share.fits(desired) {
-            self.context.snapshot.release();
-        }
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;
         self.has_grown = true;

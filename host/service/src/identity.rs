@@ -7,7 +7,11 @@
 //! - Permissions are read from storage with each request, so a lost permission is lost at once.
 //! - The cookie, which a browser sends by itself, authorises no change that another site asked for.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderName, header, request::Parts};
@@ -18,7 +22,7 @@ use portico_model::{
 use portico_sandbox::{Access, Kind};
 use portico_storage::{
     self as storage, ADMIN, Authentication, CallContext, CredentialKey, DashboardStorage,
-    DashboardTransaction, NewToken, SecretHash, SharedSnapshot,
+    DashboardTransaction, NewToken, SecretHash,
     secrets::{self, Secrets},
 };
 
@@ -33,6 +37,10 @@ pub const SECURE_COOKIE: &str = "__Host-portico_session";
 
 /// The id of the operator, who works at the machine itself. No user has it.
 const OPERATOR: &str = "operator";
+
+/// How long a look-up holds. A call that gets its instance later, because it waited for its body, for a permit, or for
+/// other calls of its batch, has its caller looked up again.
+const HOLDS: Duration = Duration::from_secs(1);
 
 /// Authenticates requests. A dashboard that embeds Portico, with sessions of its own, implements it.
 #[async_trait]
@@ -63,6 +71,7 @@ pub struct Identity {
     new_token: Option<Arc<NewToken>>,
     /// Their credentials, to look them up again.
     proof: Option<Proof>,
+    looked_up_at: Instant,
 }
 
 /// The key of a credential, and the hash of its secret.
@@ -80,6 +89,7 @@ impl Identity {
             from_cookie: false,
             new_token: None,
             proof: None,
+            looked_up_at: Instant::now(),
         }
     }
 
@@ -113,6 +123,11 @@ impl Identity {
         }
     }
 
+    /// Whether they were looked up less than a second ago.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.looked_up_at.elapsed() < HOLDS
+    }
+
     /// The permissions as stored.
     pub fn permissions(&self) -> &[String] {
         self.caller.as_ref().map_or(&[], |user| &user.permissions)
@@ -126,7 +141,6 @@ impl Identity {
             request_id: request_id.into(),
             audit: None,
             new_token: self.new_token.clone(),
-            snapshot: SharedSnapshot::default(),
         }
     }
 
@@ -262,13 +276,17 @@ pub async fn renew(
     request_id: &str,
     now: Timestamp,
 ) -> Result<Identity, Error> {
+    let unchanged = || Identity {
+        looked_up_at: Instant::now(),
+        ..identity.clone()
+    };
     if identity.proof.is_none() {
-        return Ok(identity.clone());
+        return Ok(unchanged());
     }
     let context = Identity::anonymous().context(request_id);
     let mut transaction = storage.begin_dashboard(storage::Access::Read, &context).await?;
     let renewed = renew_within(&mut *transaction, identity, now).await?;
-    Ok(renewed.unwrap_or_else(|| identity.clone()))
+    Ok(renewed.unwrap_or_else(unchanged))
 }
 
 /// Looks a caller up again in this transaction; none if they sent no credentials of this service.

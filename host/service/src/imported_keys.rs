@@ -3,7 +3,7 @@
 //! Invariants:
 //! - The first use of such a key replaces the hash by the SHA-256 of its secret, in the transaction that finds the
 //!   old one unchanged. From then on the key is looked up like every other one.
-//! - One hash of bcrypt is computed at a time, on a thread of low priority and with a permit to hash. It takes tens
+//! - One hash of bcrypt is computed at a time, on the second runtime and with a permit to hash. It takes tens
 //!   of milliseconds.
 //! - A wrong secret counts as a failed attempt at the key and of the address, as a wrong password does. Once there
 //!   were too many, the answer is 429 and nothing is hashed.
@@ -17,13 +17,13 @@ use portico_model::{
     error::{Code, Error},
 };
 use portico_rules::bcrypt::Bcrypt;
-use portico_storage::{self as storage, CallContext, CredentialKey, SharedSnapshot, hash_secret, secrets};
+use portico_storage::{self as storage, CallContext, CredentialKey, hash_secret, secrets};
 use tokio::time::timeout;
 
 use crate::{
     identity::{self, Identity, SentCredential, UsedCredential},
     resources::Resources,
-    run_blocking::run_low_priority,
+    second_runtime,
     throttle::ThrottledAccount,
 };
 
@@ -60,9 +60,6 @@ async fn adopt(
     context: &CallContext,
     address: Option<IpAddr>,
 ) -> Result<bool, Error> {
-    // From now on it reads the newest state, and keeps nothing while it waits.
-    context.snapshot.release();
-    let context = &context.clone().within(SharedSnapshot::default());
     if find(resources, id, context)
         .await?
         .is_none_or(|found| found.imported.is_none())
@@ -124,7 +121,7 @@ async fn check(
     };
     let permit = resources.acquire_hash_permit(address).await?;
     let secret = secret.to_owned();
-    let is_right = run_low_priority(permit, async move { Ok(expected.verify(&secret)) }).await?;
+    let is_right = second_runtime::run(permit, async move { Ok(expected.verify(&secret)) }).await?;
     if is_right {
         Ok(())
     } else {

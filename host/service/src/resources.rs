@@ -13,11 +13,7 @@ use portico_sandbox::Sandbox;
 use portico_storage::{DashboardStorage, secrets::Secrets};
 use tokio::{sync::Mutex, time::timeout};
 
-use crate::{
-    audit::Audit,
-    fair_semaphore::FairSemaphore,
-    throttle::{Source, Throttle},
-};
+use crate::{audit::Audit, second_runtime::Permits, throttle::Throttle};
 
 /// Storage, sandbox, clock, secrets, audit log, and the limits that all calls share.
 pub struct Resources {
@@ -36,11 +32,9 @@ pub struct Resources {
     /// The longest time of one call, waiting included.
     pub call_time: Duration,
     /// Permits to hash a password: `Limits::hashing` of them.
-    pub(crate) hashing: Arc<FairSemaphore<Option<Source>>>,
-    /// Permits for calls that may take seconds: as many.
-    pub(crate) long: Arc<FairSemaphore<Option<Source>>>,
-    /// Permits to make a long list.
-    pub(crate) long_lists: Arc<FairSemaphore<Option<Source>>>,
+    pub(crate) hashing: Permits,
+    /// Permits for calls that grow with the data: as many.
+    pub(crate) large: Permits,
     /// Held while the hash of an imported API key is checked and replaced.
     pub(crate) adopting: Arc<Mutex<()>>,
 }
@@ -57,8 +51,7 @@ impl Resources {
             throttle: self.throttle.clone(),
             call_time: self.call_time,
             hashing: self.hashing.clone(),
-            long: self.long.clone(),
-            long_lists: self.long_lists.clone(),
+            large: self.large.clone(),
             adopting: self.adopting.clone(),
         }
     }

@@ -1,8 +1,4 @@
 //! The service: every transport calls procedures through it.
-//!
-//! Order of checks: authentication, access (and whether onboarding is open), input, and then the procedure's own
-//! checks. Access is checked once, before the transport reads a body, and again only if the call starts more than a
-//! second later.
 
 use std::{
     ops::Deref,
@@ -16,33 +12,28 @@ use portico_model::{
     error::{Code, Collided, Error},
     time::Clock,
 };
-use portico_sandbox::{Access, Sandbox};
-use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, SharedSnapshot, secrets::Secrets};
+use portico_sandbox::{Access, Cost, Sandbox};
+use portico_storage::{AuditedCall, DashboardStorage, SharedRecords, secrets::Secrets};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error, warn};
 
-pub use crate::run_blocking::WorkPermit;
+pub use crate::second_runtime::WorkPermit;
 use crate::{
     audit::{Audit, AuditSettings},
     fair_semaphore::FairSemaphore,
-    identity::{self, Identity},
-    lists::{Estimate, LONG_LIST, Lists},
+    identity::Identity,
     procedures::{
         Call, Output, Procedure,
         call::Run,
-        row::{Recorded, Transports, Work},
+        row::{Recorded, Transports},
     },
     resources::Resources,
-    run_blocking::{run_long, run_low_priority},
-    sender::{Sender, is_fresh},
+    second_runtime,
     shape::Shape,
     table::Table,
-    throttle::Throttle,
+    throttle::{LoginAttempt, Throttle},
 };
-
-/// How many long lists are made at once, or as many as passwords are hashed, if that is more.
-const LONG_LISTS: usize = 4;
 
 /// The parts that a service is made of.
 pub struct ServiceParts {
@@ -71,8 +62,6 @@ pub struct Service {
     resources: Arc<Resources>,
     /// Every procedure.
     pub table: Arc<Table>,
-    /// How large lists are.
-    pub lists: Arc<Lists>,
 }
 
 impl Service {
@@ -93,9 +82,7 @@ impl Deref for Service {
 /// A permitted call of a procedure: [`Service::authorise`] has checked its access.
 pub struct Authorised {
     procedure: Arc<Procedure>,
-    sender: Arc<Sender>,
     identity: Arc<Identity>,
-    checked_at: Instant,
 }
 
 impl Authorised {
@@ -105,47 +92,32 @@ impl Authorised {
     }
 }
 
-/// A call that is not prepared yet.
+/// A call before its checks.
 struct Request<'a> {
     procedure: &'a Procedure,
-    /// How large the list may be that it answers; none if it answers no list, or if that is not known.
-    estimate: Option<Estimate<'a>>,
-    sender: Arc<Sender>,
     identity: Arc<Identity>,
     id: Arc<str>,
-    /// When access was checked; none: not yet.
-    checked_at: Option<Instant>,
+    is_authorised: bool,
     /// The row of the audit log that the call's transaction writes.
     audited: Option<Arc<AuditedCall>>,
-    /// The snapshot that it may read in.
-    snapshot: SharedSnapshot,
-}
-
-impl Request<'_> {
-    /// What running it takes.
-    fn work(&self) -> Work {
-        match self.procedure.work() {
-            Work::Light if self.estimate.is_some_and(|list| list.size() >= LONG_LIST) => Work::LongList,
-            work => work,
-        }
-    }
 }
 
 impl Service {
     /// Reads the component's procedures; fails if they are not the ones that this host calls.
     pub async fn new(parts: ServiceParts) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&parts.sandbox).await?.with_dashboard();
-        Ok(Self::of(parts, table))
+        Self::of(parts, table)
     }
 
     /// The same for a dashboard that has sessions, boards and an audit log of its own: only the component's
     /// procedures. Its storage is [`WithoutDashboard`](portico_storage::WithoutDashboard).
     pub async fn without_dashboard(parts: ServiceParts) -> anyhow::Result<Arc<Self>> {
         let table = table_of(&parts.sandbox).await?;
-        Ok(Self::of(parts, table))
+        Self::of(parts, table)
     }
 
-    fn of(parts: ServiceParts, table: Table) -> Arc<Self> {
+    fn of(parts: ServiceParts, table: Table) -> anyhow::Result<Arc<Self>> {
+        second_runtime::start().context("cannot start threads for long calls")?;
         let at_once = parts.sandbox.limits().hashing as usize;
         let audit = Audit::new(
             parts.storage.clone(),
@@ -162,15 +134,13 @@ impl Service {
             throttle: parts.throttle,
             call_time: parts.call_time,
             hashing: FairSemaphore::new(at_once),
-            long: FairSemaphore::new(at_once),
-            long_lists: FairSemaphore::new(at_once.max(LONG_LISTS)),
+            large: FairSemaphore::new(at_once),
             adopting: Arc::default(),
         };
-        Arc::new(Self {
+        Ok(Arc::new(Self {
             resources: Arc::new(resources),
-            lists: Arc::new(Lists::new(&table)),
             table: Arc::new(table),
-        })
+        }))
     }
 
     /// The same service with another component, if that has the same procedures.
@@ -183,7 +153,6 @@ impl Service {
         Ok(Arc::new(Self {
             resources: Arc::new(self.resources.with_sandbox(sandbox)),
             table: self.table.clone(),
-            lists: self.lists.clone(),
         }))
     }
 
@@ -191,21 +160,17 @@ impl Service {
     pub async fn authorise(
         &self,
         procedure: &Arc<Procedure>,
-        sender: &Arc<Sender>,
+        identity: &Arc<Identity>,
         request_id: &str,
     ) -> Result<Authorised, Error> {
-        let (identity, _) = sender.latest();
-        let allowed = self.check_access(procedure, &identity, request_id).await;
+        let allowed = self.check_access(procedure, identity, request_id).await;
         allowed.map_err(|error| {
-            self.audit
-                .refuse(&procedure.action(&identity, request_id), &error);
-            report(error, &procedure.name, request_id)
+            self.audit.refuse(&procedure.action(identity, request_id), &error);
+            report(error, procedure.name, request_id)
         })?;
         Ok(Authorised {
             procedure: procedure.clone(),
-            sender: sender.clone(),
-            identity,
-            checked_at: Instant::now(),
+            identity: identity.clone(),
         })
     }
 
@@ -231,43 +196,34 @@ impl Service {
         input: Result<Option<Value>, Error>,
     ) -> Result<Output, Error> {
         let run = run_of(procedure)?;
-        let estimate = self.estimate(procedure, &input);
-        let request = Request {
-            estimate,
-            ..self.request(procedure, identity, request_id, &input)
-        };
-        let answer = self.make(request, move || check_input(procedure, input), run);
-        answer.await.inspect(|output| learn(estimate, output))
+        let request = self.request(procedure, identity, request_id, &input);
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
-    /// Makes an authorised call, within the snapshot of its request if the procedure is
-    /// [read-only](Procedure::is_read_only).
-    pub async fn call_within(
+    /// Makes an authorised call. What `finish` makes of its output may grow with that: it is made where the call runs.
+    pub async fn call_authorised<T: Send + 'static>(
         &self,
-        snapshot: &SharedSnapshot,
         authorised: &Authorised,
         request_id: &Arc<str>,
         input: Result<Option<Value>, Error>,
-    ) -> Result<Output, Error> {
+        finish: impl FnOnce(Output) -> T + Send + 'static,
+    ) -> Result<T, Error> {
         let procedure = &*authorised.procedure;
         let run = run_of(procedure)?;
-        let estimate = self.estimate(procedure, &input);
         let request = Request {
             procedure,
-            estimate,
-            sender: authorised.sender.clone(),
             identity: authorised.identity.clone(),
             id: request_id.clone(),
-            checked_at: Some(authorised.checked_at),
+            is_authorised: true,
             audited: self.audited(procedure, &authorised.identity, request_id, &input),
-            snapshot: if procedure.is_read_only() {
-                snapshot.clone()
-            } else {
-                SharedSnapshot::default()
-            },
         };
-        let answer = self.make(request, move || check_input(procedure, input), run);
-        answer.await.inspect(|output| learn(estimate, output))
+        let run = move |call| {
+            let running = run(call);
+            async move { Ok(finish(running.await?)) }
+        };
+        self.make(request, move || check_input(procedure, input), run)
+            .await
     }
 
     /// Runs a procedure with a function that already has the input.
@@ -286,7 +242,7 @@ impl Service {
         self.make(request, || Ok(Value::Null), run).await
     }
 
-    /// A call whose access is not checked yet, and the size of whose answer is not known.
+    /// A call whose access is not checked yet.
     fn request<'a>(
         &self,
         procedure: &'a Procedure,
@@ -297,18 +253,14 @@ impl Service {
         let identity = Arc::new(identity.clone());
         Request {
             procedure,
-            estimate: None,
-            sender: Sender::new(identity.clone()),
             audited: self.audited(procedure, &identity, id, input),
             identity,
             id: id.into(),
-            checked_at: None,
-            snapshot: SharedSnapshot::default(),
+            is_authorised: false,
         }
     }
 
-    /// Makes a call: checks access unless that was done, reads the input, runs the procedure, and records how the
-    /// call ended.
+    /// Makes a call within its time, and records how it ended.
     async fn make<T, F>(
         &self,
         request: Request<'_>,
@@ -319,28 +271,74 @@ impl Service {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let procedure = request.procedure;
         // Pinned here: passed on as a value, the future would be copied at each step around it.
-        let running = pin!(async {
-            let checked_at = match request.checked_at {
-                Some(checked_at) => checked_at,
-                None => {
-                    self.check_access(procedure, &request.identity, &request.id)
-                        .await?;
-                    Instant::now()
-                }
-            };
-            let call = self.prepare(&request, checked_at, input()?);
-            self.run(&request, call, run).await
-        });
-        let answer = self.bound(procedure, &request.id, running).await;
+        let running = pin!(self.check_and_run(&request, input, run));
+        let answer = self.bound(request.procedure, &request.id, running).await;
         self.record(&request, &answer);
         answer
     }
 
-    fn estimate(&self, procedure: &Procedure, input: &Result<Option<Value>, Error>) -> Option<Estimate<'_>> {
-        let input = input.as_ref().ok().and_then(Option::as_ref);
-        self.lists.estimate(procedure, input)
+    /// The checks of every call, in their order. What only the procedure knows comes after them: ownership, existence,
+    /// uniqueness. The component checks access once more, of the caller as they are when it has an instance.
+    async fn check_and_run<T, F>(
+        &self,
+        request: &Request<'_>,
+        input: impl FnOnce() -> Result<Value, Error>,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let procedure = request.procedure;
+        if !request.is_authorised {
+            self.check_access(procedure, &request.identity, &request.id)
+                .await?;
+        }
+        let mut call = self.prepare(request, input()?);
+        if procedure.cost == Cost::Small {
+            self.check_again_if_late(procedure, &mut call).await?;
+            return run(call).await;
+        }
+        // Boxed to keep the common future small.
+        Box::pin(async {
+            let attempt = self.count(procedure, &call.identity).await?;
+            let answer = async {
+                let permit = self.acquire_permit(procedure, &call.identity).await?;
+                self.check_again_if_late(procedure, &mut call).await?;
+                second_runtime::run(permit, run(call)).await
+            };
+            let answer = answer.await;
+            if let Some(attempt) = attempt {
+                attempt.settle(&answer).await;
+            }
+            answer
+        })
+        .await
+    }
+
+    /// Checks the caller of a procedure that is not the component's again if they were looked up more than a second ago.
+    async fn check_again_if_late(&self, procedure: &Procedure, call: &mut Call) -> Result<(), Error> {
+        if !procedure.is_described() && call.renew_caller().await? {
+            call.identity.check(&procedure.access, procedure.kind)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a call as an attempt, or refuses it, if the throttle counts calls of this procedure.
+    async fn count(&self, procedure: &Procedure, identity: &Identity) -> Result<Option<LoginAttempt>, Error> {
+        if !procedure.is_throttled() {
+            return Ok(None);
+        }
+        self.throttle.begin(None, identity.address).await.map(Some)
+    }
+
+    /// Waits for the permit that a call of this procedure needs on the second runtime.
+    async fn acquire_permit(&self, procedure: &Procedure, identity: &Identity) -> Result<WorkPermit, Error> {
+        match procedure.cost {
+            Cost::Hash => self.acquire_hash_permit(identity.address).await,
+            Cost::Large | Cost::Small => self.acquire_large_permit(identity.address).await,
+        }
     }
 
     /// The row of the audit log that the call's transaction writes.
@@ -389,109 +387,23 @@ impl Service {
             outcome,
             micros = started.elapsed().as_micros()
         );
-        answer.map_err(|error| report(error, &procedure.name, request_id))
+        answer.map_err(|error| report(error, procedure.name, request_id))
     }
 
-    /// Counts the call if the throttle does so, waits for the permit that its work needs, and runs it.
-    async fn run<T, F>(
-        &self,
-        request: &Request<'_>,
-        call: Call,
-        run: impl FnOnce(Call) -> F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let (procedure, work) = (request.procedure, request.work());
-        // A route's function counts its own attempts, because it knows the account.
-        let is_counted = procedure.throttled && matches!(procedure.transports, Transports::Calls(_));
-        if work == Work::Light && !is_counted && is_fresh(call.checked_at) {
-            return run(call).await;
-        }
-        // Boxed to keep the common future small.
-        let counted = async {
-            let address = call.identity.address;
-            let attempt = match is_counted {
-                true => Some(self.throttle.begin(None, address).await?),
-                false => None,
-            };
-            let answer = self.run_with_permit(procedure, work, call, run).await;
-            if let Some(attempt) = attempt {
-                attempt.settle(&answer).await;
-            }
-            answer
-        };
-        Box::pin(counted).await
-    }
-
-    /// Waits for the permit that this work needs, checks access again if the last check is too old by
-    /// then, and runs the call.
-    async fn run_with_permit<T, F>(
-        &self,
-        procedure: &Procedure,
-        work: Work,
-        mut call: Call,
-        run: impl FnOnce(Call) -> F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        let address = call.identity.address;
-        let permit = match work {
-            Work::Light => None,
-            Work::Hashing => Some(self.acquire_hash_permit(address).await?),
-            Work::LongList => Some(self.acquire_list_permit(address, &call.snapshot).await?),
-            Work::Long => Some(self.acquire_long_permit(address).await?),
-        };
-        self.check_again_if_late(procedure, &mut call).await?;
-        match permit {
-            None => run(call).await,
-            Some(permit) if work == Work::Long => run_long(permit, run(call)).await,
-            Some(permit) => run_low_priority(permit, run(call)).await,
-        }
-    }
-
-    /// Checks access again if the call waited since the last check: the caller may have lost their key or a
-    /// permission. Looks the caller up unless another call of the request has just done so.
-    async fn check_again_if_late(&self, procedure: &Procedure, call: &mut Call) -> Result<(), Error> {
-        if is_fresh(call.checked_at) {
-            return Ok(());
-        }
-        let (latest, looked_up_at) = call.sender.latest();
-        call.identity = if is_fresh(looked_up_at) {
-            latest
-        } else {
-            let now = self.clock.now();
-            let renewed = identity::renew(&*self.storage, &call.identity, &call.request_id, now).await?;
-            let renewed = Arc::new(renewed);
-            call.sender.renew(renewed.clone());
-            renewed
-        };
-        self.check_access(procedure, &call.identity, &call.request_id)
-            .await?;
-        call.checked_at = Instant::now();
-        Ok(())
-    }
-
-    fn prepare(&self, request: &Request<'_>, checked_at: Instant, input: Value) -> Call {
+    fn prepare(&self, request: &Request<'_>, input: Value) -> Call {
         let limits = self.sandbox.limits();
         Call {
-            longest_answer: if request.procedure.holds_list {
+            longest_answer: if request.procedure.output.holds_list() {
                 limits.transfer
             } else {
                 limits.record
             },
-            hashes: request.procedure.hashes,
+            cost: request.procedure.cost,
             resources: self.resources.clone(),
             identity: request.identity.clone(),
-            sender: request.sender.clone(),
-            checked_at,
             request_id: request.id.clone(),
             input,
             audited: request.audited.clone(),
-            snapshot: request.snapshot.clone(),
         }
     }
 }
@@ -502,15 +414,8 @@ fn check_input(procedure: &Procedure, input: Result<Option<Value>, Error>) -> Re
         // Ignore the input when none is expected.
         Shape::Nothing => Ok(Value::Null),
         // The component checks its texts itself: what is only compared may have any character.
-        shape if procedure.is_described => shape.check(input?),
+        shape if procedure.is_described() => shape.check(input?),
         shape => shape.check_storable(input?),
-    }
-}
-
-/// Notes the size of the list that a call answered.
-fn learn(estimate: Option<Estimate<'_>>, output: &Output) {
-    if let Some(estimate) = estimate {
-        estimate.learn(output.len());
     }
 }
 

@@ -25,11 +25,11 @@ pub const DOCUMENT: Shape = dashboard::DOCUMENT;
 pub struct Table {
     procedures: Vec<Arc<Procedure>>,
     /// Positions in `procedures`.
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<&'static str, usize>,
     /// Those that are reached at their route alone.
     routes: Vec<Procedure>,
     /// Positions in `routes`.
-    route_by_name: HashMap<String, usize>,
+    route_by_name: HashMap<&'static str, usize>,
 }
 
 impl Table {
@@ -83,12 +83,12 @@ impl Table {
             match procedure.transports {
                 Transports::Route => {
                     let index = self.routes.len();
-                    self.route_by_name.insert(procedure.name.clone(), index);
+                    self.route_by_name.insert(procedure.name, index);
                     self.routes.push(procedure);
                 }
                 Transports::Calls(_) => {
                     let index = self.procedures.len();
-                    self.by_name.insert(procedure.name.clone(), index);
+                    self.by_name.insert(procedure.name, index);
                     self.procedures.push(procedure.into());
                 }
             }
@@ -99,15 +99,14 @@ impl Table {
     /// clients rely on them.
     pub(crate) fn check_same(&self, described: &Self) -> anyhow::Result<()> {
         let differs = |new: &&Arc<Procedure>| {
-            self.find(&new.name).is_none_or(|old| {
-                old.kind != new.kind || old.access != new.access || old.hashes != new.hashes
-            })
+            self.find(new.name)
+                .is_none_or(|old| old.kind != new.kind || old.access != new.access || old.cost != new.cost)
         };
         let differing: Vec<_> = described
             .procedures
             .iter()
             .filter(differs)
-            .map(|procedure| procedure.name.as_str())
+            .map(|procedure| procedure.name)
             .collect();
         if !differing.is_empty() {
             bail!(

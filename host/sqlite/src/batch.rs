@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::health::Health;
 use super::query::run;
-use super::readers::{Readers, WriteGuard};
+use super::readers::Readers;
 use portico_storage::{Error, Result};
 
 /// How many transactions a batch takes, counting those that were undone. More would make the first one
@@ -26,8 +26,8 @@ const MAX_TRANSACTIONS: usize = 256;
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
     connection: Connection,
-    /// Held from the beginning of the outer transaction until we end it.
-    open: Option<WriteGuard>,
+    /// Whether the outer transaction has begun, and we have not ended it.
+    is_open: bool,
     readers: Arc<Readers>,
     health: Arc<Health>,
     members: Vec<Member>,
@@ -82,7 +82,7 @@ impl Batch {
     pub fn new(connection: Connection, health: Arc<Health>, readers: Arc<Readers>) -> Self {
         Self {
             connection,
-            open: None,
+            is_open: false,
             readers,
             health,
             members: Vec::new(),
@@ -112,13 +112,12 @@ impl Batch {
     /// Begins a member's work.
     pub fn begin(&mut self) -> rusqlite::Result<Undo> {
         self.transactions += 1;
-        if self.open.is_some() {
+        if self.is_open {
             run(&self.connection, "SAVEPOINT member", [])?;
             return Ok(Undo::Savepoint);
         }
-        let guard = self.readers.begin_write();
         run(&self.connection, "BEGIN IMMEDIATE", [])?;
-        self.open = Some(guard);
+        self.is_open = true;
         Ok(Undo::Batch)
     }
 
@@ -135,7 +134,7 @@ impl Batch {
         match undo {
             Undo::Batch => {
                 self.roll_back();
-                self.open = None;
+                self.is_open = false;
             }
             Undo::Savepoint => self.roll_back_member(),
         }
@@ -215,13 +214,13 @@ impl Batch {
         };
         // Does nothing if the COMMIT succeeded.
         self.roll_back();
-        self.open = None;
+        self.is_open = false;
         (members, result)
     }
 
     /// Whether the outer transaction is open if we think so: SQLite has not rolled it back by itself.
     pub fn is_sound(&self) -> bool {
-        self.open.is_some() != self.connection.is_autocommit()
+        self.is_open != self.connection.is_autocommit()
     }
 
     /// Undoes one transaction; if that fails, the whole batch.

@@ -7,8 +7,8 @@
 use rusqlite::Connection;
 
 use super::transaction::{SqliteTransaction, State};
+use portico_storage::Result;
 use portico_storage::driver::{failed_before, only_reads};
-use portico_storage::{Result, SharedSnapshot};
 
 /// How many records are read or written on the thread that asks. With more, waking another thread costs
 /// less than the work.
@@ -22,13 +22,13 @@ impl SqliteTransaction {
     ) -> Result<T> {
         self.acquire_permit().await?;
         let (resources, limits) = (&self.resources, &self.resources.limits);
-        let (pool, longest, snapshot) = match &mut self.state {
+        let (pool, longest) = match &mut self.state {
             State::Reading(reader) => {
                 let ready = reader.begin_scan().await;
                 ready.inspect_err(|_| self.failed = true)?;
-                (&resources.scanning, limits.read, reader.take_snapshot())
+                (&resources.scanning, limits.read)
             }
-            _ => (&resources.writing, limits.write, SharedSnapshot::default()),
+            _ => (&resources.writing, limits.write),
         };
         let pool = pool.clone();
         let (state, failed) = self.lend();
@@ -38,10 +38,7 @@ impl SqliteTransaction {
             let result = connection.map(|connection| token.run(longest, || read(connection)));
             (state, result)
         });
-        let (mut state, result) = ran.await?;
-        if let State::Reading(reader) = &mut state {
-            reader.restore_snapshot(snapshot);
-        }
+        let (state, result) = ran.await?;
         self.return_lent(state, failed);
         let result = result.ok_or_else(failed_before)?;
         result.map_err(|error| self.fail(&error))

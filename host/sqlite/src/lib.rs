@@ -62,7 +62,7 @@ use tokio::sync::oneshot;
 use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
-    priority,
+    nice::lower_priority,
 };
 
 pub use backup::{Contents, Step, backup, belongs_to};
@@ -116,7 +116,7 @@ impl SqliteStorage {
             health,
             resources: Resources {
                 // As many threads as permits: no task waits for a thread.
-                scanning: Pool::new(scans, priority::lower_priority),
+                scanning: Pool::new(scans, lower_priority),
                 // Other writes wait for this thread, so it keeps its priority.
                 writing: Pool::new(1, || ()),
                 limits,
@@ -152,7 +152,7 @@ impl SqliteStorage {
         // Not as a blocking task of the runtime, which a stop would wait for.
         let thread = thread::Builder::new().name("portico-verify".into());
         thread.spawn(move || {
-            priority::lower_priority();
+            lower_priority();
             let _ = sender.send(verify(&path).with_context(|| cannot_use(&path)));
         })?;
         verified.await.context("the check of the database ended early")?
@@ -176,13 +176,10 @@ impl SqliteStorage {
         let resources = self.resources.clone();
         Ok(Box::new(match access {
             Access::Lookup | Access::Read => {
-                let reader = self.readers.take(&context.snapshot).await?;
+                let reader = self.readers.take().await?;
                 SqliteTransaction::reading(reader, resources)
             }
-            Access::Write => {
-                context.snapshot.release();
-                SqliteTransaction::writing(self.writer.clone(), context, resources)
-            }
+            Access::Write => SqliteTransaction::writing(self.writer.clone(), context, resources),
         }))
     }
 }

@@ -1,7 +1,6 @@
 //! How a statement is run. Each is prepared once on a connection.
 
 use portico_storage::driver::{AnswerSize, TextSize};
-use portico_storage::priority::end_step;
 use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
 
 /// Runs a statement; answers how many rows it changed.
@@ -29,12 +28,8 @@ pub(super) fn all<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
-    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    read: impl FnMut(&Row<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let read = |row: &Row<'_>| {
-        end_step();
-        read(row)
-    };
     connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use futures_util::poll;
+use futures_util::{FutureExt, poll};
 use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -22,10 +22,7 @@ use super::database::open_file;
 use super::query::run;
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
-use portico_storage::{
-    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, SharedSnapshot,
-    Snapshot, hash_secret,
-};
+use portico_storage::{Authentication, CallContext, CredentialKey, Error, Result, hash_secret};
 
 struct Store {
     storage: SqliteStorage,
@@ -34,8 +31,7 @@ struct Store {
 
 impl Store {
     async fn reader(&self) -> readers::Reader {
-        let none = SharedSnapshot::default();
-        self.storage.readers.take(&none).await.unwrap()
+        self.storage.readers.take().await.unwrap()
     }
 }
 
@@ -52,7 +48,6 @@ fn context() -> CallContext {
         request_id: "test".into(),
         audit: None,
         new_token: None,
-        snapshot: SharedSnapshot::default(),
     }
 }
 
@@ -253,16 +248,11 @@ async fn a_commit_after_a_short_one_runs_on_the_callers_thread() {
     let needs_no_other_thread = async {
         for round in 0.. {
             commit(format!("{round}, before")).await;
-            let (free, taken) = std::sync::mpsc::channel::<()>();
-            storage.writer.background.run(move || {
-                let _ = taken.recv();
-            });
+            // Its first poll finds it durable, unless the commit before took long.
             let mut committed = Box::pin(commit(format!("{round}, alone")));
-            if timeout(Duration::from_millis(100), &mut committed).await.is_ok() {
+            if poll!(&mut committed).is_ready() {
                 return;
             }
-            // The commit before took long.
-            drop(free);
             committed.await;
         }
     };
@@ -301,12 +291,11 @@ async fn a_lock_of_another_process_answers_retry() {
 async fn more_readers_than_connections_wait_for_one() {
     let store = store();
     let readers = &store.storage.readers;
-    let none = SharedSnapshot::default();
     let mut taken = Vec::new();
-    for _ in 0..readers.max_look_ups {
-        taken.push(readers.take(&none).await.unwrap());
+    while let Some(taking) = readers.take().now_or_never() {
+        taken.push(taking.unwrap());
     }
-    let mut next = Box::pin(readers.take(&none));
+    let mut next = Box::pin(readers.take());
     assert!(poll!(&mut next).is_pending());
     // A broken connection makes room for another, as one that is given back does.
     let mut broken = taken.remove(0);
@@ -320,54 +309,6 @@ async fn more_readers_than_connections_wait_for_one() {
         .execute("DELETE FROM app", [])
         .unwrap_err();
     assert_eq!(refused.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly));
-}
-
-#[tokio::test]
-async fn the_read_transaction_that_a_request_keeps_is_used_by_no_other() {
-    let store = store();
-    let readers = &store.storage.readers;
-    let snapshot = Snapshot::default();
-    let count = |reader: &readers::Reader| -> u32 {
-        let connection = reader.connection().unwrap();
-        let count = connection.query_row("SELECT count(*) FROM app", [], |row| row.get(0));
-        count.unwrap()
-    };
-    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
-    let permit = store.storage.writer.begin().await.unwrap();
-    insert(&permit, "meanwhile", "icon").unwrap();
-    permit.commit().await.unwrap();
-
-    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 0);
-    let another = Snapshot::default();
-    assert_eq!(count(&readers.take(&another.share()).await.unwrap()), 1);
-    assert_eq!(count(&store.reader().await), 1);
-    // After release the request sees the newest state.
-    snapshot.share().release();
-    assert_eq!(count(&readers.take(&snapshot.share()).await.unwrap()), 1);
-}
-
-#[tokio::test]
-async fn a_request_reads_its_own_writes() {
-    let store = store();
-    let snapshot = Snapshot::default();
-    let context = context().within(snapshot.share());
-    let has_group = async || {
-        let mut reading = store
-            .storage
-            .begin_dashboard(Access::Read, &context)
-            .await
-            .unwrap();
-        reading.find_group("new").await.unwrap().is_some()
-    };
-    assert!(!has_group().await);
-    let mut writing = store
-        .storage
-        .begin_dashboard(Access::Write, &context)
-        .await
-        .unwrap();
-    assert!(writing.insert_group("id", "New", "new").await.unwrap());
-    writing.commit().await.unwrap();
-    assert!(has_group().await);
 }
 
 #[tokio::test]
@@ -385,7 +326,6 @@ async fn the_log_starts_over_while_reads_never_pause() {
     };
     const APPS: u32 = 400;
     for written in 0..APPS {
-        // Close together, so that an anchor keeps the log locked in between.
         for _ in 0..3 {
             assert_eq!(read().await, written);
         }
@@ -411,45 +351,11 @@ async fn the_log_starts_over_while_reads_never_pause() {
 async fn a_failed_reader_is_not_kept() {
     let store = store();
     let readers = &store.storage.readers;
-    let snapshot = Snapshot::default();
-    let mut broken = readers.take(&snapshot.share()).await.unwrap();
+    let mut broken = readers.take().await.unwrap();
     broken.fail(&rusqlite::Error::InvalidQuery);
     drop(broken);
-    let next = readers.take(&snapshot.share()).await.unwrap();
+    let next = readers.take().await.unwrap();
     assert!(next.connection().is_some());
-}
-
-#[tokio::test]
-async fn a_handle_of_a_dropped_snapshot_holds_no_connection() {
-    let store = store();
-    let readers = &store.storage.readers;
-    // Warm instances hold such handles.
-    let mut shared = Vec::new();
-    for _ in 0..=readers.max_look_ups {
-        let snapshot = Snapshot::default();
-        let reader = readers.take(&snapshot.share()).await.unwrap();
-        shared.push(snapshot.share());
-        drop(reader);
-    }
-    let mut taken = Vec::new();
-    for _ in 0..readers.max_look_ups {
-        taken.push(store.reader().await);
-    }
-}
-
-#[tokio::test]
-async fn requests_that_may_read_again_leave_connections_to_new_ones() {
-    let store = store();
-    let readers = &store.storage.readers;
-    let snapshots: Vec<_> = (0..readers.max_look_ups).map(|_| Snapshot::default()).collect();
-    let mut reading = Vec::new();
-    for snapshot in &snapshots {
-        reading.push(readers.take(&snapshot.share()).await.unwrap());
-    }
-    drop(reading);
-    let none = SharedSnapshot::default();
-    let mut begin = Box::pin(readers.take(&none));
-    assert!(poll!(&mut begin).is_ready());
 }
 
 #[tokio::test]

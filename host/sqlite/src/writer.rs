@@ -16,6 +16,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -26,7 +27,6 @@ use tokio::time::timeout;
 use super::batch::{Batch, Blind, BlindWrite, Member, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
-use portico_storage::background::Background;
 use portico_storage::driver::waited_too_long;
 use portico_storage::{Error, Result};
 
@@ -35,7 +35,7 @@ const MAX_QUEUED: usize = 64;
 
 /// If the last COMMIT took less than this, the next one runs on the thread that ends the batch. Waking
 /// another thread for it, which then wakes the callers, would take as long again. A fast disk that stalls
-/// blocks one thread once: the COMMIT after that runs on the background thread.
+/// blocks one thread once: the COMMIT after that runs on a thread of its own.
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Owns the connection that writes, and gives out the permit.
@@ -48,7 +48,6 @@ pub(super) struct Writer {
     numbers: AtomicU64,
     patience: Duration,
     health: Arc<Health>,
-    pub(super) background: Background,
 }
 
 impl Writer {
@@ -65,7 +64,6 @@ impl Writer {
             numbers: AtomicU64::new(0),
             patience,
             health,
-            background: Background::new("portico-commit"),
         }
     }
 
@@ -130,7 +128,7 @@ impl Writer {
         }
     }
 
-    /// Ends the batch and releases the permit; if the disk is slow, on the background thread.
+    /// Ends the batch and releases the permit; if the disk is slow, on a thread of its own.
     fn finish(self: &Arc<Self>, batch: OwnedMutexGuard<Batch>) {
         let has_work = batch.has_members() || self.has_queued();
         let is_short = batch.last_commit() < SHORT;
@@ -139,7 +137,7 @@ impl Writer {
             && let Ok(runtime) = Handle::try_current()
             && !(is_short && runtime.metrics().num_workers() > 1)
         {
-            self.background.run(move || drop(finish));
+            drop_elsewhere(finish);
         }
     }
 
@@ -294,6 +292,13 @@ impl Drop for WritePermit {
     }
 }
 
+/// Drops what ends batches on another thread, or on this one if the system can start none.
+fn drop_elsewhere(batches: impl Send + 'static) {
+    let thread = thread::Builder::new().name("portico-commit".into());
+    // If it cannot be started, this drops them.
+    let _ = thread.spawn(move || drop(batches));
+}
+
 /// Ends the batch when it is dropped. None only while it is dropped.
 struct Finish(Option<(Arc<Writer>, OwnedMutexGuard<Batch>)>);
 
@@ -313,7 +318,7 @@ impl Drop for Finish {
         let rest = Rest(Some(writer.clone()));
         // Not on a thread of the runtime, whose answers would wait.
         if Handle::try_current().is_ok() {
-            writer.background.run(move || drop(rest));
+            drop_elsewhere(rest);
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::audit::AuditedCall;
 use crate::authentication::Authentication;
 use crate::dashboard_records::Session;
 use crate::new_password::NewToken;
-use crate::snapshot::SharedSnapshot;
 
 /// On whose behalf a transaction runs, and what it does for the host besides.
 #[derive(Clone)]
@@ -22,16 +21,9 @@ pub struct CallContext {
     pub audit: Option<Arc<AuditedCall>>,
     /// The token that the call's session gets when its user's password is set; none if it keeps its token.
     pub new_token: Option<Arc<NewToken>>,
-    /// Where a driver may keep its read transaction for the next read of the request. It may be ignored.
-    pub snapshot: SharedSnapshot,
 }
 
 impl CallContext {
-    /// With this snapshot.
-    pub fn within(self, snapshot: SharedSnapshot) -> Self {
-        Self { snapshot, ..self }
-    }
-
     /// With this call to record.
     pub fn audited(self, call: Option<Arc<AuditedCall>>) -> Self {
         Self { audit: call, ..self }

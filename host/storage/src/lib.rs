@@ -17,7 +17,6 @@
 
 mod audit;
 mod authentication;
-pub mod background;
 mod context;
 pub mod copying;
 mod dashboard;
@@ -28,11 +27,10 @@ mod ids;
 pub mod memory;
 pub mod nested;
 mod new_password;
-pub mod priority;
+pub mod nice;
 mod records;
 pub mod secrets;
 mod shared;
-mod snapshot;
 mod storage;
 mod text_size;
 mod view;
@@ -47,6 +45,5 @@ pub use ids::Ids;
 pub use new_password::NewToken;
 pub use records::*;
 pub use shared::{Change, MemoryRecords, RecordKey, RecordKind, SharedRecord, SharedRecords, Turn};
-pub use snapshot::{SharedSnapshot, Snapshot};
 pub use storage::{Storage, Transaction};
 pub use without_dashboard::WithoutDashboard;

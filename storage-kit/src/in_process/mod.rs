@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use portico_storage::{Authentication, CallContext, SharedSnapshot, Storage, Transaction};
+use portico_storage::{Authentication, CallContext, Storage, Transaction};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -149,7 +149,6 @@ fn context(session: Option<String>, user: Option<String>) -> CallContext {
         request_id: "storage kit".into(),
         audit: None,
         new_token: None,
-        snapshot: SharedSnapshot::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use portico_sqlite::SqliteStorage;
 use portico_storage::memory::MemoryStorage;
 use portico_storage::{
     Access, AccountKey, ApiKey, Authentication, BoardItem, BoardSummary, CallContext, DashboardStorage,
-    DashboardTransaction, Error, NewInvite, SearchEngine, Session, SharedSnapshot, hash_secret,
+    DashboardTransaction, Error, NewInvite, SearchEngine, Session, hash_secret,
 };
 use portico_storage_kit::{Bridge, BridgeCall, BridgeError};
 use serde_json::{Value, json};
@@ -89,7 +89,6 @@ impl Bridge for Dashboard {
             request_id: "bridge".into(),
             audit: None,
             new_token: None,
-            snapshot: SharedSnapshot::default(),
         };
         let begun = self.storage.begin_dashboard(Access::Write, &context).await;
         let mut transaction = begun.map_err(refused)?;

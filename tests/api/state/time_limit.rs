@@ -35,11 +35,11 @@ async fn a_document_that_takes_too_long_is_not_applied_later_either() {
         .await;
     assert_eq!(refusal.expect_err("too long").code, Code::Timeout);
 
-    // It has a thread and a permit of its own: once all permits are free, it has ended.
+    // It holds a permit: once all permits are free, it has ended.
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut turns = Vec::new();
     for _ in 0..cores {
-        turns.push(service.acquire_long_permit(None).await.expect("a turn"));
+        turns.push(service.acquire_large_permit(None).await.expect("a turn"));
     }
     let context = identity.context("test");
     let mut transaction = storage

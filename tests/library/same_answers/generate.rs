@@ -71,7 +71,7 @@ impl Generator {
     pub fn new(seed: u64, table: &Table) -> Self {
         let access = table
             .iter()
-            .map(|procedure| (procedure.name.clone(), procedure.access.clone()));
+            .map(|procedure| (procedure.name.to_owned(), procedure.access.clone()));
         Self {
             rng: Rng::with_seed(seed),
             world: World::default(),

@@ -37,7 +37,7 @@ impl<'a> Endpoint<'a> {
             route: procedure.route?,
             id,
             tag: "auth",
-            about: procedure.about,
+            about: procedure.about(),
             input: procedure.input,
             output: procedure.output,
             signed_in: matches!(procedure.access, Access::Protected),
@@ -58,9 +58,6 @@ pub(super) fn refusals(procedure: &Procedure) -> Vec<Code> {
     }
     if matches!(procedure.access, Access::Protected) {
         refusals.push(Unauthorized);
-    }
-    if procedure.throttled {
-        refusals.push(TooManyRequests);
     }
     refusals.extend(procedure.refusals);
     refusals

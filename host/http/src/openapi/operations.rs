@@ -58,7 +58,7 @@ impl Operations {
             })
             .collect();
         let mut codes = codes(procedure);
-        let mut operation = operation(procedure, operation_id("", &procedure.name), tag);
+        let mut operation = operation(procedure, operation_id("", procedure.name), tag);
         match route.method {
             "GET" => parameters.extend(others.iter().map(|field| self.parameter("query", field, scope))),
             "DELETE" => {}
@@ -101,12 +101,12 @@ impl Operations {
 
     /// A procedure as its procedure call.
     pub fn call(&mut self, procedure: &Procedure) {
-        let (router, _) = procedure.name.split_once('.').unwrap_or((&procedure.name, ""));
+        let (router, _) = procedure.name.split_once('.').unwrap_or((procedure.name, ""));
         let tag = self.tag(
             &format!("calls of {router}"),
             "Procedure calls, as tRPC v11 does them.",
         );
-        let mut operation = operation(procedure, operation_id("call", &procedure.name), tag);
+        let mut operation = operation(procedure, operation_id("call", procedure.name), tag);
         let mut codes = codes(procedure);
         let method = method(procedure.kind);
         match (&procedure.input, procedure.kind) {
@@ -260,7 +260,7 @@ fn operation(procedure: &Procedure, id: String, tag: String) -> Value {
         "operationId": id,
         "tags": [tag],
         "summary": procedure.summary(),
-        "description": format!("{}\n\n**Access**: {access}.", procedure.about),
+        "description": format!("{}\n\n**Access**: {access}.", procedure.about()),
         "security": security,
     })
 }
@@ -299,13 +299,13 @@ fn pascal(procedure: &str) -> String {
 fn component(procedure: &Procedure) -> String {
     match name_of(&procedure.input) {
         Some(name) => name.into(),
-        None => pascal(&procedure.name),
+        None => pascal(procedure.name),
     }
 }
 
 /// The name under which the contract describes the keys of a procedure's input.
 fn scope(procedure: &Procedure) -> &str {
-    name_of(&procedure.input).unwrap_or(&procedure.name)
+    name_of(&procedure.input).unwrap_or(procedure.name)
 }
 
 fn name_of(input: &Shape) -> Option<&'static str> {
@@ -332,7 +332,7 @@ fn codes(procedure: &Procedure) -> Vec<Code> {
             codes.extend([Code::Unauthorized, Code::Forbidden]);
         }
     }
-    if procedure.throttled {
+    if procedure.is_throttled() {
         codes.push(Code::TooManyRequests);
     }
     codes.extend(procedure.refusals);

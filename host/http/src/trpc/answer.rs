@@ -32,6 +32,23 @@ pub(super) struct Caption {
     pub superjson: bool,
 }
 
+/// An output, and superjson's `meta` of it; empty where it is not sent.
+pub(super) struct Written {
+    pub output: Output,
+    meta: String,
+}
+
+impl Caption {
+    /// The output of the call, whose answer will stand in this place. Takes longer the larger the output is.
+    pub fn write(&self, output: Output, place: Place) -> Written {
+        let meta = match (&self.procedure, place.path(self.superjson)) {
+            (Some(procedure), Some(path)) => superjson::meta(&procedure.output, &output, path),
+            _ => String::new(),
+        };
+        Written { output, meta }
+    }
+}
+
 /// The outcome of one call.
 pub(super) struct Answer {
     name: String,
@@ -64,13 +81,8 @@ impl Place {
 }
 
 impl Answer {
-    /// The outcome of a call, whose answer will stand in this place. The output counts from now on.
-    pub fn new(
-        caption: Caption,
-        outcome: Result<Output, Error>,
-        place: Place,
-        transfer: Option<&Arc<Transfer>>,
-    ) -> Self {
+    /// The outcome of a call. The output counts from now on.
+    pub fn new(caption: Caption, outcome: Result<Written, Error>, transfer: Option<&Arc<Transfer>>) -> Self {
         let Caption {
             name,
             procedure,
@@ -78,9 +90,9 @@ impl Answer {
         } = caption;
         let procedure = procedure.as_deref();
         let shape = procedure.map_or(Shape::Nothing, |procedure| procedure.output);
-        let meta = match (&outcome, place.path(superjson)) {
-            (Ok(output), Some(path)) => superjson::meta(&shape, output, path),
-            _ => String::new(),
+        let (outcome, meta) = match outcome {
+            Ok(written) => (Ok(written.output), written.meta),
+            Err(error) => (Err(error), String::new()),
         };
         Self {
             name,

@@ -10,7 +10,7 @@ use portico_model::{
     Issue,
     error::{Code, Error},
 };
-use portico_sandbox::Kind;
+use portico_sandbox::{Cost, Kind};
 use portico_service::{procedures::Procedure, service::Authorised};
 use serde_json::Value;
 
@@ -21,9 +21,6 @@ use crate::{
 };
 
 const PREFIX: &str = "/api/trpc";
-
-/// An input of at most this many bytes is read before its caller is known, and once more afterwards.
-const SHORT: usize = 256;
 
 /// The calls of one request, in the order of its path.
 pub(super) struct Calls {
@@ -56,14 +53,6 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The input as it was sent; none if there is none or it could not be read.
-    pub fn value(&self) -> Option<&Value> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::None | Self::Unreadable(..) => None,
-        }
-    }
-
     /// The input, or the reason why it could not be read.
     pub fn read(self) -> Result<Option<Value>, Error> {
         match self {
@@ -179,23 +168,6 @@ impl Calls {
         }
     }
 
-    /// The id of the app that the only call of a query string reads first, if it reads one.
-    pub fn app_to_read(&self) -> Option<String> {
-        let [BatchCall { procedure, .. }] = &self.calls[..] else {
-            return None;
-        };
-        procedure.as_ref().filter(|procedure| procedure.reads_app)?;
-        let input = self.query_input.as_ref().filter(|input| input.len() <= SHORT)?;
-        let mut input: Value = serde_json::from_str(input).ok()?;
-        if self.is_batch {
-            input = input.get_mut("0")?.take();
-        }
-        if superjson::is_wrapped(&input) {
-            input = superjson::unwrap(input).ok()??;
-        }
-        Some(input.get("id")?.as_str()?.to_owned())
-    }
-
     /// Only calls that were not refused raise the limit for large inputs.
     fn input_limit(&self, http: &Shared) -> InputLimit {
         let permitted = self
@@ -204,6 +176,11 @@ impl Calls {
             .filter(|call| matches!(call.authorised, Some(Ok(_))));
         let procedures = permitted.filter_map(|call| call.procedure.as_deref());
         InputLimit::of(&http.limits, procedures)
+    }
+
+    /// Whether any of them may set a password, after which the caller's session may go on under another token.
+    pub fn may_set_password(&self) -> bool {
+        self.procedures().any(|procedure| procedure.cost == Cost::Hash)
     }
 
     /// The procedures that are called; names that do not exist are left out.

@@ -11,7 +11,6 @@ pub(crate) mod turns;
 
 use std::{
     convert::Infallible,
-    iter,
     net::IpAddr,
     panic::AssertUnwindSafe,
     sync::{
@@ -33,11 +32,9 @@ use portico_model::error::{Code, Error};
 use portico_sandbox::Kind;
 use portico_service::{
     identity::Identity,
-    procedures::{Output, Procedure, method},
-    sender::Sender,
+    procedures::method,
     service::{Authorised, report},
 };
-use portico_storage::{SharedSnapshot, Snapshot};
 use tokio::{
     sync::{
         OnceCell,
@@ -47,15 +44,14 @@ use tokio::{
 };
 
 use self::{
-    answer::{Answer, Place},
+    answer::{Answer, Place, Written},
     calls::{BatchCall, Calls},
     turns::{SMALL, Turn, too_many},
 };
 use crate::{
     budget::Transfer,
     error::{self, json_response},
-    lists::{ListPermit, may_be_large},
-    request::{RequestId, client_address, identify_within, snapshot},
+    request::{RequestId, client_address, identify},
     session,
     state::Shared,
 };
@@ -98,15 +94,11 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
             "Streaming requests must be batched (batch=1)",
         ));
     }
-    let snapshot = snapshot(&parts.method, calls.procedures(), || calls.app_to_read());
-    let shared = SharedSnapshot::of(snapshot.as_ref());
-    let mut identity = identify_within(&shared, http, &parts, &id).await?;
-    let sets_password = calls.procedures().any(|procedure| procedure.sets_password);
-    let may_renew = sets_password && identity.renew_token(&http.service.secrets);
+    let mut identity = identify(http, &parts, &id).await?;
+    let may_renew = calls.may_set_password() && identity.renew_token(&http.service.secrets);
     let identity = Arc::new(identity);
     let mut context = RequestContext {
         http: http.clone(),
-        sender: Sender::new(identity.clone()),
         identity: identity.clone(),
         id,
         method: parts.method.clone(),
@@ -128,13 +120,12 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     }
     // A new cookie is part of the head, so nothing is sent before all calls are done.
     if streams && !may_renew {
-        return Ok(stream(context, calls, snapshot));
+        return Ok(stream(context, calls));
     }
     if !calls.is_batch {
-        shared.close();
         let mut answers = Vec::new();
         for call in calls {
-            answers.push(context.answer(call, &shared).await);
+            answers.push(context.answer(call).await);
         }
         let response = answer::response(answers, false, transfer.as_ref());
         return Ok(session::with_renewed(http, response, &identity));
@@ -142,7 +133,7 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
     // Free the request: its answers may have to wait.
     drop(parts);
     let most_waiting = calls.len();
-    let mut coming = start(context, calls, snapshot, most_waiting);
+    let mut coming = start(context, calls, most_waiting);
     let mut answers = Vec::new();
     while let Some(answer) = coming.recv().await {
         answers.push(answer);
@@ -158,22 +149,14 @@ async fn answer(http: &Shared, id: RequestId, request: Request) -> Result<Respon
 }
 
 /// Makes the calls of a batch in tasks of their own. Each task makes one call after the other, as long as at most so many
-/// answers wait to be taken: a client that stops reading its stream has no more made for it. A batch that only
-/// reads uses one snapshot for each task where possible.
-fn start(
-    context: RequestContext,
-    calls: Calls,
-    snapshot: Option<Snapshot>,
-    most_waiting: usize,
-) -> Receiver<(usize, Answer)> {
+/// answers wait to be taken: a client that stops reading its stream has no more made for it.
+fn start(context: RequestContext, calls: Calls, most_waiting: usize) -> Receiver<(usize, Answer)> {
     let (sender, coming) = channel(most_waiting);
-    let reads = snapshot.is_some();
-    let snapshots = iter::once(snapshot).chain(iter::repeat_with(|| reads.then(Snapshot::default)));
     let context = Arc::new(context);
     let tasks = calls.len().min(AT_ONCE);
     let waiting = Arc::new(Mutex::new(calls.into_iter().enumerate()));
-    for snapshot in snapshots.take(tasks) {
-        tokio::spawn(make(context.clone(), waiting.clone(), snapshot, sender.clone()));
+    for _ in 0..tasks {
+        tokio::spawn(make(context.clone(), waiting.clone(), sender.clone()));
     }
     coming
 }
@@ -182,16 +165,11 @@ fn start(
 async fn make(
     context: Arc<RequestContext>,
     waiting: Arc<Mutex<impl Iterator<Item = (usize, BatchCall)>>>,
-    snapshot: Option<Snapshot>,
     answers: Channel<(usize, Answer)>,
 ) {
-    let shared = SharedSnapshot::of(snapshot.as_ref());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
     let mut since = Instant::now();
     loop {
-        if answers.capacity() == 0 || (context.needs_turn() && !context.turn.initialized()) {
-            shared.release();
-        }
         let Ok(place) = answers.reserve().await else {
             return;
         };
@@ -207,17 +185,14 @@ async fn make(
             call.authorised = Some(Err(refusal));
         }
         let caption = call.caption();
-        let answer = AssertUnwindSafe(context.answer(call, &shared))
-            .catch_unwind()
-            .await;
+        let answer = AssertUnwindSafe(context.answer(call)).catch_unwind().await;
         let answer = answer.unwrap_or_else(|_| {
             let panic = anyhow::anyhow!("a call panicked; the line above says where");
             let error = report(Error::internal(panic), &caption.name, &context.id.0);
-            Answer::new(caption, Err(error), context.place, None)
+            Answer::new(caption, Err(error), None)
         });
         place.send((index, answer));
         if since.elapsed() >= AT_A_STRETCH {
-            shared.release();
             yield_now().await;
             since = Instant::now();
         }
@@ -231,11 +206,11 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// One line for each answer, in the order in which the calls finish.
-fn stream(context: RequestContext, calls: Calls, snapshot: Option<Snapshot>) -> Response {
+fn stream(context: RequestContext, calls: Calls) -> Response {
     let superjson = calls.is_superjson();
     let head = answer::stream_head(calls.len(), superjson);
     let transfer = context.transfer.clone();
-    let coming = start(context, calls, snapshot, AT_ONCE);
+    let coming = start(context, calls, AT_ONCE);
     let lines = stream::unfold((coming, transfer), move |(mut coming, transfer)| async move {
         let (index, answer) = coming.recv().await?;
         let line = answer.line(index, superjson, transfer.as_ref());
@@ -248,7 +223,6 @@ fn stream(context: RequestContext, calls: Calls, snapshot: Option<Snapshot>) -> 
 /// The context of a request's calls.
 struct RequestContext {
     http: Shared,
-    sender: Arc<Sender>,
     identity: Arc<Identity>,
     id: RequestId,
     method: Method,
@@ -310,23 +284,18 @@ impl RequestContext {
         }
         self.http
             .service
-            .authorise(procedure, &self.sender, &self.id.0)
+            .authorise(procedure, &self.identity, &self.id.0)
             .await
     }
 
-    async fn answer(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Answer {
+    async fn answer(&self, call: BatchCall) -> Answer {
         let caption = call.caption();
-        let (outcome, permit) = match self.run(call, snapshot).await {
-            Ok((output, permit)) => (Ok(output), permit),
-            Err(error) => (Err(error), None),
-        };
-        // The permit is held until after this, because a large answer is parsed here.
-        let answer = Answer::new(caption, outcome, self.place, self.transfer.as_ref());
-        drop(permit);
-        answer
+        let outcome = self.run(call).await;
+        Answer::new(caption, outcome, self.transfer.as_ref())
     }
 
-    async fn run(&self, call: BatchCall, snapshot: &SharedSnapshot) -> Result<(Output, ListPermit), Error> {
+    async fn run(&self, call: BatchCall) -> Result<Written, Error> {
+        let (caption, place) = (call.caption(), self.place);
         let unchecked = || Error::internal(anyhow::anyhow!("the access of a call was not checked"));
         let authorised = call.authorised.ok_or_else(unchecked)??;
         let service = &self.http.service;
@@ -340,18 +309,12 @@ impl RequestContext {
             service.audit.refuse(&action, &error);
             return Err(error);
         }
-        let (identity, id) = (&self.identity, &self.id.0);
-        let input = call.input.value();
-        let is_large = || may_be_large(&service.lists, procedure, input);
-        let large_lists = &self.http.large_lists;
-        let permit = large_lists
-            .wait(is_large, self.transfer.as_deref(), identity, snapshot)
+        let write = move |output| caption.write(output, place);
+        let written = service
+            .call_authorised(&authorised, &self.id.0, call.input.read(), write)
             .await?;
-        let output = service
-            .call_within(snapshot, &authorised, id, call.input.read())
-            .await?;
-        let less = |room: usize| Some(room.saturating_sub(output.len()));
+        let less = |room: usize| Some(room.saturating_sub(written.output.len()));
         let _ = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        Ok((output, permit))
+        Ok(written)
     }
 }

@@ -44,7 +44,7 @@ impl Turns {
 }
 
 /// Waits for a permit; refuses after [`LONGEST_WAIT`], or when the host stops and none is free.
-pub(crate) async fn wait_unless_stopping<T>(
+async fn wait_unless_stopping<T>(
     permit: impl Future<Output = T>,
     transfer: Option<&Transfer>,
 ) -> Result<T, Error> {

@@ -1,10 +1,8 @@
 //! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
 
-mod ahead;
 mod concurrency;
 mod copying;
 mod interruptions;
-mod long_lists;
 #[path = "../../../../tests/support/postgresql.rs"]
 mod postgresql;
 mod records;

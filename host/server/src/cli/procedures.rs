@@ -22,7 +22,7 @@ impl Procedures {
             return print(&terminal::json(&rows.into())?);
         }
         service.table.iter().try_for_each(|procedure| {
-            let (name, kind, access) = (&procedure.name, kind(procedure), access(procedure));
+            let (name, kind, access) = (procedure.name, kind(procedure), access(procedure));
             let route = procedure
                 .route
                 .map(|route| format!("{} {}", route.method, route.path));
@@ -64,7 +64,7 @@ fn as_json(procedure: &Procedure) -> Value {
     };
     json!({
         "name": procedure.name,
-        "about": procedure.about,
+        "about": procedure.about(),
         "kind": kind(procedure),
         "access": access,
         "rest": procedure.route,

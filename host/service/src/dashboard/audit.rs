@@ -8,7 +8,7 @@ use super::validate::Fields;
 use crate::{
     procedures::{
         call::{Call, Output, json},
-        row::{Row, SMALL_RECORD, query},
+        row::{Row, query},
     },
     shape::{
         Bound, Field, NULLABLE_TEXT, PAGE_SIZE, PROVIDER,
@@ -67,7 +67,7 @@ pub(super) static ROWS: &[Row] = &[query(
     ),
     |call| Box::pin(get_paginated(call)),
 )
-.record_size(SMALL_RECORD)
+.large()
 .about("The audit log, newest first: every change, every sign-in, and who was refused.")];
 
 #[derive(Deserialize)]
@@ -106,7 +106,6 @@ async fn get_paginated(mut call: Call) -> Result<Output, Error> {
     };
     let offset = u64::from(page.saturating_sub(1)) * u64::from(page_size);
     // The page includes every refusal until now. A task of its own writes them even if the client leaves.
-    call.snapshot.release();
     let audit = call.resources.audit.clone();
     let flushing = tokio::spawn(async move { audit.flush().await });
     flushing.await.map_err(Error::internal)?;

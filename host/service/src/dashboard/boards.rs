@@ -108,11 +108,13 @@ const WHICH_BOARD: Field = required("boardId", Text).about("Which board: its id.
 
 pub(super) static ROWS: &[Row] = &[
     query("board.getAll", Nothing, SUMMARIES, |call| Box::pin(get_all(call)))
-        .about("All boards without their items, by name."),
+        .large()
+    .about("All boards without their items, by name."),
     query("board.getVisible", Nothing, SUMMARIES, |call| {
         Box::pin(get_visible(call))
     })
     .public()
+    .large()
     .about("The boards that the caller may view, without their items, by name.")
     .at("GET", "/api/boards"),
     query("board.byId", ID, BOARD, |call| Box::pin(by_id(call)))

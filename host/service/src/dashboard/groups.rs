@@ -73,6 +73,7 @@ pub(super) static ROWS: &[Row] = &[
         )),
         |call| Box::pin(get_all(call)),
     )
+    .large()
     .about("All groups with their permissions and members, by name.")
     .at("GET", "/api/groups"),
     mutation(

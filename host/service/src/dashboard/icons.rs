@@ -18,9 +18,6 @@ use crate::{
 /// How many icons are answered if the input does not say.
 const LIMIT: u32 = 10;
 
-/// The longest name and URL of an icon, as JSON, in bytes.
-const LARGEST_ICON: usize = 16_000;
-
 #[derive(Deserialize)]
 struct Search {
     query: String,
@@ -40,14 +37,11 @@ pub(super) static ROWS: &[Row] = &[query(
     |call| Box::pin(search(call)),
 )
 .protected()
-.record_size(LARGEST_ICON)
 .about("Icons of the configured sources whose names contain a text, the best first.")
 .at("GET", "/api/icons/search")];
 
 async fn search(mut call: Call) -> Result<Output, Error> {
     let input: Search = call.input()?;
     let limit = input.limit.unwrap_or(LIMIT) as usize;
-    // A lookup may wait for its sources.
-    call.snapshot.release();
     json(&call.resources.sandbox.icons().search(&input.query, limit).await)
 }

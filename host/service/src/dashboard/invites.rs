@@ -48,6 +48,7 @@ pub(super) static ROWS: &[Row] = &[
         )),
         |call| Box::pin(get_all(call)),
     )
+    .large()
     .about("All invites that were not used, without their secrets.")
     .at("GET", "/api/invites"),
     mutation(

@@ -75,9 +75,11 @@ const WHICH: Shape = Record(&[required("apiKeyId", Text).about("Which key: its i
 
 pub(super) static ROWS: &[Row] = &[
     query("apiKeys.getAll", Nothing, KEYS, |call| Box::pin(get_all(call)))
+        .large()
         .about("All API keys, without their secrets."),
     query("apiKeys.getOwn", Nothing, KEYS, |call| Box::pin(get_own(call)))
         .protected()
+        .large()
         .about("The caller's own API keys, without their secrets.")
         .at("GET", "/api/apiKeys/own"),
     mutation(

@@ -76,11 +76,13 @@ pub(super) static ROWS: &[Row] = &[
     query("searchEngine.getAll", Nothing, SEARCH_ENGINES, |call| {
         Box::pin(get_all(call))
     })
+    .large()
     .about("All search engines, by name."),
     query("searchEngine.getSelectable", Nothing, SEARCH_ENGINES, |call| {
         Box::pin(get_all(call))
     })
     .protected()
+    .large()
     .about("The search engines among which the caller may choose: all of them, by name.")
     .at("GET", "/api/searchEngines"),
     query("searchEngine.byId", ID, SEARCH_ENGINE, |call| {

@@ -56,6 +56,7 @@ pub(super) static ROWS: &[Row] = &[
         )),
         |call| Box::pin(get_all(call)),
     )
+    .large()
     .about("The caller's own sessions, by id.")
     .protected(),
     mutation("session.delete", ID, Nothing, |call| Box::pin(delete(call)))

@@ -50,7 +50,7 @@ impl SignIn<'_> {
         };
 
         // The permit comes before the transaction: calls that hold one may wait for that transaction to end.
-        let mut permit = resources.sandbox.acquire_permit(&context).await?;
+        let mut permit = resources.sandbox.acquire_permit().await?;
         permit.stop_waiting();
         let now = resources.clock.now();
         let transaction = resources.storage.begin_dashboard(Access::Write, &context).await?;

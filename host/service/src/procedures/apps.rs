@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     call::{ById, Search},
     component::component,
-    row::{MOST_VALUES, Row, described},
+    row::{Row, described},
 };
 use crate::shape::{
     Bound, Field, ID, NULLABLE_TEXT, PAGE_SIZE, SEARCH,
@@ -88,9 +88,6 @@ struct Page {
     search: Option<String>,
 }
 
-/// The largest app in ASCII, as JSON, in bytes. The bounds of its texts add up to 82,496 characters.
-const LARGEST_APP: usize = 83_000;
-
 pub(super) static ROWS: &[Row] = &[
     described(
         "app.all",
@@ -99,8 +96,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_all()),
     )
     .at("GET", "/api/apps")
-    .refuses(&[Code::Conflict])
-    .record_size(LARGEST_APP),
+    .refuses(&[Code::Conflict]),
     described(
         "app.getPaginated",
         Record(&[
@@ -118,16 +114,14 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_get_paginated(input: Page =>
             input.page, input.page_size, input.search.as_deref())),
     )
-    .at("GET", "/api/apps/paginated")
-    .record_size(LARGEST_APP),
+    .at("GET", "/api/apps/paginated"),
     described(
         "app.search",
         SEARCH,
         List(&APP),
         component!(portico_dashboard_apps.call_search(input: Search => &input.query, input.limit)),
     )
-    .at("GET", "/api/apps/search")
-    .record_size(LARGEST_APP),
+    .at("GET", "/api/apps/search"),
     described(
         "app.selectable",
         Nothing,
@@ -135,8 +129,7 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_selectable()),
     )
     .at("GET", "/api/apps/selectable")
-    .refuses(&[Code::Conflict])
-    .record_size(LARGEST_APP),
+    .refuses(&[Code::Conflict]),
     described(
         "app.byId",
         ID,
@@ -144,7 +137,6 @@ pub(super) static ROWS: &[Row] = &[
         component!(portico_dashboard_apps.call_by_id(input: ById => &input.id)),
     )
     .at("GET", "/api/apps/{id}")
-    .reads_app()
     .refuses(&[Code::NotFound]),
     described(
         "app.byIds",
@@ -152,7 +144,6 @@ pub(super) static ROWS: &[Row] = &[
         List(&APP),
         component!(portico_dashboard_apps.call_by_ids(ids: Vec<String> => &ids)),
     )
-    .record_size(LARGEST_APP)
     .refuses(&[Code::Conflict]),
     described(
         "app.create",
@@ -170,7 +161,7 @@ pub(super) static ROWS: &[Row] = &[
             |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
         ),
     )
-    .large(MOST_VALUES),
+    .large_input(),
     described(
         "app.update",
         Named(

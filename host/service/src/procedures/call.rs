@@ -1,20 +1,16 @@
 //! One call of a procedure, and the answer that becomes JSON.
 
-use std::{future::Future, io, pin::Pin, sync::Arc, time::Instant};
+use std::{future::Future, io, pin::Pin, sync::Arc};
 
-use portico_model::{
-    Caller,
-    error::{Code, Error},
-};
-use portico_sandbox::Instance;
-use portico_storage::{AuditedCall, CallContext, SharedSnapshot, priority::give_way};
+use portico_model::{Caller, error::Error};
+use portico_sandbox::{Cost, Instance};
+use portico_storage::{AuditedCall, CallContext};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
     identity::{self, Identity},
     resources::Resources,
-    sender::{Sender, is_fresh},
 };
 
 /// An answer, as JSON; `null` where the procedure has no output.
@@ -31,22 +27,16 @@ pub struct Call {
     pub resources: Arc<Resources>,
     /// The caller.
     pub identity: Arc<Identity>,
-    /// The sender of the request, whom its calls share.
-    pub(crate) sender: Arc<Sender>,
-    /// When access was checked last.
-    pub(crate) checked_at: Instant,
     /// The request's id, as the log has it.
     pub request_id: Arc<str>,
     /// The input, checked against the procedure's shape.
     pub input: Value,
     /// The longest answer of the component as JSON, in bytes.
     pub longest_answer: usize,
-    /// Whether it may hash a password.
-    pub hashes: bool,
+    /// What it costs at most.
+    pub cost: Cost,
     /// The row of the audit log that its transaction writes; none where nothing is recorded.
     pub audited: Option<Arc<AuditedCall>>,
-    /// The snapshot that it shares with the other reads of its request.
-    pub snapshot: SharedSnapshot,
 }
 
 impl Call {
@@ -70,7 +60,6 @@ impl Call {
         self.identity
             .context(self.request_id.clone())
             .audited(self.audited.clone())
-            .within(self.snapshot.clone())
     }
 
     /// The component's answer, as JSON.
@@ -82,30 +71,31 @@ impl Call {
 
     /// An instance of the component: a fresh one, or one that has only served this user. A call that hashes
     /// gets a fresh one, because it may sign a user in or create an account, and so serves more than one caller.
-    pub async fn enter(&self) -> Result<Instance, Error> {
+    /// Waiting for it may have taken long, so the component gets the caller as they are now.
+    pub async fn enter(&mut self) -> Result<Instance, Error> {
         let sandbox = &self.resources.sandbox;
-        let instance = match self.identity.user_id() {
-            _ if self.hashes => sandbox.enter_to_hash(self.context()).await,
+        let mut instance = match self.identity.user_id() {
+            _ if self.cost == Cost::Hash => sandbox.enter_to_hash(self.context()).await,
             Some(user_id) => sandbox.enter_for(user_id, self.context()).await,
             _ => sandbox.enter(self.context()).await,
         }?;
-        if !is_fresh(self.checked_at) {
-            // Boxed to keep the common future small.
-            Box::pin(self.check_unchanged()).await?;
+        if self.renew_caller().await? {
+            instance.act_for(self.context());
         }
         Ok(instance)
     }
 
-    /// Refuses a call that waited for its instance if its caller has lost the key, the session or a permission
-    /// meanwhile, or has gained one. The next attempt has the right answer.
-    async fn check_unchanged(&self) -> Result<(), Error> {
-        let (storage, now) = (&*self.resources.storage, self.resources.clock.now());
-        let latest = identity::renew(storage, &self.identity, &self.request_id, now).await?;
-        if latest.caller != self.identity.caller {
-            let message = "Your access changed while the call waited; try again";
-            return Err(Error::new(Code::ServiceUnavailable, message));
+    /// Looks the caller up again if that was more than a second ago: they may have lost the key, the session or a
+    /// permission since. Returns whether it did.
+    pub(crate) async fn renew_caller(&mut self) -> Result<bool, Error> {
+        if self.identity.is_fresh() {
+            return Ok(false);
         }
-        Ok(())
+        let (storage, now) = (&*self.resources.storage, self.resources.clock.now());
+        // Boxed to keep the common future small.
+        let renewed = Box::pin(identity::renew(storage, &self.identity, &self.request_id, now)).await?;
+        self.identity = Arc::new(renewed);
+        Ok(true)
     }
 }
 
@@ -128,16 +118,10 @@ pub(crate) struct Search {
     pub limit: Option<u32>,
 }
 
-/// After so many bytes of an answer the thread that makes it gives way if its priority is low: some tens of
-/// microseconds.
-const STRETCH: usize = 16 << 10;
-
 /// Takes at most this many bytes.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,
-    /// The length up to which there is nothing to check.
-    unchecked: usize,
 }
 
 impl Bounded {
@@ -146,28 +130,11 @@ impl Bounded {
             // Most answers are shorter.
             bytes: Vec::with_capacity(512),
             most,
-            unchecked: STRETCH.min(most),
         }
     }
 
     fn text(self) -> Result<Output, Error> {
         String::from_utf8(self.bytes).map_err(Error::internal)
-    }
-
-    /// To be called before so many bytes are added beyond the length up to which there is nothing to check.
-    #[cold]
-    #[inline(never)]
-    fn check(&mut self, more: usize) -> io::Result<()> {
-        let length = self.bytes.len() + more;
-        if length > self.most {
-            return Err(io::Error::other(format!(
-                "the component's answer is longer than {} bytes",
-                self.most
-            )));
-        }
-        self.unchecked = length.saturating_add(STRETCH).min(self.most);
-        give_way();
-        Ok(())
     }
 }
 
@@ -180,8 +147,11 @@ impl io::Write for Bounded {
     // The serializer writes JSON in many small pieces.
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > self.unchecked - self.bytes.len() {
-            self.check(bytes.len())?;
+        if bytes.len() > self.most - self.bytes.len() {
+            let most = self.most;
+            return Err(io::Error::other(format!(
+                "the component's answer is longer than {most} bytes"
+            )));
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())

@@ -7,10 +7,9 @@ pub(crate) mod row;
 pub(crate) mod sign_in;
 pub(crate) mod users;
 
-use self::row::Row;
 pub use self::{
     call::{Call, Output},
-    row::{MOST_VALUES, Procedure, Route, method, parameters},
+    row::{Procedure, Route, Row, method, parameters},
 };
 
 /// The rows of the component's procedures.

@@ -2,9 +2,11 @@
 //! clients find it, and the function that runs it.
 //!
 //! Invariants:
-//! - A row of a component's procedure leaves kind and access to the component, which describes them; every
+//! - A row of a component's procedure leaves kind, access and cost to the component, which describes them; every
 //!   other row states its own.
 //! - A procedure that is reached at its route alone is never part of a procedure call or a batch.
+
+use std::ops::Deref;
 
 use portico_model::error::Code;
 use portico_sandbox::{Access, Cost, Described, Kind};
@@ -13,15 +15,6 @@ use serde::Serialize;
 
 use super::call::Run;
 use crate::{audit::Action, identity::Identity, shape::Shape, words};
-
-/// The most JSON values in one input, unless a row says otherwise. A thousand apps have about ten thousand.
-pub const MOST_VALUES: usize = 100_000;
-
-/// The largest record of any list, in ASCII, as JSON, in bytes: a user. Nearly all of it is the image.
-const LARGEST_RECORD: usize = 351_000;
-
-/// A record whose texts are all short, such as a user without the image or a row of the audit log, in bytes.
-pub(crate) const SMALL_RECORD: usize = 4_000;
 
 /// Method and path of a procedure in REST.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -83,94 +76,57 @@ pub const fn method(kind: Kind) -> &'static str {
     }
 }
 
-/// What running a procedure takes, and so the permit that it waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Little: it needs no permit.
-    Light,
-    /// It hashes a password.
-    Hashing,
-    /// It makes a long list.
-    LongList,
-    /// It may take seconds.
-    Long,
-}
-
-/// One procedure.
-#[derive(Clone)]
+/// One procedure: its row, and what the component or the row says of its kind, access and cost.
 pub struct Procedure {
-    /// The name that clients call it by.
-    pub name: String,
-    /// What it does. The contract says it for the component's procedures.
-    pub about: &'static str,
+    row: &'static Row,
     /// Query or mutation.
     pub kind: Kind,
     /// Who may call it.
     pub access: Access,
-    /// Whether it is the component's, which describes it.
-    pub is_described: bool,
-    /// Whether it hashes a password, for which it waits for a permit.
-    pub hashes: bool,
-    /// Whether it may take seconds: then it waits for a permit to do so.
-    pub long: bool,
-    /// The shape of its input.
-    pub input: Shape,
-    /// The shape of its answer.
-    pub output: Shape,
-    /// Whether its answer holds a list.
-    pub holds_list: bool,
-    /// Its place in REST.
-    pub route: Option<Route>,
-    /// Whether its input may be as large as the larger of the two limits.
-    pub large: bool,
-    /// The most JSON values in its input.
-    pub values: usize,
-    /// How it may refuse a valid input of a permitted caller.
-    pub refusals: &'static [Code],
-    /// Whether the throttle counts its calls.
-    pub throttled: bool,
-    /// Whether it sets the password of an existing user: their session may go on under another token.
-    pub sets_password: bool,
-    /// Whether it first reads the app with the `id` of its input.
-    pub reads_app: bool,
-    /// The largest record of a list that it answers, in ASCII, as JSON, in bytes.
-    pub record_size: usize,
-    pub(crate) transports: Transports,
-    pub(crate) recorded: Recorded,
+    /// What a call costs at most, and so where it runs.
+    pub cost: Cost,
+}
+
+impl Deref for Procedure {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        self.row
+    }
 }
 
 impl Procedure {
+    /// What it does. The contract says it for the component's procedures.
+    pub fn about(&self) -> &'static str {
+        match self.row.about {
+            "" => words::about(self.name).unwrap_or_default(),
+            about => about,
+        }
+    }
+
     /// The first sentence of what it does, without the full stop.
     pub fn summary(&self) -> &'static str {
-        words::summary(self.about)
+        words::summary(self.about())
     }
 
     /// A call of it, as the audit log names it.
     pub fn action<'a>(&'a self, identity: &'a Identity, request_id: &'a str) -> Action<'a> {
         Action {
-            procedure: &self.name,
+            procedure: self.name,
             kind: self.kind,
             identity,
             request_id,
         }
     }
 
-    /// What running it takes, unless it reads a list that is estimated to be long.
-    pub(crate) fn work(&self) -> Work {
-        if self.hashes {
-            Work::Hashing
-        } else if self.long {
-            Work::Long
-        } else {
-            Work::Light
-        }
+    /// Whether the throttle counts its calls: anyone could keep the cores busy with hashing, or guess at an invite.
+    pub fn is_throttled(&self) -> bool {
+        self.cost == Cost::Hash && matches!(self.access, Access::Public | Access::Onboarding)
     }
 
-    /// Whether it only reads, and never waits for a permit first: then it may read in the snapshot in which
-    /// its caller was looked up.
-    pub fn is_read_only(&self) -> bool {
-        let waits = self.work() != Work::Light || matches!(self.access, Access::Onboarding);
-        self.kind == Kind::Query && !waits
+    /// Whether it is the component's, which describes it.
+    pub fn is_described(&self) -> bool {
+        self.stated.is_none()
     }
 }
 
@@ -182,33 +138,34 @@ enum Callers {
     Administrators,
 }
 
-/// Kind and callers of a procedure that the component does not describe.
+/// What the row of a procedure that the component does not describe says of it instead.
 #[derive(Clone, Copy)]
 struct Stated {
     kind: Kind,
     callers: Callers,
+    cost: Cost,
 }
 
-/// A row of the table. It becomes a [`Procedure`] once kind and access are known.
-pub(crate) struct Row {
+/// A row of the table. It becomes a [`Procedure`] once kind, access and cost are known.
+pub struct Row {
+    /// The name that clients call it by.
     pub name: &'static str,
     /// Empty: the contract says it.
     about: &'static str,
-    /// None: the component describes kind and access.
+    /// None: the component describes kind, access and cost.
     stated: Option<Stated>,
-    long: bool,
-    large: bool,
-    values: usize,
-    input: Shape,
-    output: Shape,
-    route: Option<Route>,
-    refusals: &'static [Code],
-    throttled: bool,
-    sets_password: bool,
-    reads_app: bool,
-    record_size: usize,
-    transports: Transports,
-    recorded: Recorded,
+    /// The shape of its input.
+    pub input: Shape,
+    /// The shape of its answer.
+    pub output: Shape,
+    /// Its place in REST.
+    pub route: Option<Route>,
+    /// How it may refuse a valid input of a permitted caller.
+    pub refusals: &'static [Code],
+    /// Whether its input may be as large as the larger of the two limits.
+    pub large_input: bool,
+    pub(crate) transports: Transports,
+    pub(crate) recorded: Recorded,
 }
 
 const fn row(name: &'static str, input: Shape, output: Shape, transports: Transports) -> Row {
@@ -216,17 +173,11 @@ const fn row(name: &'static str, input: Shape, output: Shape, transports: Transp
         name,
         about: "",
         stated: None,
-        long: false,
-        large: false,
-        values: MOST_VALUES,
         input,
         output,
         route: None,
         refusals: &[],
-        throttled: false,
-        sets_password: false,
-        reads_app: false,
-        record_size: LARGEST_RECORD,
+        large_input: false,
         transports,
         recorded: Recorded::Calls,
     }
@@ -263,135 +214,97 @@ pub(crate) const fn route_only(
 
 impl Row {
     const fn stated(self, kind: Kind, callers: Callers) -> Self {
+        let cost = Cost::Small;
         Self {
-            stated: Some(Stated { kind, callers }),
+            stated: Some(Stated { kind, callers, cost }),
             ..self
         }
     }
 
     const fn callable_by(self, callers: Callers) -> Self {
         match self.stated {
-            Some(Stated { kind, .. }) => self.stated(kind, callers),
+            Some(stated) => Self {
+                stated: Some(Stated { callers, ..stated }),
+                ..self
+            },
             None => self,
         }
     }
 
     /// Anyone may call it.
-    pub const fn public(self) -> Self {
+    pub(crate) const fn public(self) -> Self {
         self.callable_by(Callers::Anyone)
     }
 
     /// Any signed-in caller may call it.
-    pub const fn protected(self) -> Self {
+    pub(crate) const fn protected(self) -> Self {
         self.callable_by(Callers::SignedIn)
     }
 
-    pub const fn about(self, about: &'static str) -> Self {
+    /// What a call costs grows with the data.
+    pub(crate) const fn large(self) -> Self {
+        match self.stated {
+            Some(stated) => Self {
+                stated: Some(Stated {
+                    cost: Cost::Large,
+                    ..stated
+                }),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    pub(crate) const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    pub const fn refuses(self, refusals: &'static [Code]) -> Self {
+    pub(crate) const fn refuses(self, refusals: &'static [Code]) -> Self {
         Self { refusals, ..self }
     }
 
-    /// It may take seconds.
-    pub const fn long(self) -> Self {
-        Self { long: true, ..self }
-    }
-
-    /// Its input may be as large as the larger of the two limits, and hold this many JSON values.
-    pub const fn large(self, values: usize) -> Self {
+    /// Its input may be as large as the larger of the two limits.
+    pub(crate) const fn large_input(self) -> Self {
         Self {
-            large: true,
-            values,
+            large_input: true,
             ..self
         }
     }
 
-    pub const fn at(self, method: &'static str, path: &'static str) -> Self {
+    pub(crate) const fn at(self, method: &'static str, path: &'static str) -> Self {
         Self {
             route: Some(Route { method, path }),
             ..self
         }
     }
 
-    /// The throttle counts its calls.
-    pub const fn throttled(self) -> Self {
-        Self {
-            throttled: true,
-            ..self
-        }
-    }
-
-    /// It sets the password of an existing user.
-    pub const fn sets_password(self) -> Self {
-        Self {
-            sets_password: true,
-            ..self
-        }
-    }
-
-    /// It first reads the app with the `id` of its input. Only for what anyone may call: storage may read the app
-    /// before the caller is known.
-    pub const fn reads_app(self) -> Self {
-        Self {
-            reads_app: true,
-            ..self
-        }
-    }
-
-    /// No record of a list that it answers is larger than this, in ASCII, as JSON, in bytes.
-    pub const fn record_size(self, record_size: usize) -> Self {
-        Self { record_size, ..self }
-    }
-
-    pub const fn recorded(self, recorded: Recorded) -> Self {
+    pub(crate) const fn recorded(self, recorded: Recorded) -> Self {
         Self { recorded, ..self }
     }
 
-    /// The procedure, with the kind and the access that the component describes.
-    pub fn with(&self, described: Described) -> Procedure {
-        self.procedure(described.kind, described.access, described.cost == Cost::Hash)
+    /// The procedure, with what the component describes.
+    pub(crate) fn with(&'static self, described: Described) -> Procedure {
+        Procedure {
+            row: self,
+            kind: described.kind,
+            access: described.access,
+            cost: described.cost,
+        }
     }
 
-    /// The procedure of a row that states kind and access itself.
-    pub fn procedure_as_stated(&self) -> Option<Procedure> {
-        let Stated { kind, callers } = self.stated?;
+    /// The procedure of a row that states kind, access and cost itself.
+    pub(crate) fn procedure_as_stated(&'static self) -> Option<Procedure> {
+        let Stated { kind, callers, cost } = self.stated?;
         let access = match callers {
             Callers::Anyone => Access::Public,
             Callers::SignedIn => Access::Protected,
             Callers::Administrators => Access::OneOf(vec![ADMIN.into()]),
         };
-        Some(self.procedure(kind, access, false))
-    }
-
-    fn procedure(&self, kind: Kind, access: Access, hashes: bool) -> Procedure {
-        // Anyone could keep the cores busy with hashing, or guess at an invite.
-        let is_open_and_hashes = hashes && matches!(access, Access::Public | Access::Onboarding);
-        Procedure {
-            name: self.name.into(),
-            about: match self.about {
-                "" => words::about(self.name).unwrap_or_default(),
-                about => about,
-            },
-            reads_app: self.reads_app && matches!(access, Access::Public),
+        Some(Procedure {
+            row: self,
             kind,
             access,
-            is_described: self.stated.is_none(),
-            hashes,
-            long: self.long,
-            input: self.input,
-            output: self.output,
-            holds_list: self.output.holds_list(),
-            route: self.route,
-            large: self.large,
-            values: self.values,
-            refusals: self.refusals,
-            throttled: self.throttled || is_open_and_hashes,
-            sets_password: self.sets_password,
-            record_size: self.record_size,
-            transports: self.transports,
-            recorded: self.recorded,
-        }
+            cost,
+        })
     }
 }

@@ -49,8 +49,7 @@ pub(super) static ROWS: &[Row] = &[
          same work, for an unknown user, a wrong password, and a user of another provider. A session of \
          the same user that the request came in on ends.",
     )
-    .refuses(&[Code::Unauthorized])
-    .throttled()
+    .refuses(&[Code::TooManyRequests, Code::Unauthorized])
     .recorded(Recorded::None),
     route_only(SIGN_OUT, Kind::Mutation, "/api/auth/sign-out", Nothing, Nothing)
         .about(

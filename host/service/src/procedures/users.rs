@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{
     call::{Created, Search},
     component::component,
-    row::{Row, SMALL_RECORD, described},
+    row::{Row, described},
 };
 use crate::shape::{
     Bound, COLOR_SCHEME, Field, ID, NULLABLE_DATE, NULLABLE_TEXT, PAGE_SIZE, PROVIDER, SEARCH,
@@ -211,8 +211,7 @@ pub(super) static ROWS: &[Row] = &[
         PAGE,
         component!(portico_dashboard_users.call_get_paginated(query: UserQuery => &query)),
     )
-    .at("GET", "/api/users/paginated")
-    .record_size(SMALL_RECORD),
+    .at("GET", "/api/users/paginated"),
     described(
         "user.selectable",
         Optional(&Record(&[optional("excludeExternalProviders", Boolean).about(
@@ -330,7 +329,6 @@ pub(super) static ROWS: &[Row] = &[
         Nothing,
         component!(portico_dashboard_users.call_change_password(input: PasswordChange => &input)),
     )
-    .sets_password()
     .refuses(&[Code::NotFound, Code::Conflict]),
     described(
         "user.changeHomeBoards",

@@ -14,7 +14,7 @@ use crate::{
     identity::Identity,
     procedures::Call,
     resources::Resources,
-    run_blocking::run_low_priority,
+    second_runtime,
     sessions::{self, IssuedSession, SessionTimes},
     throttle::{LoginAttempt, ThrottledAccount},
 };
@@ -35,8 +35,8 @@ pub struct Claim {
     pub request_id: Arc<str>,
 }
 
-/// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on a thread
-/// of its own. `before` is given the name-key and runs there first.
+/// Checks a name and a password: counts the attempt, waits for a permit to hash, and asks the component on the second
+/// runtime. `before` is given the name-key and runs there first.
 ///
 /// A refusal settles the attempt. After a success the caller settles it, once the sign-in is complete.
 pub async fn verify<F>(
@@ -69,7 +69,7 @@ where
                 .await;
             instance.answer(answer)
         };
-        run_low_priority(permit, checking).await
+        second_runtime::run(permit, checking).await
     };
     match checked.await {
         Ok(user) => Ok((user, attempt)),

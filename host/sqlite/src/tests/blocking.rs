@@ -13,13 +13,13 @@ use tokio::time::{sleep, timeout};
 use super::super::SqliteStorage;
 use super::super::interrupts::StatementLimits;
 use super::super::query::{first, run};
-use super::super::readers::{MAX_SCANS, ReadGuard};
+use super::super::readers::MAX_SCANS;
 use super::super::transaction::SqliteTransaction;
 use super::context;
 use portico_model::App;
 use portico_storage::{
-    Access, AppFilter, Board, BoardItem, BoardSummary, CallContext, DashboardTransaction, Error, Result,
-    Snapshot, StoredApp, Transaction,
+    Access, AppFilter, Board, BoardItem, BoardSummary, DashboardTransaction, Error, Result, StoredApp,
+    Transaction,
 };
 
 const ENDLESS: &str = "
@@ -39,12 +39,8 @@ fn store_with(scans: usize, limits: StatementLimits) -> (SqliteStorage, TempDir)
     (SqliteStorage::open_with(&path, scans, limits).unwrap(), directory)
 }
 
-async fn reading_in(storage: &SqliteStorage, context: &CallContext) -> Result<Box<SqliteTransaction>> {
-    storage.open_transaction(Access::Read, context).await
-}
-
 async fn reading(storage: &SqliteStorage) -> Result<Box<SqliteTransaction>> {
-    reading_in(storage, &context()).await
+    storage.open_transaction(Access::Read, &context()).await
 }
 
 async fn writing(storage: &SqliteStorage) -> Box<SqliteTransaction> {
@@ -135,21 +131,6 @@ async fn look_ups_get_a_connection_while_many_scans_wait() {
     scans.iter().for_each(|scan| scan.abort());
     until_running(&storage, 0).await;
     assert_eq!(groups(&storage).await, [""; 0]);
-}
-
-#[tokio::test]
-async fn a_cancelled_scan_keeps_nothing_in_the_snapshot_of_its_request() {
-    let (storage, _directory) = store();
-    let snapshot = Snapshot::default();
-    let context = context().within(snapshot.share());
-    let mut reading = reading_in(&storage, &context).await.unwrap();
-    cancel(&storage, Box::pin(reading.scan(read_endlessly))).await;
-    until_running(&storage, 0).await;
-    drop(reading);
-    assert!(
-        snapshot.share().take::<ReadGuard>().is_none(),
-        "a connection waits for a request that is over"
-    );
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ use portico_model::{
 use portico_sandbox::{self as sandbox, Kind};
 use portico_service::identity::{self, Identity, PLAIN_COOKIE};
 use portico_storage::{
-    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, ProviderName, Session,
-    SharedSnapshot, Slice, Snapshot, StoredApp, Viewer,
+    Access, AccountKey, AppFilter, AuditEntry, AuditedCall, CallContext, ProviderName, Session, Slice,
+    StoredApp, Viewer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,23 +41,15 @@ type Shared = State<Arc<Native>>;
 
 /// `GET /api/apps/{id}`
 pub async fn by_id(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
-    answer(native.read_app(&id, request, Snapshot::default()).await)
-}
-
-/// `GET /api/apps/{id}/at-once`, which reads the app in one round trip with the look-up of the caller, as Portico does
-/// where the storage is PostgreSQL.
-pub async fn by_id_at_once(State(native): Shared, Path(id): Path<String>, request: Request) -> Response {
-    let snapshot = Snapshot::default().expecting_app(Some(id.clone()));
-    answer(native.read_app(&id, request, snapshot).await)
+    answer(native.read_app(&id, request).await)
 }
 
 /// `GET /api/apps`
 pub async fn all(State(native): Shared, request: Request) -> Response {
     let work = async {
         let (parts, _) = request.into_parts();
-        let snapshot = Snapshot::default();
         let (_, context) = native
-            .enter(&parts, &sandbox::Access::Protected, Kind::Query, snapshot.share())
+            .enter(&parts, &sandbox::Access::Protected, Kind::Query)
             .await?;
         let mut transaction = native.storage.begin(Access::Lookup, &context).await?;
         json(&transaction.list_apps(&AppFilter::EVERYTHING, Slice::ALL).await?)
@@ -109,26 +101,21 @@ impl Native {
         parts: &Parts,
         access: &sandbox::Access,
         kind: Kind,
-        snapshot: SharedSnapshot,
     ) -> Result<(Identity, CallContext), Error> {
         let id = request_id(parts);
         let shown = identity::credentials_of(&parts.headers, PLAIN_COOKIE);
         let now = SystemClock.now();
-        let anonymous = Identity::anonymous()
-            .context(id.0.clone())
-            .within(snapshot.clone());
+        let anonymous = Identity::anonymous().context(id.0.clone());
         let (identity, _) =
             identity::authenticate(&*self.storage, shown, &parts.headers, &anonymous, now).await?;
         identity.check(access, kind)?;
-        let context = identity.context(id.0.clone()).within(snapshot);
+        let context = identity.context(id.0.clone());
         Ok((identity, context))
     }
 
-    async fn read_app(&self, id: &str, request: Request, snapshot: Snapshot) -> Result<String, Error> {
+    async fn read_app(&self, id: &str, request: Request) -> Result<String, Error> {
         let (parts, _) = request.into_parts();
-        let (_, context) = self
-            .enter(&parts, &sandbox::Access::Public, Kind::Query, snapshot.share())
-            .await?;
+        let (_, context) = self.enter(&parts, &sandbox::Access::Public, Kind::Query).await?;
         let mut transaction = self.storage.begin(Access::Lookup, &context).await?;
         let app = transaction.get_app(id, &Viewer::Everything).await?;
         json(&app.ok_or_else(|| Error::not_found("App"))?)
@@ -137,8 +124,7 @@ impl Native {
     /// Parses a request and checks the permission to create an app.
     async fn read_input(&self, request: Request) -> Result<(StoredApp, Identity, RequestId), Error> {
         let (parts, body) = request.into_parts();
-        let none = SharedSnapshot::default();
-        let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation, none).await?;
+        let (identity, _) = self.enter(&parts, &APP_CREATE, Kind::Mutation).await?;
         let input: AppInput = read(body).await?;
         let app = App {
             id: self.secrets.id(SystemClock.now()),

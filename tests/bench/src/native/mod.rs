@@ -90,7 +90,6 @@ fn router(native: Arc<Native>, limits: &HttpLimits) -> Router {
         .route("/api/apps", get(handlers::all).post(handlers::create))
         .route("/api/apps/one-by-one", post(handlers::create_one_by_one))
         .route("/api/apps/{id}", get(handlers::by_id))
-        .route("/api/apps/{id}/at-once", get(handlers::by_id_at_once))
         .route("/api/auth/sign-in", post(handlers::sign_in))
         .with_state(native);
     // The baseline: without any middleware.

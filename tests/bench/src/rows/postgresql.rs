@@ -42,7 +42,7 @@ pub fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
 
     let get = |path: String| [Request::get(path).with_key(&data.keys[0])];
     let path = format!("/api/apps/{}", data.apps[APPS / 3]);
-    let (by_id, at_once) = (get(path.clone()), get(format!("{path}/at-once")));
+    let by_id = get(path);
     let create = [Request::post("/api/apps", &new_app()).with_key(&data.keys[0])];
     same_answer(&portico, &native, &by_id[0])?;
     ensure!(
@@ -50,10 +50,7 @@ pub fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
         "the native handlers create something else"
     );
     let mut rows = Vec::new();
-    for (work, requests, at_once, least) in [
-        ("by id", &by_id, Some(&at_once), 0.75),
-        ("create", &create, None, 0.7),
-    ] {
+    for (work, requests, least) in [("by id", &by_id, 0.75), ("create", &create, 0.7)] {
         for connections in [CONNECTIONS, 1] {
             let work = match connections {
                 1 => format!("{work}, 1 connection"),
@@ -74,10 +71,6 @@ pub fn postgresql(bench: &Bench) -> anyhow::Result<Vec<Row>> {
             } else {
                 rows.push(row.target(Target::AtLeast(least)));
                 rows.push(p99(format!("{work}, p99"), &theirs, &ours));
-            }
-            if let Some(at_once) = at_once {
-                let [theirs, ours] = in_turn(at_once)?;
-                rows.push(rate(format!("{work}, natively at once"), &theirs, &ours));
             }
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Component<'a> {
     pub async fn new(call: &'a Call) -> Result<Self, Error> {
         Ok(Self {
             call,
-            permit: Some(call.resources.sandbox.acquire_permit(&call.context()).await?),
+            permit: Some(call.resources.sandbox.acquire_permit().await?),
             storage: call.resources.storage.clone(),
         })
     }

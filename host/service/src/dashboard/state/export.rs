@@ -2,7 +2,7 @@
 //! state. A name that two records share is replaced by what tells them apart.
 
 use portico_model::{App, Id, Provider, Timestamp, time};
-use portico_storage::{BoardItem, priority::end_step};
+use portico_storage::BoardItem;
 use serde::Serialize;
 
 use super::{
@@ -160,7 +160,7 @@ impl<'a> Exported<'a> {
             name: &group.name,
             permissions: &group.permissions,
         });
-        let users = snapshot.users.iter().inspect(|_| end_step()).map(|user| User {
+        let users = snapshot.users.iter().map(|user| User {
             name: &user.name,
             provider: user.provider,
             email: user.email.as_deref(),

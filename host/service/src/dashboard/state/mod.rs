@@ -33,9 +33,6 @@ use crate::{
     shape::Shape::Nothing,
 };
 
-/// The most JSON values in a document. An app has about eight.
-const MOST_VALUES: usize = 1_000_000;
-
 pub(super) static ROWS: &[Row] = &[
     mutation("state.apply", DOCUMENT, report::REPORT, |call| {
         Box::pin(apply::run(call))
@@ -45,12 +42,13 @@ pub(super) static ROWS: &[Row] = &[
          `CONFLICT`: there would be no administrator, a name is taken, or another call changed the same \
          records meanwhile.",
     )
-    .long()
-    .large(MOST_VALUES)
+    .large()
+    .large_input()
     .refuses(&[Code::Conflict]),
     query("state.export", Nothing, export::STATE, |call| {
         Box::pin(export(call))
     })
+    .large()
     .about("The whole dashboard as a document, without secrets. Applying it changes nothing."),
 ];
 

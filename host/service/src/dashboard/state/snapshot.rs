@@ -7,7 +7,6 @@ use portico_storage::{
     self as storage, Access, AppFilter, Board, DashboardTransaction, Group, ListedUser, SearchEngine, Shares,
     Slice, UserFilter,
     driver::{LARGEST_ANSWER, TextSize},
-    priority::end_step,
 };
 
 use crate::procedures::call::Call;
@@ -19,14 +18,6 @@ pub(super) struct Snapshot {
     pub apps: Vec<App>,
     pub search_engines: Vec<SearchEngine>,
     pub boards: Vec<(Board, Shares)>,
-}
-
-/// Step by step: there may be millions.
-impl Drop for Snapshot {
-    fn drop(&mut self) {
-        self.users.drain(..).for_each(|_| end_step());
-        self.apps.drain(..).for_each(|_| end_step());
-    }
 }
 
 /// A user, with the fields that a document may have.
@@ -122,14 +113,12 @@ impl Snapshot {
         let mut memberships: HashMap<&str, Vec<Id>> = HashMap::new();
         for group in &groups {
             for member in &group.members {
-                end_step();
                 memberships.entry(&member.id).or_default().push(group.id.clone());
             }
         }
         let users = read_users(transaction, at_once)
             .await?
             .into_iter()
-            .inspect(|_| end_step())
             .map(|user| User {
                 groups: memberships.remove(user.id.as_str()).unwrap_or_default(),
                 id: user.id,
@@ -184,7 +173,6 @@ impl Keys {
     pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
         let mut unknown = BTreeSet::new();
         for name in names.map(str::trim) {
-            end_step();
             if !self.0.contains_key(name) {
                 unknown.insert(name);
             }
@@ -193,8 +181,7 @@ impl Keys {
     }
 
     pub fn learn(&mut self, names: Vec<String>, keys: Vec<String>) {
-        let names = names.into_iter().inspect(|_| end_step());
-        self.0.extend(names.zip(keys));
+        self.0.extend(names.into_iter().zip(keys));
     }
 
     /// The key of a name, trimmed. The keys of all names are learned before they are compared; a name without
@@ -261,11 +248,9 @@ fn by_id<'a, T>(
 ) -> HashMap<&'a str, NamedRecord<'a, T>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for record in records {
-        end_step();
         *counts.entry(keys.of(id_and_name(record).1)).or_default() += 1;
     }
     let named = records.iter().enumerate().map(|(position, record)| {
-        end_step();
         let (id, name) = id_and_name(record);
         let record = NamedRecord {
             position,
