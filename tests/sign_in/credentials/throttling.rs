@@ -1,7 +1,5 @@
 //! The throttle over HTTP, by a clock that the test sets. Its rules over days are tested beside its code.
 
-use portico_model::error::Code;
-use portico_service::{identity::Identity, procedures::Procedure};
 use portico_tests::clock::{DAY, SECOND};
 use portico_tests::{
     Answer, Builder, Client, Fixtures, NO_INPUT, PASSWORD, administrator, administrator_of, decode_stream,
@@ -375,25 +373,6 @@ fn the_throttle_is_on_unless_it_is_switched_off() {
         [401; 12],
         "each came from an address of its own"
     );
-}
-
-#[test]
-fn a_procedure_that_does_not_hash_is_counted_if_its_row_says_so() {
-    let host = Host::throttled();
-    let table = &host.service.table;
-    let mut procedure = Procedure::clone(table.find("app.byId").expect("the procedure"));
-    procedure.throttled = true;
-    let mut identity = Identity::anonymous();
-    identity.address = Some([192, 0, 2, 1].into());
-    let codes: Vec<_> = (0..11)
-        .map(|_| {
-            let input = Ok(Some(json!({"id": "missing"})));
-            let call = host.service.call(&procedure, &identity, "test", input);
-            host.runtime.block_on(call).expect_err("a refusal").code
-        })
-        .collect();
-    assert_eq!(codes[..10], [Code::NotFound; 10]);
-    assert_eq!(codes[10], Code::TooManyRequests);
 }
 
 #[test]
