@@ -36,7 +36,7 @@ async fn connect(url: &str, name: &str) -> Client {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_that_are_too_old_for_it() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = database(&server).await;
     let (this, next) = (
         format!("home portico/{NEWEST}"),
@@ -74,7 +74,7 @@ async fn the_next_version_keeps_every_record_and_ends_the_connections_of_hosts_t
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_migration_that_fails_changes_nothing() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = database(&server).await;
     let wrong = Migration {
         sql: "DELETE FROM app; CREATE TABLE app (id text)",

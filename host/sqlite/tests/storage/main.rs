@@ -62,12 +62,7 @@ on_every_driver! {
         a_read_transaction_cannot_write
     }
     names {
-        apps_and_users_are_ordered_by_the_bytes_of_the_name_key_then_the_id
-        substrings_are_found_in_the_name_key_and_nothing_is_a_wildcard
-        lists_honour_offset_limit_and_provider
-        a_user_name_is_taken_once_for_each_provider
-        users_are_found_by_their_whole_email
-        a_subject_belongs_to_one_user
+        a_text_with_u0000_is_in_no_name
         group_board_and_engine_names_are_taken_once
     }
     races {
