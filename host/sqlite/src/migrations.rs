@@ -127,10 +127,8 @@ mod tests {
     #[test]
     fn the_next_version_keeps_every_record_and_is_refused_by_this_one() {
         let mut connection = database();
-        for _ in 0..2 {
-            run_missing(&mut connection, &WITH_NEXT).unwrap();
-            assert_eq!(version_of(&connection), NEWEST as i64 + 1);
-        }
+        run_missing(&mut connection, &WITH_NEXT).unwrap();
+        assert_eq!(version_of(&connection), NEWEST as i64 + 1);
         let label = "SELECT label FROM board_item JOIN app ON app.id = app_id";
         let label: String = connection.query_row(label, [], |row| row.get(0)).unwrap();
         assert_eq!(label, "Jellyfin");
