@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use portico_rules::bounds;
+
 use super::user::{require_storable, require_user};
 use crate::bindings::storage::{ListedUser, Slice, UserFilter};
 use crate::bindings::types::{
@@ -10,7 +12,7 @@ use crate::bindings::types::{
 use crate::names;
 use crate::procedures::{Procedure, authorise};
 use crate::transaction::{self, too_large};
-use crate::validate::{field, number, username};
+use crate::validate::{field, number};
 
 const EVERYONE: UserFilter = UserFilter {
     provider: None,
@@ -41,7 +43,10 @@ pub fn get_all(caller: &Caller) -> Result<Vec<UserSummary>, Error> {
 pub fn get_paginated(caller: &Caller, query: &UserQuery) -> Result<UserPage, Error> {
     authorise(caller, Procedure::UserGetPaginated)?;
     let slice = number::slice(query.page, query.page_size)?;
-    let searched = names::key_to_find(query.search.as_deref().unwrap_or("").trim(), username::MAX);
+    let searched = names::key_to_find(
+        query.search.as_deref().unwrap_or("").trim(),
+        *bounds::USERNAME.end(),
+    );
     let Some(name_contains) = searched else {
         return Ok(UserPage {
             items: Vec::new(),
@@ -91,7 +96,7 @@ pub fn selectable(caller: &Caller, only_credentials: bool) -> Result<Vec<UserOpt
 pub fn search(caller: &Caller, query: &str, limit: Option<u32>) -> Result<Vec<UserMatch>, Error> {
     authorise(caller, Procedure::UserSearch)?;
     let limit = field("limit", number::limit(limit))?;
-    let Some(name_contains) = names::key_to_find(query.trim(), username::MAX) else {
+    let Some(name_contains) = names::key_to_find(query.trim(), *bounds::USERNAME.end()) else {
         return Ok(Vec::new());
     };
     let filter = UserFilter {

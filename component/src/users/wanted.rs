@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use portico_rules::bounds;
+
 use super::profile::profile_after;
 use super::user::{NEW_USERS_COLOR_SCHEME, account_key, name_taken, new_user};
 use crate::bindings::exports::portico::dashboard::state::{Secret, TimestampChange, WantedUser};
