@@ -3,8 +3,6 @@
 mod command;
 mod web;
 
-use std::thread;
-
 use portico_icons::{app_icon, engine_icon};
 use portico_tests::{
     Answer, Builder, Client, Fixtures, MISSING, Portico, Session, administrator, escape, wait_until,
