@@ -223,7 +223,7 @@ mod tests {
         });
         assert_eq!(target.servers.hosts(), hosts.concat());
         assert_eq!(target.connect_limit, Duration::from_secs(2));
-        let by_parameter = url.replace("one:5433,two:5434", "") + "&host=one,two&port=5433,5434";
+        let by_parameter = url.replace("one:5433,two:5434", "") + "&host=one&host=two&port=5433,5434";
         assert_eq!(
             Target::parse(&by_parameter).unwrap().servers.hosts(),
             hosts.concat()
