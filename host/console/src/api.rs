@@ -90,7 +90,7 @@ impl Api {
         answer.data().await
     }
 
-    /// Calls a mutation that answers nothing.
+    /// Calls a mutation that returns nothing.
     pub async fn change(&self, procedure: &str, input: Value) -> Result<(), ApiError> {
         self.mutate::<Value>(procedure, input).await.map(drop)
     }

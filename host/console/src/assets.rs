@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Router {
     ASSETS.iter().fold(Router::new(), |router, asset| {
         router.route(
             asset.path,
-            get(async move |headers: HeaderMap| asset.answer(&headers)),
+            get(async move |headers: HeaderMap| asset.respond_to(&headers)),
         )
     })
 }
@@ -41,7 +41,7 @@ pub(crate) fn path(name: &str) -> &'static str {
 }
 
 impl Asset {
-    fn answer(&self, headers: &HeaderMap) -> Response {
+    fn respond_to(&self, headers: &HeaderMap) -> Response {
         let is_current = headers
             .get(header::IF_NONE_MATCH)
             .is_some_and(|tag| tag == self.etag);

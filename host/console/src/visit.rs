@@ -23,7 +23,7 @@ use crate::{
     times::TimeElement,
 };
 
-/// Who is signed in, as the API answers it.
+/// Who is signed in, as the API returns it.
 #[derive(Deserialize, Clone)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct User {
@@ -293,7 +293,7 @@ impl Visit {
     }
 }
 
-/// A drawing, which says nothing that a word beside it does not say.
+/// A drawing, which says nothing that a word next to it does not say.
 pub(crate) struct Glyph(&'static str);
 
 impl std::fmt::Display for Glyph {

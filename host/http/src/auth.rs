@@ -86,6 +86,6 @@ fn finish(result: Result<Response, Error>) -> Response {
 }
 
 /// The answer to a request, or its error. Logs the cause of the error.
-pub(super) fn answer(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
+pub(super) fn finish_and_report(result: Result<Response, Error>, what: &str, id: &RequestId) -> Response {
     finish(result.map_err(|error| report(error, what, &id.0)))
 }

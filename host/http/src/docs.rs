@@ -27,7 +27,7 @@ pub(crate) async fn document(State(http): State<Shared>, headers: HeaderMap) -> 
                 openapi::document(&http.service.table).to_string(),
             )
         })
-        .answer(&headers)
+        .respond_to(&headers)
 }
 
 /// `GET /api/docs`.
@@ -38,7 +38,7 @@ pub(crate) async fn page(headers: HeaderMap) -> Response {
             &include_bytes!("../assets/docs/index.html")[..],
         )
     });
-    with_policy(PAGE.answer(&headers))
+    with_policy(PAGE.respond_to(&headers))
 }
 
 /// `GET /api/docs/{file}`: the page's scripts and style sheet.
@@ -62,7 +62,7 @@ pub(crate) async fn part(Path(name): Path<String>, headers: HeaderMap) -> Respon
         ]
     });
     match PARTS.iter().find(|(part, _)| *part == name) {
-        Some((_, file)) => with_policy(file.answer(&headers)),
+        Some((_, file)) => with_policy(file.respond_to(&headers)),
         None => unknown_path().await,
     }
 }

@@ -31,7 +31,7 @@ impl File {
     }
 
     /// The content, or 304 if the client's copy is current.
-    pub fn answer(&self, headers: &HeaderMap) -> Response {
+    pub fn respond_to(&self, headers: &HeaderMap) -> Response {
         let is_current = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| {
             let tags = tags.to_str().unwrap_or_default().split(',');
             tags.map(|tag| tag.trim().trim_start_matches("W/"))

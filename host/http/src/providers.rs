@@ -104,7 +104,7 @@ pub(super) async fn start(
     let (parts, _) = request.into_parts();
     let started = try_start(&http, &id, &parts).await;
     record_refusal(&http, &id, &parts, &started);
-    auth::answer(started, "oidc.start", &id)
+    auth::finish_and_report(started, "oidc.start", &id)
 }
 
 /// Records a refusal in the audit log, unless OpenID Connect is off.
@@ -145,7 +145,7 @@ pub(super) async fn callback(
     let (parts, _) = request.into_parts();
     let returned = try_callback(&http, &id, &parts).await;
     record_refusal(&http, &id, &parts, &returned);
-    auth::answer(returned, "oidc.callback", &id)
+    auth::finish_and_report(returned, "oidc.callback", &id)
 }
 
 async fn try_callback(http: &Shared, id: &RequestId, parts: &Parts) -> Result<Response, Error> {

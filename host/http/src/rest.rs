@@ -1,7 +1,7 @@
 //! REST: the routes of the procedure table.
 //!
 //! Path parameters, query parameters and body become the keys of one input, the same as that of the procedure
-//! call; a path parameter wins. A mutation without output answers with an empty body.
+//! call; a path parameter wins. A mutation without output returns an empty body.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -133,7 +133,7 @@ fn put_parameters(input: &mut Option<Value>, parameters: Parameters) {
     if parameters.is_empty() {
         return;
     }
-    // The procedure's shape refuses an input that is no object.
+    // The procedure's shape refuses an input that is not an object.
     if let Value::Object(object) = input.get_or_insert_with(|| Value::Object(Map::new())) {
         object.extend(
             parameters

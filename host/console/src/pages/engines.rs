@@ -80,7 +80,7 @@ struct DeletePage<'a> {
     engine: Engine,
 }
 
-/// The API answers all search engines; the page shows a part of them.
+/// The API returns all search engines; the page shows a part of them.
 async fn list(visit: Visitor, query: Query) -> Answer {
     visit.permitted("admin")?;
     let text = query.text("q").trim();

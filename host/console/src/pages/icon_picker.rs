@@ -1,7 +1,7 @@
 //! Choosing an icon: a field with its URL, and a search by name whose results are choices of the same form.
 //!
 //! Without JavaScript the search is a button that shows the form again, with what was typed. With it, `/icon-search`
-//! answers the results while people type.
+//! returns the results while people type.
 
 use askama::Template;
 use axum::{Router, routing::get};
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Router {
     Router::new().route("/icon-search", get(search))
 }
 
-/// An icon, as the API answers it.
+/// An icon, as the API returns it.
 #[derive(Deserialize)]
 pub(super) struct Icon {
     pub name: String,

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Router {
 /// Keys on a page. The name of each one's user is looked up.
 const PAGE: usize = 25;
 
-/// A key without its secret, as the API answers it.
+/// A key without its secret, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ApiKey {

@@ -1,5 +1,5 @@
-//! The pages: one file for each part of the console. Each handler reads what its page needs from the API, and answers
-//! the page; each form answers a redirect if the API took it, and else its own page again, with what was typed.
+//! The pages: one file for each part of the console. Each handler reads what its page needs from the API, and returns
+//! the page; each form returns a redirect if the API took it, and else its own page again, with what was typed.
 
 mod apps;
 mod audit;
@@ -66,5 +66,5 @@ fn presses_search(form: &Form, field: &str, button: &str) -> bool {
             && form.text(field) != form.text(&shown))
 }
 
-/// What a handler answers. An error becomes a page.
+/// What a handler returns. An error becomes a page.
 type Answer = Result<axum::response::Response, ApiError>;

@@ -24,7 +24,7 @@ impl Pages {
         }
     }
 
-    /// A page out of a list that the API answers whole, and the links to its others.
+    /// A page out of a list that the API returns whole, and the links to its others.
     pub fn cut<T>(address: &str, current: u32, size: usize, mut items: Vec<T>) -> (Vec<T>, Self) {
         let pages = Self::new(address, current, size, items.len());
         let start = (current as usize - 1).saturating_mul(size).min(items.len());

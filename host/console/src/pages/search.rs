@@ -19,7 +19,7 @@ pub(super) fn routes() -> Router {
     Router::new().route("/search", get(search))
 }
 
-/// A search engine, as the API answers it.
+/// A search engine, as the API returns it.
 #[derive(Deserialize, Clone)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Engine {

@@ -31,7 +31,7 @@ pub(super) fn routes() -> Router {
         .route("/api/auth/oidc/callback", any(oidc))
 }
 
-/// A way to sign in, as the API answers it.
+/// A way to sign in, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Provider {

@@ -24,7 +24,7 @@ pub(crate) struct BoardLink {
     pub name: String,
 }
 
-/// An app, as the API answers it.
+/// An app, as the API returns it.
 #[derive(Deserialize, Clone)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct App {

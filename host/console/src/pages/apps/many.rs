@@ -56,7 +56,7 @@ async fn create(visit: Visitor, request: Request) -> Answer {
     }
 }
 
-/// Creates all apps of the list, or answers its problems.
+/// Creates all apps of the list, or returns its problems.
 async fn create_all(visit: &Visit, form: &Form) -> Result<Vec<String>, ApiError> {
     let t = &visit.t.apps;
     let rows = match read(form.text("list")) {

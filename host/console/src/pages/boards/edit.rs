@@ -162,7 +162,7 @@ async fn show(visit: Visitor, Path(id): Path<String>) -> Answer {
         into: None,
         focus: ("", None),
     };
-    answer(&visit, StatusCode::OK, shown).await
+    show_form(&visit, StatusCode::OK, shown).await
 }
 
 async fn search(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
@@ -201,7 +201,7 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
         shown.draft = Draft::read(&form);
         shown.problems.add_to_whole(visit.t.boards.full);
     }
-    answer(&visit, StatusCode::OK, shown).await
+    show_form(&visit, StatusCode::OK, shown).await
 }
 
 /// What a button does with the items.
@@ -227,7 +227,7 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
         shown.read = stored.fingerprint();
         shown.is_outdated = true;
         shown.missing = missing(&visit.api, &stored, &shown.draft).await?;
-        return answer(visit, StatusCode::CONFLICT, shown).await;
+        return show_form(visit, StatusCode::CONFLICT, shown).await;
     }
     let input = json!({
         "id": shown.id,
@@ -239,11 +239,11 @@ async fn save(visit: &Visit, mut shown: Shown<'_>) -> Answer {
         Ok(()) => Ok(see(&format!("{}?note=saved", path(shown.id)))),
         Err(error) if error.is_of_input() => {
             shown.problems = problems(visit, &error);
-            answer(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
+            show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
         // The board was there a moment ago: an app is gone. The page says which no longer stand on it.
         Err(error) if error.status == StatusCode::NOT_FOUND => {
-            answer(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
+            show_form(visit, StatusCode::UNPROCESSABLE_ENTITY, shown).await
         }
         Err(error) => Err(error),
     }
@@ -265,7 +265,7 @@ async fn missing(api: &Api, stored: &StoredBoard, draft: &Draft) -> Result<Vec<S
 }
 
 /// The form with the names of its apps. Apps that are gone are left out.
-async fn answer(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> Answer {
+async fn show_form(visit: &Visit, status: StatusCode, mut shown: Shown<'_>) -> Answer {
     let ids: Vec<&str> = shown
         .draft
         .all()

@@ -37,7 +37,7 @@ pub(super) fn routes() -> Router {
         .merge(share::routes())
 }
 
-/// A board without its items, as the API answers it.
+/// A board without its items, as the API returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
@@ -83,7 +83,7 @@ struct DeletePage<'a> {
     board: StoredBoard,
 }
 
-/// The API answers all boards; the page shows a part of them.
+/// The API returns all boards; the page shows a part of them.
 async fn list(visit: Visitor, query: Query) -> Answer {
     visit.user()?;
     let text = query.text("q").trim();

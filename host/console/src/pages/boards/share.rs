@@ -36,7 +36,7 @@ pub(super) fn routes() -> Router {
     Router::new().route("/manage/boards/{id}/share", get(show).post(change))
 }
 
-/// Users and groups, as the API answers them.
+/// Users and groups, as the API returns them.
 #[derive(Deserialize)]
 struct Shares {
     users: Vec<Named>,
@@ -106,7 +106,7 @@ impl SharePage<'_> {
 async fn show(visit: Visitor, Path(id): Path<String>, query: Query) -> Answer {
     visit.permitted("admin")?;
     let (status, text) = (StatusCode::OK, query.text("q").trim());
-    answer(&visit, &id, query.page(), text, status, Problems::default()).await
+    show_page(&visit, &id, query.page(), text, status, Problems::default()).await
 }
 
 async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Answer {
@@ -138,13 +138,13 @@ async fn change(visit: Visitor, Path(id): Path<String>, request: Request) -> Ans
         Err(error) if error.is_of_input() || error.status == StatusCode::NOT_FOUND => {
             let problems = Problems::of(&error, &[], |text| visit.say(text));
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            answer(&visit, &id, 1, text, status, problems).await
+            show_page(&visit, &id, 1, text, status, problems).await
         }
         Err(error) => Err(error),
     }
 }
 
-async fn answer(
+async fn show_page(
     visit: &Visit,
     id: &str,
     number: u32,

@@ -1,4 +1,4 @@
-//! A board, as the API answers and takes it.
+//! A board, as the API returns and takes it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

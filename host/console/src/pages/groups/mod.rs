@@ -36,7 +36,7 @@ pub(super) const PERMISSIONS: [&str; 7] = [
     "board-view-all",
 ];
 
-/// A group, as the API answers it: with all members.
+/// A group, as the API returns it: with all members.
 #[derive(Deserialize)]
 pub(super) struct Group {
     pub id: String,

@@ -36,7 +36,7 @@ const MOST_GROUPS: usize = 100;
 /// Who vouches for a user.
 pub(super) const PROVIDERS: [&str; 3] = ["credentials", "ldap", "oidc"];
 
-/// A user with their preferences, as the API answers them.
+/// A user with their preferences, as the API returns them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Account {
