@@ -415,6 +415,7 @@ fn limits_beyond_their_bounds_are_refused() {
         ("write-time", "86401"),
         ("write-time", longest.as_str()),
         ("unsent", "0"),
+        ("incoming", "0"),
     ] {
         let flag = format!("--limit-{setting}");
         let text = portico(&["serve", &flag, value], "").failed();

@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Limited};
 use portico_http::InProcess;
 use portico_model::error::Code;
 use serde_json::{Value, json};
@@ -273,18 +273,8 @@ impl Caller {
 }
 
 async fn read(body: Body, limit: usize, time: Duration) -> Result<Bytes, Failure> {
-    match timeout(time, Limited::new(body, limit).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::new(
-            Code::PayloadTooLarge,
-            format!("The body is larger than {limit} bytes"),
-        )),
-        Ok(Err(_)) => Err(Failure::new(
-            Code::BadRequest,
-            "The body ended before it was whole",
-        )),
-        Err(_) => Err(Failure::new(Code::Timeout, "The body took too long to arrive")),
-    }
+    let read = portico_http::read_body(body, limit, time).await;
+    read.map_err(|error| Failure::new(error.code, error.message))
 }
 
 /// Whether the headers say that the body is JSON.

@@ -16,10 +16,10 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
 };
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use multer::Multipart;
 use sha2::{Digest, Sha256};
-use tokio::time::{Duration, timeout};
+use tokio::time::Duration;
 
 use crate::{
     api::{ApiError, Issue},
@@ -125,21 +125,15 @@ impl Form {
         let kind = content_type
             .and_then(|kind| kind.to_str().ok())
             .unwrap_or_default();
-        let bytes = timeout(RECEIVE_TIME, Limited::new(body, largest).collect()).await;
-        let bytes = match bytes {
-            Ok(Ok(bytes)) => bytes.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+        let bytes = portico_http::read_body(body, largest, RECEIVE_TIME).await;
+        let bytes = bytes.map_err(|error| match error.code.http_status() {
+            413 => {
                 let message = format!("The form is larger than {} KiB", largest >> 10);
-                return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message)
             }
-            Ok(Err(_)) => return Err(bad("The form did not arrive whole")),
-            Err(_) => {
-                return Err(ApiError::new(
-                    StatusCode::REQUEST_TIMEOUT,
-                    "The form took too long",
-                ));
-            }
-        };
+            504 => ApiError::new(StatusCode::REQUEST_TIMEOUT, "The form took too long"),
+            _ => bad("The form did not arrive whole"),
+        })?;
         let mut form = match kind.split(';').next().unwrap_or_default().trim() {
             "application/x-www-form-urlencoded" => {
                 let fields = form_urlencoded::parse(&bytes).take(MOST_FIELDS + 1);

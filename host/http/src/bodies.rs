@@ -5,8 +5,11 @@
 
 use std::{
     convert::Infallible,
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    net::IpAddr,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
@@ -16,7 +19,9 @@ use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 
-use crate::budget::{Budget, Cut, FREE, Held, Transfer, Work};
+use portico_service::throttle::Source;
+
+use crate::budget::{Budget, Cut, FREE, Held, Owner, Transfer, Work};
 
 /// Small texts are joined up to about this size, in bytes.
 const JOINED: usize = 64 << 10;
@@ -150,10 +155,59 @@ impl hyper::body::Body for InParts {
     }
 }
 
+/// Who sends a request: its address, and its user as soon as that is known.
+#[derive(Clone)]
+pub(crate) struct Sender {
+    peer: IpAddr,
+    known: Arc<OnceLock<Owner>>,
+}
+
+impl Sender {
+    pub fn new(peer: IpAddr) -> Self {
+        let known = Arc::default();
+        Self { peer, known }
+    }
+
+    /// Notes who it is: a user, or else an address.
+    pub fn identify(&self, user: Option<&str>, address: Option<IpAddr>) {
+        self.known
+            .get_or_init(|| owner(user, address.unwrap_or(self.peer)));
+    }
+
+    fn owner(&self) -> Owner {
+        self.known
+            .get()
+            .copied()
+            .unwrap_or_else(|| owner(None, self.peer))
+    }
+}
+
+fn owner(user: Option<&str>, address: IpAddr) -> Owner {
+    let mut hasher = DefaultHasher::new();
+    match user {
+        Some(user) => user.hash(&mut hasher),
+        None => Source::from(address).hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+/// Why the body of a request breaks off: it was cut.
+#[derive(Debug)]
+pub(crate) struct WasCut;
+
+impl fmt::Display for WasCut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the body arrived too slowly")
+    }
+}
+
+impl std::error::Error for WasCut {}
+
 /// The body of a request.
 pub(crate) struct ReceivedBody {
     body: Incoming,
     budget: Arc<Budget>,
+    sender: Sender,
     /// Counts it from when it is read for the first time.
     arriving: Option<Arriving>,
 }
@@ -166,18 +220,19 @@ struct Arriving {
 }
 
 impl ReceivedBody {
-    pub fn new(body: Incoming, budget: Arc<Budget>) -> Self {
+    pub fn new(body: Incoming, budget: Arc<Budget>, sender: Sender) -> Self {
         Self {
             body,
             budget,
+            sender,
             arriving: None,
         }
     }
 }
 
 impl Arriving {
-    fn begin(budget: &Arc<Budget>) -> Self {
-        let (transfer, cut) = budget.open();
+    fn begin(budget: &Arc<Budget>, owner: Owner) -> Self {
+        let (transfer, cut) = budget.open(owner);
         Self {
             held: transfer.hold(0),
             _work: transfer.begin_work(),
@@ -198,11 +253,12 @@ impl hyper::body::Body for ReceivedBody {
         let Self {
             body,
             budget,
+            sender,
             arriving,
         } = self.get_mut();
-        let arriving = arriving.get_or_insert_with(|| Arriving::begin(budget));
+        let arriving = arriving.get_or_insert_with(|| Arriving::begin(budget, sender.owner()));
         if arriving.cut.poll_unpin(context).is_ready() {
-            return Poll::Ready(Some(Err("the client sends too slowly".into())));
+            return Poll::Ready(Some(Err(WasCut.into())));
         }
         let polled = Pin::new(body).poll_frame(context);
         match &polled {
@@ -234,7 +290,7 @@ mod tests {
     #[tokio::test]
     async fn a_large_part_counts_until_its_bytes_are_dropped_and_a_small_one_never() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         let mut parts = Parts::new(Some(&transfer));
         parts.push("[");
         parts.push_bytes(hold(Some(&transfer), vec![b'a'; FREE]));
@@ -252,7 +308,7 @@ mod tests {
     #[tokio::test]
     async fn a_large_body_of_another_maker_counts_until_its_bytes_are_dropped() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         let body = hold_body(&transfer, Body::from("a".repeat(FREE))).await;
         assert_eq!(body.size_hint().exact(), Some(FREE as u64));
         let bytes = body.collect().await.expect("it is in memory").to_bytes();

@@ -3,13 +3,15 @@
 //! Memory is freed only as fast as clients move, and a client may not move at all. Invariants:
 //! - A transfer that holds less than [`FREE`] bytes is not counted.
 //! - All transfers but the one that grew last hold at most the budget together: when they hold more, the one that moved
-//!   least recently is cut. So one answer that is larger than the budget cuts no other by itself.
+//!   least recently is cut, of those of the owner who holds most. So one answer that is larger than the budget cuts no
+//!   other by itself.
 //! - A transfer whose client is behind the least rate by the grace period is cut. Only time in which something waits
 //!   for the client counts.
 //! - While the host stops, a client that does nothing for [`STOP_PATIENCE`] is cut.
 //! - What is cut counts no more, at once: its bytes are dropped as soon as its task has noticed.
 
 use std::{
+    cmp::Reverse,
     collections::HashMap,
     convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -60,6 +62,7 @@ struct Transfers {
 }
 
 struct State {
+    owner: Owner,
     held: usize,
     /// When the client, or the host for it, last did something.
     moved: Instant,
@@ -72,6 +75,9 @@ struct State {
     /// Dropped when the transfer is cut.
     _cut: oneshot::Sender<Infallible>,
 }
+
+/// Among whom a budget is shared fairly. Answers have one owner in common.
+pub(crate) type Owner = u64;
 
 /// What goes to, or comes from, one client.
 pub(crate) struct Transfer {
@@ -105,12 +111,13 @@ impl Budget {
     }
 
     /// Begins a transfer.
-    pub fn open(self: &Arc<Self>) -> (Arc<Transfer>, Cut) {
+    pub fn open(self: &Arc<Self>, owner: Owner) -> (Arc<Transfer>, Cut) {
         let (sender, cut) = oneshot::channel();
         let mut transfers = self.transfers();
         let id = transfers.next_id;
         transfers.next_id += 1;
         let state = State {
+            owner,
             held: 0,
             moved: Instant::now(),
             waits_since: None,
@@ -178,15 +185,22 @@ impl Transfers {
         self.counted -= self.open.remove(&id).map_or(0, |state| state.counted());
     }
 
-    /// Cuts what moved least recently until all but this transfer hold at most so many bytes.
+    /// Cuts what moved least recently, of the owner who holds most, until all but this transfer hold at most so many
+    /// bytes.
     fn make_room(&mut self, most: usize, newest: u64) {
         let own = self.open.get(&newest).map_or(0, State::counted);
         while self.counted - own > most {
+            let mut of_owner = HashMap::new();
+            for state in self.open.values() {
+                *of_owner.entry(state.owner).or_insert(0) += state.counted();
+            }
             let others = self
                 .open
                 .iter()
                 .filter(|(id, state)| **id != newest && state.counted() > 0);
-            let Some((&id, state)) = others.min_by_key(|(_, state)| state.moved) else {
+            let Some((&id, state)) =
+                others.max_by_key(|(_, state)| (of_owner[&state.owner], Reverse(state.moved)))
+            else {
                 return;
             };
             debug!(bytes = state.held, "a client that does not move makes room");
@@ -348,7 +362,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn when_the_budget_is_full_what_moved_least_recently_is_cut_and_counts_no_more() {
         let budget = budget(3 * SIZE);
-        let [stuck, slow, idle, fast] = [(); 4].map(|()| budget.open());
+        let [stuck, slow, idle, fast] = [(); 4].map(|()| budget.open(0));
         let [stuck, slow, idle, fast] = [&stuck, &slow, &idle, &fast].map(|(transfer, _)| transfer);
         let held = [stuck, slow].map(|transfer| transfer.hold(SIZE));
         let small = idle.hold(SIZE - 1);
@@ -358,7 +372,7 @@ pub(crate) mod tests {
         slow.advance(1);
         let mut more = fast.hold(2 * SIZE);
         assert_eq!(are_cut([stuck, slow, idle, fast]), [false; 4], "the rest fits");
-        let another = budget.open();
+        let another = budget.open(0);
         let another_held = another.0.hold(SIZE);
         assert_eq!(are_cut([stuck, slow, idle, fast]), [true, false, false, false]);
         assert_eq!(budget.counted(), 4 * SIZE);
@@ -373,17 +387,40 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn one_transfer_that_is_larger_than_the_budget_is_the_first_to_go_when_it_does_not_move() {
         let budget = budget(SIZE);
-        let [large, small] = [(); 2].map(|()| budget.open());
+        let [large, small] = [(); 2].map(|()| budget.open(0));
         let _held = (large.0.hold(5 * SIZE), small.0.hold(SIZE));
         assert_eq!(are_cut([&large.0, &small.0]), [true, false]);
         assert!(large.1.await.is_err(), "its task hears of it");
     }
 
     #[tokio::test]
+    async fn who_holds_most_makes_room() {
+        let budget = budget(3 * SIZE);
+        let [honest, first, second, third] = [1, 2, 2, 2].map(|owner| budget.open(owner).0);
+        let _held = [&honest, &first, &second].map(|transfer| {
+            let held = transfer.hold(SIZE);
+            budget.pass(Duration::from_secs(1));
+            held
+        });
+        let _more = third.hold(SIZE);
+        let _last = honest.hold(SIZE);
+        assert_eq!(
+            are_cut([&honest, &first, &second, &third]),
+            [false; 4],
+            "the others fit"
+        );
+        let _most = third.hold(SIZE);
+        assert_eq!(
+            are_cut([&honest, &first, &second, &third]),
+            [false, true, false, false]
+        );
+    }
+
+    #[tokio::test]
     async fn a_client_at_the_least_rate_is_served_to_the_end_and_a_slower_one_is_cut() {
         let steps = |bytes: usize| {
             let budget = budget(1 << 20);
-            let (transfer, _cut) = budget.open();
+            let (transfer, _cut) = budget.open(0);
             (0..100).find(|_| {
                 transfer.wait();
                 budget.pass(Duration::from_secs(8));
@@ -399,7 +436,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn time_in_which_nothing_waits_for_the_client_does_not_count() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         for _ in 0..10 {
             budget.pass(Duration::from_secs(100));
             transfer.wait();
@@ -416,7 +453,7 @@ pub(crate) mod tests {
     async fn without_a_least_rate_a_client_that_moves_is_not_cut() {
         let rate = LeastRate { rate: 0, ..RATE };
         let budget = Budget::new(1 << 20, rate);
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         for _ in 0..10 {
             transfer.wait();
             budget.pass(Duration::from_secs(9));
@@ -432,7 +469,7 @@ pub(crate) mod tests {
     async fn a_grace_period_beyond_the_clock_is_a_long_one() {
         let grace = Duration::MAX;
         let budget = Budget::new(1 << 20, LeastRate { grace, ..RATE });
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         transfer.wait();
         budget.pass(Duration::from_secs(24 * 60 * 60));
         assert!(!transfer.is_cut());
@@ -441,7 +478,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn when_the_host_stops_it_waits_for_its_own_work_but_not_for_silent_clients() {
         let budget = budget(1 << 20);
-        let [works, reads_not, asks_nothing, reads] = [(); 4].map(|()| budget.open());
+        let [works, reads_not, asks_nothing, reads] = [(); 4].map(|()| budget.open(0));
         let [works, reads_not, asks_nothing, reads] =
             [&works, &reads_not, &asks_nothing, &reads].map(|(transfer, _)| transfer);
         let _works = [works, reads_not, reads].map(|transfer| transfer.begin_work());

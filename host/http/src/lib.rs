@@ -46,7 +46,7 @@ use portico_service::{hot_swap::HotSwap, identity::Authenticate};
 pub use self::{
     address::TrustedProxies,
     in_process::InProcess,
-    request::RequestId,
+    request::{RequestId, read_body},
     server::{Site, serve},
     settings::{HttpLimits, HttpSettings, PublicUrl},
 };

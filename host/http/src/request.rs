@@ -3,6 +3,7 @@
 use std::{
     net::{IpAddr, SocketAddr},
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -27,7 +28,12 @@ use serde_json::Value;
 use tokio::time::timeout;
 use tracing::debug;
 
-use crate::{address, settings::HttpLimits, state::Shared};
+use crate::{
+    address,
+    bodies::{Sender, WasCut},
+    settings::HttpLimits,
+    state::Shared,
+};
 
 /// The id of a request, in its answer's headers and in every line of the log about it.
 #[derive(Clone)]
@@ -97,6 +103,9 @@ pub(crate) async fn identify(http: &Shared, parts: &Parts, id: &RequestId) -> Re
     let (mut identity, credential) = authenticated.map_err(|error| report(error, "authenticate", &id.0))?;
     // A dashboard that embeds Portico may know the address better than its router does.
     identity.address = identity.address.or_else(|| client_address(http, parts));
+    if let Some(sender) = parts.extensions.get::<Sender>() {
+        sender.identify(identity.user_id(), identity.address);
+    }
     if let Some(credential) = credential {
         note_use(http, credential, &identity, id, now);
     }
@@ -157,7 +166,7 @@ pub(crate) async fn read_json(
     body: Body,
     limit: InputLimit,
 ) -> Result<Option<Value>, Error> {
-    let bytes = read_body(http, body, limit.bytes).await?;
+    let bytes = read_body(body, limit.bytes, http.limits.receive_time).await?;
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -173,18 +182,27 @@ pub(crate) async fn read_json(
     }
 }
 
-/// Reads a body of at most this many bytes.
-pub(crate) async fn read_body(http: &Shared, body: Body, limit: usize) -> Result<Bytes, Error> {
-    let collected = timeout(http.limits.receive_time, Limited::new(body, limit).collect()).await;
+/// After how many seconds a body that arrived too slowly may be sent again.
+const RETRY_BODY: u64 = 10;
+
+/// Reads a body of at most this many bytes, which may take this long.
+pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<Bytes, Error> {
+    let too_slow = |message| Err(Error::new(Code::Timeout, message).retry_after(RETRY_BODY));
+    let collected = timeout(longest, Limited::new(body, limit).collect()).await;
     match collected {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
             Code::PayloadTooLarge,
             format!("The body is larger than {limit} bytes"),
         )),
+        Ok(Err(error)) if was_cut(&*error) => too_slow("The body arrived too slowly; try again in a moment"),
         Ok(Err(_)) => Err(Error::new(Code::BadRequest, "The body ended before it was whole")),
-        Err(_) => Err(Error::new(Code::Timeout, "The body took too long to arrive")),
+        Err(_) => too_slow("The body took too long to arrive"),
     }
+}
+
+fn was_cut(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<WasCut>() || error.source().is_some_and(was_cut)
 }
 
 /// Parses JSON. Errors name the position and quote nothing of the text.

@@ -94,7 +94,7 @@ async fn answer(
     let transfer = request.extensions().get::<Arc<Transfer>>().cloned();
     match call(http, &id, procedure, parameters, request).await {
         Ok(_) if matches!(procedure.output, Shape::Nothing) => json_response(Body::empty()),
-        Ok(output) => json_response(bodies::hold(transfer.as_ref(), output.into_bytes()).into()),
+        Ok(output) => json_response(bodies::hold(transfer.as_ref(), output.into_bytes())),
         Err(error) => error::rest(error, Some(procedure.name)),
     }
 }

@@ -28,10 +28,16 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use crate::{
-    bodies::ReceivedBody,
+    bodies::{ReceivedBody, Sender},
     budget::{Budget, LeastRate},
     settings::HttpLimits,
     socket::{self, Socket},
+};
+
+/// The least rate at which clients must send a body.
+const SEND_RATE: LeastRate = LeastRate {
+    grace: Duration::from_secs(10),
+    rate: 1 << 10,
 };
 
 /// The least time between two warnings about connections that cannot be accepted.
@@ -89,13 +95,7 @@ fn accept<'a>(
     stop: Pin<&'a mut (dyn Future<Output = ()> + Send)>,
 ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
     let answers = Budget::new(limits.unsent, socket::least_rate(limits));
-    let requests = Budget::new(
-        usize::MAX,
-        LeastRate {
-            grace: Duration::MAX,
-            rate: 0,
-        },
-    );
+    let requests = Budget::new(limits.incoming, SEND_RATE);
     Box::pin(async move {
         tokio::select! {
             () = accept_until(listener, site, limits, stop, &answers, &requests) => {}
@@ -151,12 +151,14 @@ async fn accept_until(
             debug!(%error, "a connection without TCP_NODELAY");
         }
         let [api, pages] = [&site.api, &site.pages].map(|router| TowerToHyperService::new(router.clone()));
-        let (transfer, cut) = answers.open();
+        let (transfer, cut) = answers.open(0);
         let stream = Socket::new(stream, transfer.clone());
         let requests = requests.clone();
         let service = service_fn(move |request: Request<Incoming>| {
             let work = transfer.begin_work();
-            let mut request = request.map(|body| ReceivedBody::new(body, requests.clone()));
+            let sender = Sender::new(peer.ip());
+            let mut request = request.map(|body| ReceivedBody::new(body, requests.clone(), sender.clone()));
+            request.extensions_mut().insert(sender);
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(transfer.clone());
             let router = if Site::is_of_api(request.uri().path()) {

@@ -35,6 +35,9 @@ pub struct HttpLimits {
     /// The answers of all connections that wait to be written, in bytes. Above it,
     /// [`serve`](crate::serve) closes connections, the one that moved least recently first.
     pub unsent: usize,
+    /// The bodies of all requests that are being received, in bytes. Above it, [`serve`](crate::serve) refuses the one
+    /// that moved least recently, of the user or address with the most.
+    pub incoming: usize,
     /// How long the calls in progress may still take when the host stops.
     pub drain_time: Duration,
     /// Connections at once; more wait to be accepted.
@@ -53,6 +56,7 @@ impl Default for HttpLimits {
             write_time: Duration::from_secs(30),
             write_rate: 1 << 10,
             unsent: 64 << 20,
+            incoming: 64 << 20,
             drain_time: Duration::from_secs(30),
             connections: 10_000,
         }

@@ -138,7 +138,7 @@ impl Calls {
                 .map(|input| parse_json(input.as_bytes(), limit))
                 .transpose()
         } else {
-            match read_body(http, body, limit.bytes).await {
+            match read_body(body, limit.bytes, http.limits.receive_time).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
                 Ok(bytes) => parse_json(&bytes, limit).map(Some),
                 Err(error) => Err(error),

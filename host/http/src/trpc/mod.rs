@@ -36,6 +36,7 @@ use portico_service::{
     service::{Authorised, report},
 };
 use tokio::{
+    select,
     sync::{
         OnceCell,
         mpsc::{Receiver, Sender as Channel, channel},

@@ -79,7 +79,7 @@ mod tests {
     #[tokio::test]
     async fn who_waits_for_a_turn_is_refused_when_the_host_stops_and_who_need_not_wait_is_not() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open();
+        let (transfer, _cut) = budget.open(0);
         let turns = Turns::default();
         let mut taken = Vec::new();
         for _ in 1..AT_ONCE {

@@ -102,6 +102,10 @@ pub struct LimitSettings {
     /// connection that moved least recently is closed [default: 67108864]
     #[arg(long = "limit-unsent", env = "PORTICO_LIMIT_UNSENT", value_name = "BYTES")]
     unsent: Option<NonZero<usize>>,
+    /// How much of bodies may be in memory while clients send them, for all together; beyond it, the one that moved
+    /// least recently is refused, of the user or address with the most [default: 67108864]
+    #[arg(long = "limit-incoming", env = "PORTICO_LIMIT_INCOMING", value_name = "BYTES")]
+    incoming: Option<NonZero<usize>>,
 }
 
 /// From a second to a day, in seconds.
@@ -138,6 +142,7 @@ layered!(LimitSettings {
     write_time,
     write_rate,
     unsent,
+    incoming,
 });
 
 impl LimitSettings {
@@ -154,6 +159,7 @@ impl LimitSettings {
                 .map_or(defaults.write_time, |time| Duration::from_secs(time.0)),
             write_rate: self.write_rate.unwrap_or(defaults.write_rate),
             unsent: self.unsent.map_or(defaults.unsent, NonZero::get),
+            incoming: self.incoming.map_or(defaults.incoming, NonZero::get),
             ..defaults
         }
     }
