@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_link_is_bounded() {
         let base = "https://example.com/";
-        let longest = format!("{base}{}", "a".repeat(MAX - base.len()));
+        let longest = format!("{base}{}", "a".repeat(bounds::LINK.end() - base.len()));
         assert!(href(&longest).is_ok());
         assert_eq!(
             href(&format!("{longest}a")),

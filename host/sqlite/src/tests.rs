@@ -22,7 +22,9 @@ use super::database::open_file;
 use super::query::run;
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
-use portico_storage::{Authentication, CallContext, CredentialKey, Error, Result, hash_secret};
+use portico_storage::{
+    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, hash_secret,
+};
 
 struct Store {
     storage: SqliteStorage,

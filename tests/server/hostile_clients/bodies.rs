@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::thread;
 
-use portico_tests::{Fixtures, Portico, administrator, raw};
+use portico_tests::{Client, Fixtures, Portico, administrator, raw};
 
 use super::silent::growth;
 

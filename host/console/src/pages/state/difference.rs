@@ -67,7 +67,9 @@ impl Difference {
         let s = &t.state;
         let kinds = [s.groups, s.users, s.apps, s.engines, s.boards];
         let unnamed = report.unnamed.lists().into_iter().zip(kinds);
-        let unnamed = unnamed.filter_map(|((_, number), text)| (number > 0).then(|| count(text, number)));
+        let unnamed = unnamed
+            .filter(|((_, number), _)| *number > 0)
+            .map(|((_, number), text)| count(text, number));
         Self {
             dry_run: report.dry_run,
             sections: sections.collect(),
