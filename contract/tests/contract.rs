@@ -75,9 +75,12 @@ fn a_change_that_breaks_components_or_hosts_needs_another_major_version() {
             "keys: func(names: list<string>) -> list<string>;\n  more: func();",
         ),
         // An old component calls what a new host lacks.
-        ("default-icon: func() -> string;", ""),
+        (
+            "\n  @since(version = 1.0.0)\n  default-icon: func() -> string;\n",
+            "",
+        ),
         // An old host calls what a new component lacks.
-        ("export names;", ""),
+        ("  @since(version = 1.0.0)\n  export names;\n", ""),
         // A new component calls what an old host lacks.
         (
             "default-icon: func() -> string;",
@@ -89,8 +92,10 @@ fn a_change_that_breaks_components_or_hosts_needs_another_major_version() {
         ),
     ] {
         for version in ["1.0.1", "1.1.0"] {
-            let error = check(version, old, new).expect_err(new).to_string();
-            assert!(error.contains("what 1.0.0 promised: undo it"), "{error}");
+            let error = format!("{:#}", check(version, old, new).expect_err(new));
+            for words in ["what 1.0.0 promised: undo it", "does not run in a host of the"] {
+                assert!(error.contains(words), "{words} is not in: {error}");
+            }
         }
         check("2.0.0", old, new).unwrap();
     }

@@ -258,8 +258,9 @@ mod tests {
         let lengths = [DIGEST - 1, DIGEST, DIGEST + 1, whole.len() / 2, whole.len() - 1];
         damaged.extend(lengths.map(|length| whole[..length].to_vec()));
         damaged.push([&whole[..], b"more"].concat());
+        // A page may have been nothing but zeros before.
+        damaged.retain(|bytes| *bytes != whole);
         for bytes in damaged {
-            assert_ne!(bytes, whole);
             fs::write(file, bytes).unwrap();
             assert!(from_file(&engine, file).is_err());
             load(&engine, EMPTY, Some(folder.path())).unwrap();
