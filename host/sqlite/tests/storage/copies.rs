@@ -66,8 +66,8 @@ pub async fn database(count: usize) -> (TempDir, PathBuf) {
     let folder = store.close();
     let path = folder.path().join("portico.db");
     let session = "
-        INSERT INTO session (id, token_hash, user_id, created_at, expires_at)
-        VALUES ('s', x'00', 'u', 0, 9999999999999)";
+        INSERT INTO session (id, token_hash, user_id, created_at, expires_at, last_used_at, ends_at)
+        VALUES ('s', x'00', 'u', 0, 9999999999999, 0, 9999999999999)";
     Connection::open(&path).unwrap().execute(session, []).unwrap();
     (folder, path)
 }
