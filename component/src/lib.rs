@@ -23,8 +23,6 @@ mod bindings;
 mod environment;
 mod error;
 mod names;
-#[cfg(target_arch = "wasm32")]
-mod panic;
 mod password;
 mod procedures;
 mod sign_in;
@@ -33,11 +31,16 @@ mod transaction;
 mod users;
 mod validate;
 
-#[cfg(target_arch = "wasm32")]
-use portico_allocator as _;
-
 /// What this component exports: each area implements its interface for it.
 pub struct Plugin;
+
+#[cfg(target_arch = "wasm32")]
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    portico_guest::trap(info, |place| {
+        bindings::log::write(bindings::log::Level::Error, place)
+    })
+}
 
 // On other targets the names of the exports are not valid symbols.
 #[cfg(target_arch = "wasm32")]

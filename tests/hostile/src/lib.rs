@@ -14,17 +14,16 @@ mod ordinary;
 mod secret;
 mod unused;
 
-#[cfg(target_arch = "wasm32")]
-use portico_allocator as _;
-
 /// What this component exports.
 pub struct Plugin;
 
-/// A panic traps.
+/// The panic handler of the component that ships.
 #[cfg(target_arch = "wasm32")]
 #[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    core::arch::wasm32::unreachable()
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    portico_guest::trap(info, |place| {
+        bindings::log::write(bindings::log::Level::Error, place)
+    })
 }
 
 // On other targets the names of the exports are not valid symbols.

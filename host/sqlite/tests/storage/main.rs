@@ -80,6 +80,8 @@ on_every_driver! {
     }
     records {
         the_subject_of_a_user_is_that_of_the_provider
+        a_new_password_ends_the_users_other_sessions
+        rehashing_a_password_ends_no_session
         a_reference_to_nothing_is_refused
     }
     dashboard {

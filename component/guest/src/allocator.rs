@@ -1,10 +1,7 @@
-//! The allocator that std would provide. A component links it with `use portico_allocator as _`.
+//! The allocator that std would provide.
 //!
 //! wasi-libc is linked only for its allocator, and for `memcpy` and the like. Its allocator starts in
 //! the memory that an instance has from the beginning, so that a fresh instance need not grow.
-
-#![no_std]
-#![cfg(target_arch = "wasm32")]
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_void;

@@ -4,8 +4,6 @@ use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::bindings::log;
-
 /// A text in a fixed buffer, so that writing to it does not allocate. The rest is cut off.
 struct Message {
     bytes: [u8; 1024],
@@ -27,8 +25,7 @@ impl Write for Message {
 
 /// Logs where the panic happened, then traps, and the host rolls back. The message of the panic is not
 /// logged: it may quote an input, even a password.
-#[panic_handler]
-fn panic(info: &PanicInfo) -> ! {
+pub fn trap(info: &PanicInfo, log: fn(&str)) -> ! {
     // A panic while logging a panic traps at once.
     static PANICKING: AtomicBool = AtomicBool::new(false);
     if !PANICKING.swap(true, Ordering::Relaxed) {
@@ -42,7 +39,7 @@ fn panic(info: &PanicInfo) -> ! {
             None => message.write_str("panicked"),
         };
         if let Ok(text) = core::str::from_utf8(&message.bytes[..message.length]) {
-            log::write(log::Level::Error, text);
+            log(text);
         }
     }
     core::arch::wasm32::unreachable()
