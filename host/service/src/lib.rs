@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod audit;
+mod checks;
 mod dashboard;
 pub mod external;
 pub mod fair_semaphore;
