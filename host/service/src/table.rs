@@ -7,7 +7,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::bail;
-use portico_sandbox::Described;
+use portico_sandbox::{Cost, Described};
 
 use crate::{
     dashboard,
@@ -98,9 +98,10 @@ impl Table {
     /// Refuses another component if the kind or the access of a procedure differs: routes, descriptions and
     /// clients rely on them.
     pub(crate) fn check_same(&self, described: &Self) -> anyhow::Result<()> {
+        let hashes = |procedure: &Procedure| procedure.cost == Cost::Hash;
         let differs = |new: &&Arc<Procedure>| {
             self.find(new.name)
-                .is_none_or(|old| old.kind != new.kind || old.access != new.access || old.cost != new.cost)
+                .is_none_or(|old| old.kind != new.kind || old.access != new.access || hashes(old) != hashes(new))
         };
         let differing: Vec<_> = described
             .procedures
