@@ -13,6 +13,7 @@ use portico_storage::Result;
 use portico_storage::driver::waited_too_long;
 use tokio::runtime::Handle;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::connection::Connection;
@@ -94,12 +95,11 @@ impl Pool {
     /// On the storage's runtime: another may be busy with long calls when somebody else uses the connection.
     async fn open(self: &Arc<Self>) -> Result<Arc<Connection>> {
         let pool = self.clone();
-        let opening = self
-            .runtime
-            .spawn(async move { Connection::open(&pool.target).await });
-        let opened = opening
-            .await
-            .map_err(|error| self.health.unavailable(&error.to_string()))?;
+        // Dropped with its caller, who has the place for the connection.
+        let mut opening = JoinSet::new();
+        opening.spawn_on(async move { Connection::open(&pool.target).await }, &self.runtime);
+        let opened = opening.join_next().await.and_then(|joined| joined.ok());
+        let opened = opened.ok_or_else(|| self.health.unavailable("connecting was aborted"))?;
         Ok(Arc::new(opened.map_err(|error| self.health.unreached(&error))?))
     }
 

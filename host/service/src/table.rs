@@ -100,8 +100,9 @@ impl Table {
     pub(crate) fn check_same(&self, described: &Self) -> anyhow::Result<()> {
         let hashes = |procedure: &Procedure| procedure.cost == Cost::Hash;
         let differs = |new: &&Arc<Procedure>| {
-            self.find(new.name)
-                .is_none_or(|old| old.kind != new.kind || old.access != new.access || hashes(old) != hashes(new))
+            self.find(new.name).is_none_or(|old| {
+                old.kind != new.kind || old.access != new.access || hashes(old) != hashes(new)
+            })
         };
         let differing: Vec<_> = described
             .procedures
