@@ -25,7 +25,7 @@ use portico_service::{
     sessions,
 };
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::{task::spawn_blocking, time::timeout};
 use tracing::debug;
 
 use crate::{
@@ -174,7 +174,7 @@ pub(crate) async fn read_json(
         .get(header::CONTENT_TYPE)
         .map(|value| value.to_str().unwrap_or_default());
     match content_type {
-        Some(content_type) if is_json(content_type) => parse_json(&bytes, limit).map(Some),
+        Some(content_type) if is_json(content_type) => parse_body(bytes, limit).await.map(Some),
         Some(_) => Err(unsupported("The body's content type must be application/json")),
         None => Err(unsupported(
             "The body needs the header content-type: application/json",
@@ -203,6 +203,18 @@ pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<By
 
 fn was_cut(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<WasCut>() || error.source().is_some_and(was_cut)
+}
+
+/// A body of this many bytes or more is parsed on a thread that serves no requests.
+const LONG_TO_PARSE: usize = 256 << 10;
+
+/// Parses a body of JSON.
+pub(crate) async fn parse_body(bytes: Bytes, limit: InputLimit) -> Result<Value, Error> {
+    if bytes.len() < LONG_TO_PARSE {
+        return parse_json(&bytes, limit);
+    }
+    let parsed = spawn_blocking(move || parse_json(&bytes, limit)).await;
+    parsed.map_err(Error::internal)?
 }
 
 /// Parses JSON. Errors name the position and quote nothing of the text.

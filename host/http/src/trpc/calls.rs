@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{answer::Caption, superjson};
 use crate::{
-    request::{InputLimit, decode, is_json, parse_json, query_pairs, read_body},
+    request::{InputLimit, decode, is_json, parse_body, parse_json, query_pairs, read_body},
     state::Shared,
 };
 
@@ -140,7 +140,7 @@ impl Calls {
         } else {
             match read_body(body, limit.bytes, http.limits.receive_time).await {
                 Ok(bytes) if bytes.is_empty() => Ok(None),
-                Ok(bytes) => parse_json(&bytes, limit).map(Some),
+                Ok(bytes) => parse_body(bytes, limit).await.map(Some),
                 Err(error) => Err(error),
             }
         };
