@@ -220,6 +220,7 @@ fn users_with_the_largest_images_are_listed_for_silent_and_honest_users_in_littl
 #[test]
 #[ignore = "takes minutes; make test-all runs it"]
 fn eight_of_the_largest_lists_at_once_take_bounded_memory() {
+    // Some 400 MiB on two cores. On more, three of the sandbox's calls are as large at a time.
     const MOST: u64 = 1000;
     let mut server = Portico::start();
     let admin = administrator(&server);
