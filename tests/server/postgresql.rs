@@ -26,26 +26,6 @@ fn ready(server: &Portico) -> u16 {
 
 #[test]
 #[ignore = "make test-all"]
-fn names_are_read_into_memory_at_the_start() {
-    let postgresql = Postgresql::start();
-    let url = postgresql.create_database("home");
-    let mut first = on(&url).start();
-    let wiki = json!({"name": "Wiki", "iconUrl": "/wiki.svg"});
-    administrator(&first).mutate("app.create", &wiki).data();
-    first.stop();
-    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'home' AND pid <> pg_backend_pid()";
-    wait_until("the end of its sessions", || {
-        postgresql.run("home", others) == "0"
-    });
-    postgresql.run("home", "SELECT pg_stat_reset()");
-    // No request is sent to it.
-    let _second = on(&url).start();
-    let reads = "SELECT seq_scan + idx_scan > 0 FROM pg_stat_user_tables WHERE relname = 'app'";
-    wait_until("a read", || postgresql.run("home", reads) == "t");
-}
-
-#[test]
-#[ignore = "make test-all"]
 fn a_service_keeps_everything_in_postgresql() {
     let postgresql = Postgresql::shared();
     let url = postgresql.create_database("home");

@@ -88,7 +88,7 @@ async fn a_database_of_a_newer_binary_is_refused_with_both_versions() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_database_of_an_earlier_build_is_refused_with_what_to_do() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     // In the first version there was no column `oldest`.
     server.run(
@@ -279,7 +279,7 @@ async fn a_rare_text_is_found_through_the_index() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     // The machine takes its connections, and nothing says a word.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

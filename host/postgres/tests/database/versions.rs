@@ -10,7 +10,7 @@ use crate::records::{count_apps, insert};
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_host_works_beside_a_newer_one_that_lets_it() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     drop(PostgresStorage::open(&url).await.unwrap());
     server.run("home", "UPDATE portico_version SET version = 99, oldest = 2");
@@ -23,7 +23,7 @@ async fn a_host_works_beside_a_newer_one_that_lets_it() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "make test-all"]
 async fn a_host_that_has_become_too_old_refuses_with_both_versions() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let storage = PostgresStorage::open(&server.create_database("home"))
         .await
         .unwrap();
@@ -31,7 +31,8 @@ async fn a_host_that_has_become_too_old_refuses_with_both_versions() {
     // What a newer host does when it migrates.
     let migrate = "
         UPDATE portico_version SET version = 99, oldest = 98;
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'portico/%'";
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE 'portico/%'";
     server.run("home", migrate);
     for _ in 0..2 {
         let refused = count_apps(&storage).await;
@@ -62,7 +63,7 @@ async fn a_host_that_has_become_too_old_refuses_with_both_versions() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn every_text_has_the_collation_c() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     drop(
         PostgresStorage::open(&server.create_database("home"))
             .await
@@ -79,14 +80,16 @@ async fn every_text_has_the_collation_c() {
 #[tokio::test]
 #[ignore = "make test-all"]
 async fn a_connection_names_portico_and_its_version_after_the_name_in_the_url() {
-    let server = Postgresql::start();
+    let server = Postgresql::shared();
     let url = server.create_database("home");
     let separator = if url.contains('?') { '&' } else { '?' };
     let storage = PostgresStorage::open(&format!("{url}{separator}application_name=kitchen"))
         .await
         .unwrap();
     insert(&storage, "a").await.unwrap();
-    let named =
-        format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kitchen portico/{NEWEST}'");
+    let named = format!(
+        "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'kitchen portico/{NEWEST}'"
+    );
     assert_eq!(server.run("home", &named), "2");
 }
