@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use portico_model::Timestamp;
+use portico_storage::driver::{WAIT_TIMEOUT, waited_too_long};
 use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
+use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::pool::{For, Pool};
@@ -99,6 +101,13 @@ impl SharedRecords for PostgresShared {
     }
 
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
+        let step = timeout(WAIT_TIMEOUT, self.step_without_limit(keys, change)).await;
+        step.map_err(|_| waited_too_long())?
+    }
+}
+
+impl PostgresShared {
+    async fn step_without_limit(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()> {
         let mut session = self.0.pool.take(For::Step).await?;
         session.begin(self.0.begin(keys));
         let (mut records, now) = self.0.read(&mut session, keys).await?;

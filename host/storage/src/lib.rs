@@ -24,6 +24,7 @@ mod dashboard_records;
 pub mod driver;
 pub mod extras;
 mod ids;
+#[cfg(feature = "memory")]
 pub mod memory;
 pub mod nested;
 mod new_password;

@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
+use futures_util::lock::{Mutex, MutexGuard, OwnedMutexGuard};
 
 use crate::context::CallContext;
 use crate::dashboard::DashboardTransaction;
@@ -84,9 +84,8 @@ struct Parts(Arc<Mutex<State>>);
 #[async_trait]
 impl Storage for Parts {
     async fn begin(&self, access: Access, _: &CallContext) -> Result<Box<dyn Transaction>> {
-        let locked = self.0.clone().try_lock_owned();
-        let state =
-            locked.map_err(|_| Error::Unavailable("a part of this transaction is open already".into()))?;
+        let is_open = || Error::Unavailable("a part of this transaction is open already".into());
+        let state = self.0.try_lock_owned().ok_or_else(is_open)?;
         if state.broken {
             return Err(failed_before());
         }

@@ -9,6 +9,9 @@
 
 mod tables;
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use anyhow::{Context, bail, ensure};
 use async_trait::async_trait;
 
@@ -165,7 +168,16 @@ pub async fn copy(
 
 /// The next rows; none at the end of the table. Lets other tasks run: a driver may never have to wait.
 async fn next(reader: &mut (impl RowReader + ?Sized)) -> anyhow::Result<Option<Piece>> {
-    tokio::task::yield_now().await;
+    let mut yielded = false;
+    poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
     let piece = reader.next().await?;
     Ok((!piece.rows.is_empty()).then_some(piece))
 }

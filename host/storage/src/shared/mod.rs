@@ -16,9 +16,7 @@ mod turn;
 
 use async_trait::async_trait;
 use portico_model::Timestamp;
-use tokio::time::timeout;
 
-use crate::driver::{WAIT_TIMEOUT, waited_too_long};
 use crate::records::{Error, Result};
 pub use memory::MemoryRecords;
 pub use turn::Turn;
@@ -122,12 +120,13 @@ pub trait SharedRecords: Send + Sync + 'static {
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)>;
 
     /// Reads the records of these keys, which are different and few, has `change` change them, and keeps what
-    /// it leaves, as one step. It calls `change` at most once, and answers without an error only if it did.
+    /// it leaves, as one step. It calls `change` at most once, and returns without an error only if it did. It
+    /// fails if that takes longer than [`WAIT_TIMEOUT`](crate::driver::WAIT_TIMEOUT).
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()>;
 }
 
 impl dyn SharedRecords {
-    /// The same as [`step`](SharedRecords::step), with what the change answers, within [`WAIT_TIMEOUT`].
+    /// The same as [`step`](SharedRecords::step), with what the change returns.
     pub async fn change<T: Send>(
         &self,
         keys: &[RecordKey],
@@ -137,8 +136,7 @@ impl dyn SharedRecords {
         let mut once = |records: &mut [Option<SharedRecord>], now: Timestamp| {
             answer = change.take().map(|change| change(records, now));
         };
-        let step = timeout(WAIT_TIMEOUT, self.step(keys, &mut once)).await;
-        step.map_err(|_| waited_too_long())??;
+        self.step(keys, &mut once).await?;
         answer.ok_or_else(|| Error::Unavailable("the shared records were not changed".into()))
     }
 }
