@@ -76,7 +76,10 @@ fn the_page_has_every_limit_with_its_number() {
         ("memory of one call", mebibytes(memory)),
         ("memory without asking", mebibytes(small)),
         ("calls at once that hash a password", "one for each core".into()),
-        ("calls at once that grow with the data", "one for each core".into()),
+        (
+            "calls at once that grow with the data",
+            "one for each core".into(),
+        ),
         ("calls at once with up to 32 MiB", "16, or twice the cores".into()),
         ("calls at once with more", number(large_calls as usize)),
         (

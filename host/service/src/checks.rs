@@ -1,0 +1,136 @@
+//! The checks of a call, in their order, and where it runs.
+
+use std::sync::Arc;
+
+use portico_model::error::{Code, Error};
+use portico_sandbox::{Access, Cost};
+use portico_storage::AuditedCall;
+use serde_json::Value;
+
+use crate::{
+    identity::Identity,
+    procedures::{Call, Procedure},
+    second_runtime::{self, WorkPermit},
+    service::Service,
+    shape::Shape,
+    throttle::LoginAttempt,
+};
+
+/// A call before its checks.
+pub(crate) struct Request<'a> {
+    pub procedure: &'a Procedure,
+    pub identity: Arc<Identity>,
+    pub id: Arc<str>,
+    pub is_authorised: bool,
+    /// The row of the audit log that the call's transaction writes.
+    pub audited: Option<Arc<AuditedCall>>,
+}
+
+impl Service {
+    /// The checks of every call, in their order. What only the procedure knows comes after them: ownership, existence,
+    /// uniqueness. The component checks access once more, of the caller as they are when it has an instance.
+    pub(crate) async fn check_and_run<T, F>(
+        &self,
+        request: &Request<'_>,
+        input: impl FnOnce() -> Result<Value, Error>,
+        run: impl FnOnce(Call) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let procedure = request.procedure;
+        if !request.is_authorised {
+            self.check_access(procedure, &request.identity, &request.id)
+                .await?;
+        }
+        let mut call = self.prepare(request, input()?);
+        if procedure.cost == Cost::Small {
+            self.check_again_if_late(procedure, &mut call).await?;
+            return run(call).await;
+        }
+        // Boxed to keep the common future small.
+        Box::pin(async {
+            let attempt = self.count(procedure, &call.identity).await?;
+            let answer = async {
+                let permit = self.acquire_permit(procedure, &call.identity).await?;
+                self.check_again_if_late(procedure, &mut call).await?;
+                second_runtime::run(permit, run(call)).await
+            };
+            let answer = answer.await;
+            if let Some(attempt) = attempt {
+                attempt.settle(&answer).await;
+            }
+            answer
+        })
+        .await
+    }
+
+    pub(crate) async fn check_access(
+        &self,
+        procedure: &Procedure,
+        identity: &Identity,
+        request_id: &str,
+    ) -> Result<(), Error> {
+        identity.check(&procedure.access, procedure.kind)?;
+        if matches!(procedure.access, Access::Onboarding) && Box::pin(self.has_users(request_id)).await? {
+            return Err(Error::new(Code::Forbidden, "Onboarding is over: a user exists"));
+        }
+        Ok(())
+    }
+
+    /// Checks the caller of a procedure that is not the component's again if they were looked up more than a second ago.
+    async fn check_again_if_late(&self, procedure: &Procedure, call: &mut Call) -> Result<(), Error> {
+        if !procedure.is_described() && call.renew_caller().await? {
+            call.identity.check(&procedure.access, procedure.kind)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a call as an attempt, or refuses it, if the throttle counts calls of this procedure.
+    async fn count(&self, procedure: &Procedure, identity: &Identity) -> Result<Option<LoginAttempt>, Error> {
+        if !procedure.is_throttled() {
+            return Ok(None);
+        }
+        self.throttle.begin(None, identity.address).await.map(Some)
+    }
+
+    /// Waits for the permit that a call of this procedure needs on the second runtime.
+    async fn acquire_permit(&self, procedure: &Procedure, identity: &Identity) -> Result<WorkPermit, Error> {
+        match procedure.cost {
+            Cost::Hash => self.acquire_hash_permit(identity.address).await,
+            Cost::Large | Cost::Small => self.acquire_large_permit(identity.address).await,
+        }
+    }
+
+    fn prepare(&self, request: &Request<'_>, input: Value) -> Call {
+        let limits = self.sandbox.limits();
+        Call {
+            longest_answer: if request.procedure.output.holds_list() {
+                limits.transfer
+            } else {
+                limits.record
+            },
+            cost: request.procedure.cost,
+            resources: self.resources().clone(),
+            identity: request.identity.clone(),
+            request_id: request.id.clone(),
+            input,
+            audited: request.audited.clone(),
+        }
+    }
+}
+
+/// Checks the input against the procedure's shape.
+pub(crate) fn check_input(
+    procedure: &Procedure,
+    input: Result<Option<Value>, Error>,
+) -> Result<Value, Error> {
+    match procedure.input {
+        // Ignore the input when none is expected.
+        Shape::Nothing => Ok(Value::Null),
+        // The component checks its texts itself: what is only compared may have any character.
+        shape if procedure.is_described() => shape.check(input?),
+        shape => shape.check_storable(input?),
+    }
+}
