@@ -118,6 +118,14 @@ pub fn ask(
 /// Reads until the service closes the connection. The request is for failure messages.
 #[track_caller]
 pub fn read_answer(stream: &mut TcpStream, request: &[u8]) -> Answer {
+    let answer = read_answer_allowing_5xx(stream, request);
+    let path = answer.request.split(' ').nth(1).unwrap_or_default().to_owned();
+    answer.checked(&path)
+}
+
+/// The same where the service may answer with a 5xx.
+#[track_caller]
+pub fn read_answer_allowing_5xx(stream: &mut TcpStream, request: &[u8]) -> Answer {
     let mut bytes = Vec::new();
     // A connection that is reset after the answer is an answer.
     let end = stream.read_to_end(&mut bytes);
@@ -143,14 +151,12 @@ pub fn read_answer(stream: &mut TcpStream, request: &[u8]) -> Answer {
         .iter()
         .any(|(name, value)| name == "transfer-encoding" && value == "chunked");
     let body = if chunked { join_chunks(body) } else { body.to_vec() };
-    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
     Answer {
         status: status.expect("a status"),
         headers,
         body,
         request,
     }
-    .checked(&path)
 }
 
 fn join_chunks(mut bytes: &[u8]) -> Vec<u8> {
