@@ -119,7 +119,7 @@ wrk: # installs the load generator
 lint: component ## check formatting, clippy, and the libraries' documentation
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo check --quiet --package portico-storage --target wasm32-wasip2
+	cargo check --quiet --package portico-sql --target wasm32-wasip2
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace
 
 swagger-ui: ## update the viewer at /api/docs: make swagger-ui VERSION=5.35.0

@@ -16,6 +16,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
 use super::limits::Limits;
@@ -109,12 +110,13 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// The statement, prepared when it is first asked for.
-    pub async fn prepared(&self, sql: &str) -> Result<Statement, Error> {
+    /// The statement, prepared when it is first asked for. Parameters beyond these types have the type that the server
+    /// infers.
+    pub async fn prepared(&self, sql: &str, types: &[Type]) -> Result<Statement, Error> {
         if let Some(statement) = self.statements().get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.answer(self.client.prepare(sql)).await?;
+        let statement = self.answer(self.client.prepare_typed(sql, types)).await?;
         self.statements().insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }

@@ -6,11 +6,8 @@ use portico_storage::Error;
 #[derive(Debug)]
 pub(super) enum Failure {
     Postgres(tokio_postgres::Error),
-    /// The records of an answer have more text than the contract allows.
-    TooLarge,
-    /// An insert found no record that it refers to.
-    MissingReference,
-    Storage(Error),
+    /// What a row holds is invalid, or the answer is too large. The rest of the answer is still under way.
+    Unread(Error),
 }
 
 impl From<tokio_postgres::Error> for Failure {
@@ -19,5 +16,5 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
-/// What a statement answers.
+/// What a statement returns.
 pub(super) type Result<T> = std::result::Result<T, Failure>;

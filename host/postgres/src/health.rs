@@ -28,9 +28,8 @@ impl Health {
     /// constraints, never their contents.
     pub fn translate(&self, failure: Failure) -> Error {
         let error = match failure {
-            Failure::TooLarge => return Error::TooLarge,
-            Failure::MissingReference => return Error::Constraint(Constraint::Reference),
-            Failure::Storage(error) => return error,
+            Failure::Unread(Error::Unavailable(cause)) => return self.unavailable(&cause),
+            Failure::Unread(error) => return error,
             Failure::Postgres(error) => error,
         };
         let Some(refusal) = error.as_db_error() else {
@@ -138,10 +137,5 @@ fn constraint(refusal: &DbError) -> Option<Constraint> {
     if *code != SqlState::UNIQUE_VIOLATION {
         return None;
     }
-    match refusal.constraint()? {
-        "user_account_pkey" | "app_pkey" => Some(Constraint::Id),
-        "user_account_by_provider" => Some(Constraint::UserName),
-        "identity_pkey" | "identity_by_user" => Some(Constraint::Identity),
-        _ => None,
-    }
+    portico_sql::constraint(refusal.constraint()?)
 }

@@ -4,35 +4,23 @@
 //! - Every transaction has a connection of its own from a bounded pool (`pool.rs`), which goes back only
 //!   when it is clean (`session.rs`). BEGIN is sent with the first statement.
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
-//!   beside others, and why that makes no difference.
+//!   alongside others, and why that makes no difference.
 //! - Every statement has a time limit, and ends when its call does.
 //! - No host works on a database that is not for its version (`versions.rs`).
 //! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
 //!   PostgreSQL's errors into storage's.
 
-mod apps;
-mod audit;
-mod boards;
 mod connection;
-mod contract;
 pub mod copying;
-mod credentials;
-mod dashboard;
-mod extras;
 mod failure;
-mod groups;
 mod health;
-mod invites;
 mod limits;
 mod locks;
-mod matching;
 mod migrations;
 mod pool;
 mod pooler;
 mod query;
-mod search;
-mod search_engines;
 mod servers;
 mod session;
 mod shared;
@@ -40,10 +28,7 @@ mod target;
 mod tls;
 mod transaction;
 mod trigrams;
-mod users;
-mod values;
 mod versions;
-mod views;
 
 use std::sync::Arc;
 
@@ -52,6 +37,7 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use portico_sql::{Settings, SqlTransaction};
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, SharedRecords, Storage,
     Transaction,
@@ -68,6 +54,7 @@ use transaction::{PostgresTransaction, Resources};
 /// Storage in a database of PostgreSQL.
 pub struct PostgresStorage {
     resources: Resources,
+    settings: Settings,
     shared: PostgresShared,
     /// The connection for checks, which do not wait for a place in the pool.
     spare: Mutex<Option<Connection>>,
@@ -107,7 +94,7 @@ impl PostgresStorage {
         migrations::run(first.client()).await?;
         let installation = migrations::installation(first.client()).await?;
         let installation = *target.installation.get_or_init(|| installation);
-        let has_trigrams = trigrams::ensure(first.client(), target.shown()).await;
+        trigrams::ensure(first.client(), target.shown()).await;
         let lock = WriteLock {
             installation,
             limits: target.limits,
@@ -115,10 +102,8 @@ impl PostgresStorage {
         let pool = Arc::new(Pool::new(target));
         Ok(Self {
             shared: PostgresShared::new(pool.clone(), installation),
-            resources: Resources {
-                pool,
-                lock,
-                has_trigrams,
+            resources: Resources { pool, lock },
+            settings: Settings {
                 ids: Ids::default(),
                 views_differ: false,
             },
@@ -128,20 +113,17 @@ impl PostgresStorage {
 
     /// Takes the ids of the records that it creates from this source.
     pub fn with_ids(self, ids: Ids) -> Self {
-        let resources = Resources {
-            ids,
-            ..self.resources
-        };
-        Self { resources, ..self }
+        let settings = Settings { ids, ..self.settings };
+        Self { settings, ..self }
     }
 
     /// Whether callers see only the apps that stand on a board which they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
-        let resources = Resources {
+        let settings = Settings {
             views_differ: by_board,
-            ..self.resources
+            ..self.settings
         };
-        Self { resources, ..self }
+        Self { settings, ..self }
     }
 
     /// The database, without the password.
@@ -149,9 +131,19 @@ impl PostgresStorage {
         self.resources.pool.target.shown()
     }
 
-    fn transaction(&self, access: Access, defers: bool, context: &CallContext) -> Box<PostgresTransaction> {
-        let resources = self.resources.clone();
-        Box::new(PostgresTransaction::new(access, defers, context, resources))
+    fn transaction(
+        &self,
+        access: Access,
+        defers: bool,
+        context: &CallContext,
+    ) -> Box<SqlTransaction<PostgresTransaction>> {
+        let database = PostgresTransaction::new(access, defers, self.resources.clone());
+        Box::new(SqlTransaction::new(
+            database,
+            access,
+            context,
+            self.settings.clone(),
+        ))
     }
 
     /// Fails if the database does not answer, or takes no writes.

@@ -2,11 +2,11 @@
 //!
 //! All of them take one advisory lock, with their first statement, until they end. Most take it *alone*:
 //! then no other transaction writes meanwhile, and whatever they read stays true until they commit. A few,
-//! which are frequent and touch few records, take it *beside* others of the same kind, and are kept apart
+//! which are frequent and touch few records, take it *alongside* others of the same kind, and are kept apart
 //! by the locks of their rows and by unique indexes. Both see every earlier commit (READ COMMITTED: each
 //! statement sees all that was committed when it began).
 //!
-//! These run beside others. For each, why its transaction still behaves as if it ran alone:
+//! These run alongside others. For each, why its transaction still behaves as if it ran alone:
 //!
 //! | function | why |
 //! |---|---|
@@ -28,25 +28,17 @@
 //! left; `insert_identity` and `grant_admin`, which belong to such a transaction; and all writes of groups,
 //! boards and search engines, which are few and refer to many records.
 //!
-//! A transaction that holds the lock beside others and then needs it alone waits for the others. Two that
+//! A transaction that holds the lock alongside others and then needs it alone waits for the others. Two that
 //! do so at once wait for each other, until PostgreSQL ends one of them: it gets `retry`.
 
 use std::time::Duration;
 
 use super::limits::Limits;
+use portico_sql::Lock;
 
 /// The first half of the lock's name ("Prtc"). The second half is the number of the version table: two
 /// installations in one database do not wait for each other.
 pub(super) const LOCK: i32 = 0x5072_7463;
-
-/// How a write transaction holds the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Lock {
-    /// With others that do the same.
-    Beside,
-    /// No other transaction writes.
-    Alone,
-}
 
 /// The statements that begin a transaction which reads one state.
 pub(super) const BEGIN_READING: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -70,7 +62,7 @@ impl WriteLock {
         )
     }
 
-    /// The statements with which a transaction that holds the lock beside others takes it alone. Waiting for it has the
+    /// The statements with which a transaction that holds the lock alongside others takes it alone. Waiting for it has the
     /// same limit as at the begin.
     pub fn raise(self) -> String {
         let take = self.take(Lock::Alone);
@@ -84,7 +76,7 @@ impl WriteLock {
     /// The statement that takes this lock.
     pub fn take(self, lock: Lock) -> String {
         let function = match lock {
-            Lock::Beside => "pg_advisory_xact_lock_shared",
+            Lock::Alongside => "pg_advisory_xact_lock_shared",
             Lock::Alone => "pg_advisory_xact_lock",
         };
         format!("SELECT {function}({LOCK}, {})", self.installation)

@@ -121,7 +121,7 @@ impl Session {
             self.is_of_no_use |= is_of_no_use(error);
         }
         // The rest of an answer that is too large is still under way.
-        if !matches!(result, Err(Failure::TooLarge)) {
+        if !matches!(result, Err(Failure::Unread(_))) {
             self.work = Work::Nothing;
         }
         result

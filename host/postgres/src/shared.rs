@@ -17,12 +17,12 @@ use portico_model::Timestamp;
 use portico_storage::driver::{WAIT_TIMEOUT, waited_too_long};
 use portico_storage::{Change, RecordKey, RecordKind, Result, SharedRecord, SharedRecords, hash_secret};
 use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
 
 use super::connection::Connection;
 use super::pool::{For, Pool};
 use super::query::{self, Failure};
 use super::session::Session;
-use super::values::{count, integer};
 
 /// A removal happens at this interval, or after this many changes, if there are changes.
 const TIME_BETWEEN_REMOVALS: Duration = Duration::from_secs(60);
@@ -157,7 +157,7 @@ impl State {
         mut session: Session,
         changed: &[(&RecordKey, Option<SharedRecord>)],
     ) -> Result<()> {
-        let prepared = session.connection().prepared(WRITE).await;
+        let prepared = session.connection().prepared(WRITE, &[]).await;
         self.ended(&mut session, prepared.map_err(Failure::from)).await?;
         let db = session.connection_to_commit();
         session.commit(write(&db, changed)).await
@@ -210,21 +210,25 @@ fn lock(installation: i32, key: &RecordKey) -> i64 {
 async fn read(db: &Connection, keys: &[RecordKey]) -> query::Result<(Vec<Option<SharedRecord>>, Timestamp)> {
     let kinds: Vec<&str> = keys.iter().map(|key| key.kind.name()).collect();
     let bytes: Vec<&[u8]> = keys.iter().map(|key| &key.key[..]).collect();
-    let values: [query::Value<'_>; 2] = [&kinds, &bytes];
-    query::fold(db, READ, &values, (Vec::new(), 0), |(records, now), row| {
-        *now = count(row, 0)?;
+    let statement = db.prepared(READ, &[]).await?;
+    let rows = db
+        .answer(db.client().query(&statement, &[&kinds, &bytes]))
+        .await?;
+    let (mut records, mut now) = (Vec::new(), 0);
+    for row in rows {
+        let number = |column| Ok::<_, tokio_postgres::Error>(row.try_get::<_, i64>(column)?.unsigned_abs());
+        now = number(0)?;
         let record = match row.try_get(1)? {
             Some(value) => Some(SharedRecord {
                 value,
                 rank: row.try_get(2)?,
-                ends_at: count(row, 3)?,
+                ends_at: number(3)?,
             }),
             None => None,
         };
-        records.push(record.filter(|record| *now < record.ends_at));
-        Ok(())
-    })
-    .await
+        records.push(record.filter(|record| now < record.ends_at));
+    }
+    Ok((records, now))
 }
 
 async fn write(db: &Connection, changed: &[(&RecordKey, Option<SharedRecord>)]) -> query::Result<()> {
@@ -235,28 +239,30 @@ async fn write(db: &Connection, changed: &[(&RecordKey, Option<SharedRecord>)]) 
         keys.push(&key.key[..]);
         values.push(record.as_ref().map_or(&[][..], |record| &record.value));
         ranks.push(record.as_ref().map_or(i64::MIN, |record| record.rank));
-        ends.push(record.as_ref().map_or(0, |record| integer(record.ends_at)));
+        let ends_at = record.as_ref().map_or(0, |record| record.ends_at);
+        ends.push(i64::try_from(ends_at).unwrap_or(i64::MAX));
     }
-    query::run(db, WRITE, &[&kinds, &keys, &values, &ranks, &ends])
-        .await
-        .map(drop)
+    let statement = db.prepared(WRITE, &[]).await?;
+    let values: [&(dyn ToSql + Sync); 5] = [&kinds, &keys, &values, &ranks, &ends];
+    db.answer(db.client().execute(&statement, &values)).await?;
+    Ok(())
 }
 
 /// Removes, and commits; does nothing if another host has the lock.
 async fn remove(db: &Connection, installation: i32) -> query::Result<()> {
     let sql = "SELECT pg_try_advisory_xact_lock($1, $2)";
-    let lock: Option<bool> = query::first(
-        db,
-        sql,
-        &[&REMOVAL_LOCK, &installation],
-        |row| Ok(row.try_get(0)?),
-    )
-    .await?;
-    if lock == Some(true) {
-        query::run(db, REMOVE_ENDED, &[&REMOVED_AT_ONCE]).await?;
+    let statement = db.prepared(sql, &[]).await?;
+    let values: [&(dyn ToSql + Sync); 2] = [&REMOVAL_LOCK, &installation];
+    let row = db.answer(db.client().query_one(&statement, &values)).await?;
+    if row.try_get(0)? {
+        let statement = db.prepared(REMOVE_ENDED, &[]).await?;
+        db.answer(db.client().execute(&statement, &[&REMOVED_AT_ONCE]))
+            .await?;
+        let statement = db.prepared(REMOVE_BEYOND, &[]).await?;
         for kind in RecordKind::ALL {
             let (name, most) = (kind.name(), i64::from(kind.most()));
-            query::run(db, REMOVE_BEYOND, &[&name, &most, &REMOVED_AT_ONCE]).await?;
+            let values: [&(dyn ToSql + Sync); 3] = [&name, &most, &REMOVED_AT_ONCE];
+            db.answer(db.client().execute(&statement, &values)).await?;
         }
     }
     Ok(db.answer(db.send("COMMIT")).await?)

@@ -15,8 +15,9 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::health::Health;
-use super::query::run;
 use super::readers::Readers;
+use super::statements::{insert, run};
+use portico_sql::{Insert, Value};
 use portico_storage::{Error, Result};
 
 /// How many transactions a batch takes, counting those that were undone. More would make the first one
@@ -40,12 +41,21 @@ pub(super) struct Batch {
 /// Sends a member the result of the COMMIT.
 pub(super) type Member = oneshot::Sender<Result<()>>;
 
-/// A statement that depends on nothing that is stored and answers nothing. It may run more than once.
-pub(super) type BlindWrite = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
+/// Rows that depend on nothing that is stored. They may be inserted more than once, if a batch is undone.
+pub(super) struct Deferred {
+    pub into: &'static Insert,
+    pub rows: Vec<Vec<Value>>,
+}
 
-/// A transaction of such statements. Any holder of the permit can run all of it.
+impl Deferred {
+    pub fn run(&self, connection: &Connection) -> rusqlite::Result<()> {
+        insert(connection, self.into, &self.rows)
+    }
+}
+
+/// A transaction of such insertions. Any holder of the permit can run all of it.
 pub(super) struct Blind {
-    pub writes: Vec<BlindWrite>,
+    pub writes: Vec<Deferred>,
     pub member: Member,
     /// Identifies it in the queue.
     pub number: u64,
@@ -192,7 +202,7 @@ impl Batch {
         };
         let undo = self.begin().map_err(|error| failure(self, &error, false))?;
         let mut writes = transactions.into_iter().flat_map(|blind| &blind.writes);
-        let ran = writes.try_for_each(|write| write(&self.connection));
+        let ran = writes.try_for_each(|write| write.run(&self.connection));
         ran.and_then(|()| self.keep(undo)).map_err(|error| {
             self.undo(undo);
             failure(self, &error, self.is_sound())

@@ -1,37 +1,32 @@
-//! Statements of a transaction that may take long. They run on a thread of the pool, and end early if the
-//! call does.
+//! Statements that may take long. They run on a thread of the pool, and end early if the call does.
 //!
 //! If a call ends while such a statement runs, its transaction stays without a connection: it has failed,
 //! and what it did is rolled back.
 
 use rusqlite::Connection;
 
+use super::statements::Failure;
 use super::transaction::{SqliteTransaction, State};
 use portico_storage::Result;
 use portico_storage::driver::{failed_before, only_reads};
 
-/// How many records are read or written on the thread that asks. With more, waking another thread costs
-/// less than the work.
-pub(super) const FEW: usize = 16;
-
 impl SqliteTransaction {
-    /// Runs statements that read and may take long.
+    /// Runs a statement that reads and may take long.
     pub(super) async fn scan<T: Send + 'static>(
         &mut self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        read: impl FnOnce(&Connection) -> std::result::Result<T, Failure> + Send + 'static,
     ) -> Result<T> {
         self.acquire_permit().await?;
         let (resources, limits) = (&self.resources, &self.resources.limits);
         let (pool, longest) = match &mut self.state {
             State::Reading(reader) => {
-                let ready = reader.begin_scan().await;
-                ready.inspect_err(|_| self.failed = true)?;
+                reader.begin_scan().await?;
                 (&resources.scanning, limits.read)
             }
             _ => (&resources.writing, limits.write),
         };
         let pool = pool.clone();
-        let (state, failed) = self.lend();
+        let state = self.lend();
         let ran = pool.run(move |token| {
             let connection = state.connection();
             // Interrupting a read undoes no write, so this is allowed in a write transaction, too.
@@ -39,49 +34,29 @@ impl SqliteTransaction {
             (state, result)
         });
         let (state, result) = ran.await?;
-        self.return_lent(state, failed);
+        self.state = state;
         let result = result.ok_or_else(failed_before)?;
-        result.map_err(|error| self.fail(&error))
+        result.map_err(|failure| self.fail(failure))
     }
 
-    /// Runs a statement that writes and whose time no input bounds: a deletion that takes along what refers
-    /// to the record, or a prune. It can be interrupted only if no other transaction shares its commit, so
-    /// the first write of a transaction commits those first.
-    pub(super) async fn write_alone<T: Send + 'static>(
-        &mut self,
-        write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.write_on_pool(true, write).await
-    }
-
-    /// Runs a statement that writes this many records: few on this thread, more on the pool. Their number
-    /// bounds its time, so it may share its commit with others.
-    pub(super) async fn write_sized<T: Send + 'static>(
-        &mut self,
-        records: usize,
-        write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T> {
-        if records <= FEW {
-            self.write(write).await
-        } else {
-            self.write_on_pool(false, write).await
-        }
-    }
-
-    async fn write_on_pool<T: Send + 'static>(
+    /// Runs a statement that writes many records.
+    ///
+    /// One whose time no input bounds (a deletion that takes along what refers to the record, a prune) `leaves_batch`: it
+    /// can be interrupted only if no other transaction shares its commit, so the first write of a transaction commits
+    /// those first.
+    pub(super) async fn write_on_pool<T: Send + 'static>(
         &mut self,
         leaves_batch: bool,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
-        if self.failed {
-            return Err(failed_before());
-        }
         self.acquire_permit().await?;
         let leaves_batch = leaves_batch && !self.has_written;
-        let (state, failed) = self.lend();
-        let State::Writing(mut permit) = state else {
-            self.return_lent(state, failed);
-            return Err(only_reads());
+        let mut permit = match self.lend() {
+            State::Writing(permit) => permit,
+            state => {
+                self.state = state;
+                return Err(only_reads());
+            }
         };
         self.has_written = true;
         let (pool, longest) = (self.resources.writing.clone(), self.resources.limits.write);
@@ -101,7 +76,7 @@ impl SqliteTransaction {
             (permit, Ok(result))
         });
         let (permit, result) = ran.await?;
-        self.return_lent(State::Writing(permit), failed || result.is_err());
-        result?.map_err(|error| self.fail(&error))
+        self.state = State::Writing(permit);
+        result?.map_err(|error| self.fail(error.into()))
     }
 }

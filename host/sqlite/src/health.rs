@@ -10,7 +10,6 @@ use rusqlite::{ErrorCode, ffi};
 
 use super::disk;
 use super::files::with_suffix;
-use portico_storage::driver::TooLarge;
 use portico_storage::{Constraint, Error, Result};
 
 /// A message that tells the operator to restore a backup.
@@ -68,15 +67,6 @@ impl Health {
     /// Turns SQLite's errors into storage's; no other place does. The texts name tables and columns, never
     /// their contents.
     pub fn translate(&self, error: &rusqlite::Error) -> Error {
-        if let rusqlite::Error::ToSqlConversionFailure(cause) = error
-            && cause.is::<TooLarge>()
-        {
-            return Error::TooLarge;
-        }
-        // An insert that selects from the record it refers to.
-        if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
-            return Error::Constraint(Constraint::Reference);
-        }
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return Error::Retry,
@@ -225,22 +215,9 @@ fn write_beside(path: &Path) -> std::io::Result<()> {
 fn constraint(extended_code: i32, message: &str) -> Option<Constraint> {
     match extended_code {
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => Some(Constraint::Reference),
-        ffi::SQLITE_CONSTRAINT_UNIQUE
-            if message.ends_with("user_account.name_key, user_account.provider") =>
-        {
-            Some(Constraint::UserName)
-        }
-        ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" user_account.id") => Some(Constraint::Id),
-        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY if message.ends_with(" app.id") => {
-            Some(Constraint::Id)
-        }
-        ffi::SQLITE_CONSTRAINT_PRIMARYKEY
-            if message.ends_with("identity.provider, identity.subject_hash") =>
-        {
-            Some(Constraint::Identity)
-        }
-        ffi::SQLITE_CONSTRAINT_UNIQUE if message.ends_with("identity.user_id, identity.provider") => {
-            Some(Constraint::Identity)
+        // "UNIQUE constraint failed: app.id"
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {
+            portico_sql::constraint(message.rsplit(": ").next()?)
         }
         _ => None,
     }

@@ -11,41 +11,27 @@
 //! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
 //!   SQLite's errors into storage's.
 
-mod apps;
-mod audit;
 mod backup;
 mod batch;
 mod blocking;
-mod boards;
 mod connection;
-mod contract;
 pub mod copying;
-mod credentials;
-mod dashboard;
 mod database;
 pub mod disk;
-mod extras;
 mod files;
 pub mod foreign;
-mod groups;
 mod health;
 mod interrupts;
-mod invites;
-mod matching;
 mod migrations;
 mod pool;
-mod query;
 mod readers;
 mod restore;
 mod schema;
-mod search_engines;
+mod statements;
 pub mod temporary;
 #[cfg(test)]
 mod tests;
 mod transaction;
-mod users;
-mod values;
-mod views;
 mod writer;
 
 use std::fs;
@@ -59,6 +45,7 @@ use anyhow::{Context, ensure};
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
+use portico_sql::{Settings, SqlTransaction};
 use portico_storage::driver::WAIT_TIMEOUT;
 use portico_storage::{
     Access, CallContext, DashboardStorage, DashboardTransaction, Error, Ids, Result, Storage, Transaction,
@@ -86,6 +73,7 @@ pub struct SqliteStorage {
     writer: Arc<Writer>,
     health: Arc<Health>,
     resources: Resources,
+    settings: Settings,
 }
 
 impl SqliteStorage {
@@ -120,6 +108,8 @@ impl SqliteStorage {
                 // Other writes wait for this thread, so it keeps its priority.
                 writing: Pool::new(1, || ()),
                 limits,
+            },
+            settings: Settings {
                 ids: Ids::default(),
                 views_differ: false,
             },
@@ -128,20 +118,17 @@ impl SqliteStorage {
 
     /// Takes the ids of the records that it creates from this source.
     pub fn with_ids(self, ids: Ids) -> Self {
-        let resources = Resources {
-            ids,
-            ..self.resources
-        };
-        Self { resources, ..self }
+        let settings = Settings { ids, ..self.settings };
+        Self { settings, ..self }
     }
 
     /// Whether callers see only the apps that stand on a board which they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
-        let resources = Resources {
+        let settings = Settings {
             views_differ: by_board,
-            ..self.resources
+            ..self.settings
         };
-        Self { resources, ..self }
+        Self { settings, ..self }
     }
 
     /// Reads the whole file to see whether it is damaged, which takes a tenth of a second for 100,000
@@ -168,19 +155,28 @@ impl SqliteStorage {
             .close(CLOSING.saturating_sub(began.elapsed()));
     }
 
-    async fn open_transaction(
+    async fn open_transaction(&self, access: Access) -> Result<SqliteTransaction> {
+        let resources = self.resources.clone();
+        Ok(match access {
+            Access::Lookup | Access::Read => {
+                SqliteTransaction::reading(self.readers.take().await?, resources)
+            }
+            Access::Write => SqliteTransaction::writing(self.writer.clone(), resources),
+        })
+    }
+
+    fn sql(
         &self,
+        transaction: SqliteTransaction,
         access: Access,
         context: &CallContext,
-    ) -> Result<Box<SqliteTransaction>> {
-        let resources = self.resources.clone();
-        Ok(Box::new(match access {
-            Access::Lookup | Access::Read => {
-                let reader = self.readers.take().await?;
-                SqliteTransaction::reading(reader, resources)
-            }
-            Access::Write => SqliteTransaction::writing(self.writer.clone(), context, resources),
-        }))
+    ) -> Box<SqlTransaction<SqliteTransaction>> {
+        Box::new(SqlTransaction::new(
+            transaction,
+            access,
+            context,
+            self.settings.clone(),
+        ))
     }
 }
 
@@ -188,7 +184,7 @@ impl SqliteStorage {
 impl Storage for SqliteStorage {
     async fn begin(&self, access: Access, context: &CallContext) -> Result<Box<dyn Transaction>> {
         // A write transaction may never need the permit: creating apps reads nothing.
-        Ok(self.open_transaction(access, context).await?)
+        Ok(self.sql(self.open_transaction(access).await?, access, context))
     }
 }
 
@@ -199,10 +195,10 @@ impl DashboardStorage for SqliteStorage {
         access: Access,
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>> {
-        let mut transaction = self.open_transaction(access, context).await?;
+        let mut transaction = self.open_transaction(access).await?;
         // Almost every write transaction of the dashboard side needs the permit.
         transaction.acquire_permit().await?;
-        Ok(transaction)
+        Ok(self.sql(transaction, access, context))
     }
 
     async fn check(&self) -> Result<()> {

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::connection::connect;
 use super::health::Health;
-use super::query::run;
+use super::statements::run;
 use portico_storage::driver::{WAIT_TIMEOUT, failed_before, waited_too_long};
 use portico_storage::{Error, Result};
 

@@ -20,7 +20,7 @@ use super::files::{
     create_empty, put_in_place, remove_if_there, remove_with_companions, sync_folder_of, with_suffix,
 };
 use super::health::explain;
-use super::{audit, schema};
+use super::{schema, statements};
 use portico_model::time::{Clock, SystemClock};
 use portico_storage::{AuditEntry, Authentication};
 
@@ -114,7 +114,11 @@ fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyh
     let contents = copy_into(&source, new, Origin::Untrusted, go_on)?;
     let copy = open_file(new)?;
     let sessions = copy.execute("DELETE FROM session", [])? as u64;
-    audit::insert(&copy, &audit_entry())?;
+    statements::insert(
+        &copy,
+        &portico_sql::AUDIT,
+        &[portico_sql::audit_values(&audit_entry())],
+    )?;
     ensure!(become_one_file(&copy)?, "the copy does not become one file");
     copy.close().map_err(|(_, error)| explain(error))?;
     Ok((contents, sessions))

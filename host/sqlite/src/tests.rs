@@ -16,15 +16,14 @@ use rusqlite::{Connection, StatementStatus};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-use super::batch::BlindWrite;
+use super::batch::Deferred;
 use super::connection::BUSY_TIMEOUT;
 use super::database::open_file;
-use super::query::run;
+use super::statements::{self, run};
 use super::writer::WritePermit;
 use super::{Health, SqliteStorage, Writer, readers};
-use portico_storage::{
-    Access, Authentication, CallContext, CredentialKey, DashboardStorage, Error, Result, hash_secret,
-};
+use portico_sql::Value;
+use portico_storage::{Access, Authentication, CallContext, DashboardStorage, Error, Result};
 
 struct Store {
     storage: SqliteStorage,
@@ -69,10 +68,15 @@ async fn batch_of_two(writer: &Arc<Writer>) -> (BoxFuture<'static, Result<()>>, 
     (first, second.await.unwrap())
 }
 
-/// The writes of a transaction that only inserts an app.
-fn inserting(id: &'static str) -> Vec<BlindWrite> {
-    let sql = "INSERT INTO app (id, name, name_key, icon_url) VALUES (?1, '', '', '')";
-    vec![Box::new(move |db| run(db, sql, [id]).map(drop))]
+/// The insertions of a transaction that only creates an app.
+fn inserting(id: &'static str) -> Vec<Deferred> {
+    let [into, ..] = portico_sql::inserts();
+    let texts = [id, "", ""].map(Value::from).into_iter();
+    let values = texts.chain([Value::Text(None), "".into(), Value::Text(None), Value::Text(None)]);
+    vec![Deferred {
+        into,
+        rows: vec![values.collect()],
+    }]
 }
 
 fn apps(store: &Store) -> Vec<String> {
@@ -361,21 +365,33 @@ async fn a_failed_reader_is_not_kept() {
 }
 
 #[tokio::test]
-async fn the_statements_that_requests_run_are_compiled_once() {
+async fn every_statement_can_be_prepared() {
     let store = store();
     let reader = store.reader().await;
     let connection = reader.connection().unwrap();
+    for sql in portico_sql::statements() {
+        let prepared = statements::prepare(connection, sql);
+        prepared.unwrap_or_else(|error| panic!("{error}: {}", sql.text));
+    }
+    for insert in portico_sql::inserts() {
+        let prepared = statements::prepare_insert(connection, insert);
+        prepared.unwrap_or_else(|error| panic!("{error}: {}", insert.table));
+    }
+}
+
+#[tokio::test]
+async fn the_statement_that_every_request_runs_is_compiled_once() {
+    let store = store();
+    let find = portico_sql::statements().find(|sql| sql.text.contains("secret_hash, credential.user_id"));
+    let find = find.expect("the statement that finds a key");
+    let reader = store.reader().await;
+    let connection = reader.connection().unwrap();
     for id in ["one", "two", "three"] {
-        let key = CredentialKey::Key(id.into());
-        super::credentials::find(connection, &key).unwrap();
-        let session = CredentialKey::Session(hash_secret(id));
-        super::credentials::find(connection, &session).unwrap();
+        statements::fold(connection, find, &[id.into()], (), |(), _| Ok(())).unwrap();
     }
-    for sql in [super::credentials::KEY, super::credentials::SESSION] {
-        let statement = connection.prepare_cached(sql).unwrap();
-        assert_eq!(statement.get_status(StatementStatus::Run), 3);
-        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
-    }
+    let statement = statements::prepare(connection, find).unwrap();
+    assert_eq!(statement.get_status(StatementStatus::Run), 3);
+    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
 }
 
 #[tokio::test]

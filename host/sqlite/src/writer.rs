@@ -2,7 +2,7 @@
 //!
 //! A commit costs a write to the disk and little else, so transactions that come at the same time share
 //! one (`batch.rs`). A transaction that reads takes the permit and runs on its caller's thread. One that
-//! reads nothing (`BlindWrite`) is queued as a whole when it commits: the holder of the permit that ends
+//! reads nothing (`Deferred`) is queued as a whole when it commits: the holder of the permit that ends
 //! a batch runs everything in the queue, one after the other, without passing the permit on in between.
 //!
 //! Invariants:
@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::batch::{Batch, Blind, BlindWrite, Member, Undo, answer};
+use super::batch::{Batch, Blind, Deferred, Member, Undo, answer};
 use super::health::Health;
 use super::readers::Readers;
 use portico_storage::driver::waited_too_long;
@@ -88,7 +88,7 @@ impl Writer {
     }
 
     /// Runs all of a blind transaction; returns when it is durable.
-    pub async fn write(self: &Arc<Self>, writes: Vec<BlindWrite>) -> Result<()> {
+    pub async fn write(self: &Arc<Self>, writes: Vec<Deferred>) -> Result<()> {
         let (member, mut committed) = oneshot::channel();
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let blind = Blind {

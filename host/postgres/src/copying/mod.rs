@@ -20,11 +20,12 @@ use tokio_postgres::{Client, RowStream};
 
 use super::connection::Connection;
 use super::limits::Limits;
-use super::locks::{BEGIN_READING, Lock, WriteLock};
+use super::locks::{BEGIN_READING, WriteLock};
 use super::target::Target;
 use super::versions::{NEWEST, Version};
 use super::{health, migrations, trigrams};
 use cells::Cell;
+use portico_sql::Lock;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
 /// The tables that come about by themselves.
@@ -168,7 +169,7 @@ impl DatabaseWriter {
             table.name,
             columns.join(", ")
         );
-        let statement = self.rows.connection.prepared(&sql).await?;
+        let statement = self.rows.connection.prepared(&sql, &[]).await?;
         let sink = self.client().copy_in(&statement).await?;
         let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
         for row in rows {
@@ -185,7 +186,7 @@ impl DatabaseWriter {
     ) -> Result<(Vec<String>, Vec<Type>), tokio_postgres::Error> {
         let columns = quoted(table.columns);
         let sql = format!("SELECT {} FROM {} LIMIT 0", columns.join(", "), table.name);
-        let statement = self.rows.connection.prepared(&sql).await?;
+        let statement = self.rows.connection.prepared(&sql, &[]).await?;
         let types = statement.columns().iter().map(|column| column.type_().clone());
         Ok((columns, types.collect()))
     }
@@ -305,7 +306,7 @@ impl Rows {
             table.name,
             quoted(table.key_columns()).join(", ")
         );
-        let statement = self.connection.prepared(&sql).await;
+        let statement = self.connection.prepared(&sql, &[]).await;
         let statement = statement.map_err(|error| cannot_read(table, &error))?;
         let parameters: [&(dyn ToSql + Sync); 0] = [];
         let rows = self.connection.client().query_raw(&statement, parameters).await;

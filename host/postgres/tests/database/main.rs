@@ -10,6 +10,7 @@ mod records;
 mod records_to_store;
 mod shared;
 mod starting;
+mod statements;
 mod tls;
 mod versions;
 

@@ -324,19 +324,15 @@ async fn what_cannot_be_held_is_refused_and_does_no_more() {
         let refused = writer.insert_user(&user(&id)).await;
         assert_eq!(refused, Err(Error::Constraint(Constraint::Id)));
         drop(writer);
-        if id.contains('\0') {
-            continue;
-        }
         let mut reader = dashboard(&storage, Access::Lookup).await;
         assert_eq!(reader.get_app(&id, &Viewer::Everything).await, Ok(None));
         let mut writer = dashboard(&storage, Access::Write).await;
         assert_eq!(writer.insert_group("group", "group", "group").await, Ok(true));
         assert_eq!(writer.add_to_group("ann", &id).await, Ok(false));
-        let refused = writer.add_to_group(&id, "group").await;
-        assert_eq!(refused, Err(Error::Constraint(Constraint::Reference)));
+        let refused = writer.add_to_group(&id, "group").await.unwrap_err();
+        let unknown = Error::Constraint(Constraint::Reference);
+        assert!(refused == unknown || id.contains('\0'), "{refused:?}");
     }
-    let mut reader = dashboard(&storage, Access::Lookup).await;
-    reader.get_app("a\0b", &Viewer::Everything).await.unwrap_err();
     insert(&storage, "a").await.unwrap();
     assert_eq!(count_apps(&storage).await, Ok(1));
 }

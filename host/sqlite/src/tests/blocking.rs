@@ -12,13 +12,14 @@ use tokio::time::{sleep, timeout};
 
 use super::super::SqliteStorage;
 use super::super::interrupts::StatementLimits;
-use super::super::query::{first, run};
 use super::super::readers::MAX_SCANS;
+use super::super::statements::{Failure, run};
 use super::super::transaction::SqliteTransaction;
 use super::context;
 use portico_model::App;
+use portico_sql::{Database, Lock, Span, Sql};
 use portico_storage::{
-    Access, AppFilter, Board, BoardItem, BoardSummary, DashboardTransaction, Error, Result, StoredApp,
+    Access, AppFilter, Board, BoardItem, BoardSummary, DashboardStorage, Error, Result, Storage, StoredApp,
     Transaction,
 };
 
@@ -39,30 +40,40 @@ fn store_with(scans: usize, limits: StatementLimits) -> (SqliteStorage, TempDir)
     (SqliteStorage::open_with(&path, scans, limits).unwrap(), directory)
 }
 
-async fn reading(storage: &SqliteStorage) -> Result<Box<SqliteTransaction>> {
-    storage.open_transaction(Access::Read, &context()).await
+async fn reading(storage: &SqliteStorage) -> Result<SqliteTransaction> {
+    storage.open_transaction(Access::Read).await
 }
 
-async fn writing(storage: &SqliteStorage) -> Box<SqliteTransaction> {
-    let writing = storage.open_transaction(Access::Write, &context()).await;
-    let mut writing = writing.unwrap();
+async fn writing(storage: &SqliteStorage) -> SqliteTransaction {
+    let mut writing = storage.open_transaction(Access::Write).await.unwrap();
     writing.acquire_permit().await.unwrap();
     writing
 }
 
+static INSERT_GROUP: Sql = Sql {
+    text: "INSERT INTO ~user_group (id, name, name_key) VALUES ($1, $1, $1)",
+    span: Span::Short,
+    lock: Lock::Alone,
+};
+
+async fn insert_group(transaction: &mut SqliteTransaction, id: &str) {
+    let inserted = transaction.execute(&INSERT_GROUP, vec![id.into()]).await;
+    assert_eq!(inserted, Ok(1));
+}
+
 /// A transaction that has inserted a group and waits for its commit, and another that shares the commit.
-async fn batch_of_two(storage: &SqliteStorage) -> (BoxFuture<'static, Result<()>>, Box<SqliteTransaction>) {
+async fn batch_of_two(storage: &SqliteStorage) -> (BoxFuture<'static, Result<()>>, SqliteTransaction) {
     let mut first = writing(storage).await;
-    assert!(first.insert_group("first", "first", "first").await.unwrap());
+    insert_group(&mut first, "first").await;
     let mut second = Box::pin(writing(storage));
     assert!(poll!(&mut second).is_pending());
-    let mut committed = first.commit();
+    let mut committed: BoxFuture<'static, _> = Box::pin(first.commit());
     assert!(poll!(&mut committed).is_pending());
     (committed, second.await)
 }
 
-fn read_endlessly(db: &Connection) -> rusqlite::Result<i64> {
-    first(db, ENDLESS, [], |row| row.get(0)).map(Option::unwrap_or_default)
+fn read_endlessly(db: &Connection) -> std::result::Result<i64, Failure> {
+    Ok(db.query_row(ENDLESS, [], |row| row.get(0))?)
 }
 
 fn write_endlessly(db: &Connection) -> rusqlite::Result<usize> {
@@ -70,7 +81,7 @@ fn write_endlessly(db: &Connection) -> rusqlite::Result<usize> {
 }
 
 async fn groups(storage: &SqliteStorage) -> Vec<String> {
-    let mut reading = reading(storage).await.unwrap();
+    let mut reading = storage.begin_dashboard(Access::Read, &context()).await.unwrap();
     let groups = reading.list_groups().await.unwrap();
     groups.into_iter().map(|group| group.id).collect()
 }
@@ -106,7 +117,7 @@ async fn a_scan_does_not_block_the_callers_thread_and_ends_with_its_call() {
         // The test has one thread. If the scan blocked it, the timeout could not fire.
         let late = timeout(Duration::from_millis(5), reading.scan(read_endlessly)).await;
         assert!(late.is_err());
-        let after = reading.list_groups().await;
+        let after = reading.scan(read_endlessly).await;
         assert!(matches!(after, Err(Error::Unavailable(_))), "{after:?}");
     }
     until_running(&storage, 0).await;
@@ -124,7 +135,10 @@ async fn look_ups_get_a_connection_while_many_scans_wait() {
     let scans: Vec<_> = (0..100).map(|_| tokio::spawn(scan(storage.clone()))).collect();
     until_running(&storage, 4).await;
     for _ in 0..100 {
-        let look_up = async { reading(&storage).await?.has_users().await };
+        let look_up = async {
+            let mut reading = storage.begin(Access::Lookup, &context()).await?;
+            reading.has_users().await
+        };
         let found = timeout(Duration::from_secs(20), look_up).await;
         assert_eq!(found.expect("a look-up waits for scans"), Ok(false));
     }
@@ -139,14 +153,14 @@ async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
     let count = "
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
         SELECT count(*) FROM n";
-    let count = move |db: &Connection| first(db, count, [], |row| row.get::<_, i64>(0));
+    let count = move |db: &Connection| Ok(db.query_row(count, [], |row| row.get::<_, i64>(0))?);
     for round in 0..200 {
         let mut cancelled = reading(&storage).await.unwrap();
         // At a different moment each time, also when it has just ended.
         let _ = timeout(Duration::from_micros(round * 20), cancelled.scan(count)).await;
         drop(cancelled);
         let mut reading = reading(&storage).await.unwrap();
-        assert_eq!(reading.scan(count).await, Ok(Some(20_000)), "round {round}");
+        assert_eq!(reading.scan(count).await, Ok(20_000), "round {round}");
     }
 }
 
@@ -154,7 +168,7 @@ async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
 async fn a_cancelled_write_undoes_itself_and_no_other() {
     let (storage, _directory) = store();
     let (committed, mut second) = batch_of_two(&storage).await;
-    cancel(&storage, Box::pin(second.write_alone(write_endlessly))).await;
+    cancel(&storage, Box::pin(second.write_on_pool(true, write_endlessly))).await;
     timeout(Duration::from_secs(30), committed)
         .await
         .unwrap()
@@ -162,7 +176,7 @@ async fn a_cancelled_write_undoes_itself_and_no_other() {
     // The permit is free as soon as the statement has ended.
     drop(second);
     let mut third = timeout(Duration::from_secs(30), writing(&storage)).await.unwrap();
-    assert!(third.insert_group("third", "third", "third").await.unwrap());
+    insert_group(&mut third, "third").await;
     third.commit().await.unwrap();
     assert_eq!(groups(&storage).await, ["first", "third"]);
 }
@@ -172,11 +186,11 @@ async fn a_cancelled_write_that_shares_its_commit_runs_to_its_end_and_is_undone_
     let (storage, _directory) = store();
     let (committed, mut second) = batch_of_two(&storage).await;
     // It has written, so it can no longer leave the batch of the first.
-    assert!(second.insert_group("second", "second", "second").await.unwrap());
+    insert_group(&mut second, "second").await;
     let many = format!("{ENDLESS_WRITE} LIMIT 100000");
     cancel(
         &storage,
-        Box::pin(second.write_alone(move |db| run(db, &many, []))),
+        Box::pin(second.write_on_pool(true, move |db| run(db, &many, []))),
     )
     .await;
     timeout(Duration::from_secs(60), committed)
@@ -190,7 +204,7 @@ async fn a_cancelled_write_that_shares_its_commit_runs_to_its_end_and_is_undone_
 async fn cancelling_a_scan_in_a_write_transaction_undoes_the_transaction() {
     let (storage, _directory) = store();
     let mut transaction = writing(&storage).await;
-    assert!(transaction.insert_group("a", "a", "a").await.unwrap());
+    insert_group(&mut transaction, "a").await;
     cancel(&storage, Box::pin(transaction.scan(read_endlessly))).await;
     let committed = transaction.commit().await;
     assert!(matches!(committed, Err(Error::Unavailable(_))), "{committed:?}");
@@ -227,10 +241,14 @@ async fn a_statement_of_a_write_transaction_has_a_shorter_limit() {
     for has_permit in [true, false] {
         let begin = async || match has_permit {
             true => writing(&storage).await,
-            false => storage.open_transaction(Access::Write, &context()).await.unwrap(),
+            false => storage.open_transaction(Access::Write).await.unwrap(),
         };
         let mut transaction = begin().await;
-        let ended = timeout(Duration::from_secs(30), transaction.write_alone(write_endlessly)).await;
+        let ended = timeout(
+            Duration::from_secs(30),
+            transaction.write_on_pool(true, write_endlessly),
+        )
+        .await;
         assert!(matches!(ended, Ok(Err(Error::Unavailable(_)))), "{ended:?}");
         drop(transaction);
         let mut transaction = begin().await;
@@ -245,7 +263,8 @@ async fn a_statement_of_a_write_transaction_has_a_shorter_limit() {
 #[tokio::test]
 async fn an_insertion_of_many_records_shares_its_commit() {
     let (storage, _directory) = store();
-    let (mut committed, mut second) = batch_of_two(&storage).await;
+    let (mut committed, second) = batch_of_two(&storage).await;
+    let mut second = storage.sql(second, Access::Write, &context());
     let app = |number: u32| StoredApp {
         app: App {
             id: number.to_string(),
@@ -263,16 +282,10 @@ async fn an_insertion_of_many_records_shares_its_commit() {
         poll!(&mut committed).is_pending(),
         "the first had a COMMIT of its own"
     );
-    second.commit().await.unwrap();
+    Transaction::commit(second).await.unwrap();
     committed.await.unwrap();
-    assert_eq!(
-        reading(&storage)
-            .await
-            .unwrap()
-            .count_apps(&AppFilter::EVERYTHING)
-            .await,
-        Ok(100)
-    );
+    let mut reading = storage.begin(Access::Read, &context()).await.unwrap();
+    assert_eq!(reading.count_apps(&AppFilter::EVERYTHING).await, Ok(100));
 }
 
 #[tokio::test]
@@ -304,7 +317,7 @@ async fn closing_ends_running_statements_and_refuses_new_ones() {
 async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
     let (storage, _directory) = store();
     storage.resources.writing.close(Duration::ZERO);
-    let mut transaction = writing(&storage).await;
+    let begin = async || storage.begin_dashboard(Access::Write, &context()).await.unwrap();
     let board = |id: &str, apps: usize| Board {
         board: BoardSummary {
             id: id.into(),
@@ -316,24 +329,16 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
             app_ids: (0..apps).map(|number| number.to_string()).collect(),
         }],
     };
-    assert!(
-        transaction
-            .insert_board(&board("small", 0), "small")
-            .await
-            .unwrap()
-    );
-    let none = Vec::new();
-    assert!(transaction.share_board("small", &none, &none).await.unwrap());
+    let mut transaction = begin().await;
+    let small = transaction.insert_board(&board("small", 0), "small").await;
+    assert!(small.unwrap());
+    transaction.commit().await.unwrap();
     let many: Vec<String> = (0..17).map(|number| number.to_string()).collect();
-    let shared = transaction.share_board("small", &many, &none).await;
+    let shared = begin().await.share_board("small", &many, &[]).await;
     assert!(matches!(shared, Err(Error::Unavailable(_))), "{shared:?}");
-    drop(transaction);
-    let mut transaction = writing(&storage).await;
-    let inserted = transaction.insert_board(&board("large", 16), "large").await;
+    let inserted = begin().await.insert_board(&board("large", 17), "large").await;
     assert!(matches!(inserted, Err(Error::Unavailable(_))), "{inserted:?}");
-    drop(transaction);
-    let mut transaction = writing(&storage).await;
-    let updated = transaction.update_board(&board("small", 16), "small").await;
+    let updated = begin().await.update_board(&board("small", 17), "small").await;
     assert!(matches!(updated, Err(Error::Unavailable(_))), "{updated:?}");
 }
 
@@ -341,7 +346,7 @@ async fn boards_and_shares_of_many_records_are_written_on_the_pool() {
 async fn a_panic_on_the_pool_is_an_error_for_its_caller_only() {
     let (storage, _directory) = store_with(1, StatementLimits::default());
     let mut reading = reading(&storage).await.unwrap();
-    let ended = reading.scan(|_| -> rusqlite::Result<()> { panic!("as the test wants it") });
+    let ended = reading.scan(|_| -> std::result::Result<(), Failure> { panic!("as the test wants it") });
     assert!(matches!(ended.await, Err(Error::Unavailable(_))));
     assert_eq!(groups(&storage).await, [""; 0]);
 }

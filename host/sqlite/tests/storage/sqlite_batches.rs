@@ -266,15 +266,10 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     assert!(writer.get_app("a", &Viewer::Everything).await.unwrap().is_some());
     assert!(!writer.is_waiting_for_write_lock());
     let mut next = store.write_as_component().await;
-    assert!(poll!(Box::pin(next.get_app("a", &Viewer::Everything))).is_pending());
+    let mut waiting = next.get_app("a", &Viewer::Everything);
+    assert!(poll!(&mut waiting).is_pending());
     drop(writer);
-    assert!(
-        timeout(SOON, next.get_app("a", &Viewer::Everything))
-            .await
-            .unwrap()
-            .unwrap()
-            .is_none()
-    );
+    assert!(timeout(SOON, waiting).await.unwrap().unwrap().is_none());
 
     // A transaction with many records takes the permit, too.
     drop(next);

@@ -1,0 +1,193 @@
+//! Statements on apps.
+
+use portico_model::App;
+use portico_storage::driver::{AnswerSize, View};
+use portico_storage::{AppFilter, Error, Result, Slice, StoredApp, Viewer};
+
+use crate::database::{Column, Database, Row, Value};
+use crate::statement::{Insert, Lock, Sql, declare};
+use crate::transaction::{SqlTransaction, check_new_id};
+use crate::values::bounds;
+use crate::views::seen;
+
+macro_rules! columns {
+    () => {
+        "app.id, app.name, app.description, app.icon_url, app.href, app.ping_url"
+    };
+}
+
+/// A page: the ids first, so that only the apps of the page are read.
+macro_rules! page {
+    ($condition:expr, $limit:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM (SELECT app.id FROM ~app AS app",
+            $condition,
+            " ORDER BY app.name_key, app.id ",
+            $limit,
+            ") AS page JOIN ~app AS app ON app.id = page.id
+            ORDER BY app.name_key, app.id"
+        )
+    };
+}
+
+declare! {
+    GET = Sql::short(concat!(
+        "SELECT ", columns!(), " FROM ~app AS app WHERE app.id = $1 [hold for NO KEY UPDATE]"
+    ));
+    GET_SEEN = Sql::short(concat!(
+        "SELECT ", columns!(), " FROM ~app AS app WHERE app.id = $2 AND ", seen!(), " [hold for NO KEY UPDATE]"
+    ));
+    GET_MANY = Sql::long(concat!(
+        "SELECT ", columns!(), " FROM ~app AS app WHERE [among app.id $1] ORDER BY app.id"
+    ));
+    GET_MANY_SEEN = Sql::long(concat!(
+        "SELECT ", columns!(), " FROM ~app AS app WHERE [among app.id $2] AND ", seen!(), " ORDER BY app.id"
+    ));
+    ALL = Sql::long(concat!("SELECT ", columns!(), " FROM ~app AS app ORDER BY app.name_key, app.id"));
+    ALL_SEEN = Sql::long(concat!(
+        "SELECT ", columns!(), " FROM ~app AS app WHERE ", seen!(), " ORDER BY app.name_key, app.id"
+    ));
+    LIST = Sql::long(page!("", "LIMIT $1 OFFSET $2"));
+    SEARCH = Sql::long(page!(" WHERE [contains app.name_key $1]", "LIMIT $2 OFFSET $3"));
+    LIST_SEEN = Sql::long(page!(
+        concat!(" WHERE [contains app.name_key $2] AND ", seen!()), "LIMIT $3 OFFSET $4"
+    ));
+    COUNT = Sql::long("SELECT count(*) FROM ~app");
+    COUNT_FOUND = Sql::long("SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $1]");
+    COUNT_SEEN = Sql::long(concat!(
+        "SELECT count(*) FROM ~app AS app WHERE [contains app.name_key $2] AND ", seen!()
+    ));
+    UPDATE = Sql::short(
+        "UPDATE ~app SET name = $2, name_key = $3, description = $4, icon_url = $5, href = $6, ping_url = $7
+        WHERE id = $1"
+    );
+    /// The schema's cascades remove it from boards.
+    DELETE = Sql::unbounded("DELETE FROM ~app WHERE id = $1").alongside();
+}
+
+pub(crate) static INSERT: Insert = Insert {
+    table: "app",
+    columns: &[
+        ("id", Column::Text),
+        ("name", Column::Text),
+        ("name_key", Column::Text),
+        ("description", Column::Text),
+        ("icon_url", Column::Text),
+        ("href", Column::Text),
+        ("ping_url", Column::Text),
+    ],
+    leaves_out_duplicates: false,
+    lock: Lock::Alongside,
+};
+
+impl<D: Database> SqlTransaction<D> {
+    pub(crate) async fn get_app(&mut self, id: &str, viewer: &Viewer) -> Result<Option<App>> {
+        match self.view(viewer) {
+            None => self.find(&GET, vec![id.into()], app).await,
+            Some(view) => self.find(&GET_SEEN, vec![user_of(&view), id.into()], app).await,
+        }
+    }
+
+    pub(crate) async fn get_apps(&mut self, ids: &[String], viewer: &Viewer) -> Result<Vec<App>> {
+        // No app has an id that cannot be stored; the others are found.
+        let ids = ids.iter().filter(|id| !id.contains('\0')).cloned();
+        let ids = Value::Texts(ids.collect());
+        match self.view(viewer) {
+            None => self.list_sized(&GET_MANY, vec![ids]).await,
+            Some(view) => self.list_sized(&GET_MANY_SEEN, vec![user_of(&view), ids]).await,
+        }
+    }
+
+    pub(crate) async fn list_apps(&mut self, filter: &AppFilter, slice: Slice) -> Result<Vec<App>> {
+        let contained = filter.name_contains.clone().unwrap_or_default();
+        let view = self.view(&filter.viewer);
+        if slice == Slice::ALL && contained.is_empty() {
+            return match view {
+                None => self.list_sized(&ALL, Vec::new()).await,
+                Some(view) => self.list_sized(&ALL_SEEN, vec![user_of(&view)]).await,
+            };
+        }
+        let (sql, mut values) = match view {
+            Some(view) => (&LIST_SEEN, vec![user_of(&view), Value::Contained(contained)]),
+            None if contained.is_empty() => (&LIST, Vec::new()),
+            None => (&SEARCH, vec![Value::Contained(contained)]),
+        };
+        values.extend(bounds(slice));
+        self.list_sized(sql, values).await
+    }
+
+    pub(crate) async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
+        let contained = filter.name_contains.clone().unwrap_or_default();
+        let (sql, values) = match self.view(&filter.viewer) {
+            Some(view) => (&COUNT_SEEN, vec![user_of(&view), Value::Contained(contained)]),
+            None if contained.is_empty() => (&COUNT, Vec::new()),
+            None => (&COUNT_FOUND, vec![Value::Contained(contained)]),
+        };
+        let count = self.count(sql, values).await?;
+        Ok(count.try_into().unwrap_or(u32::MAX))
+    }
+
+    pub(crate) async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
+        for new in apps {
+            check_new_id(&new.app.id)?;
+        }
+        let rows = apps.iter().map(values).collect();
+        self.insert_deferred(&INSERT, rows).await?;
+        apps.iter().for_each(|new| self.trail.created(&new.app.id));
+        Ok(())
+    }
+
+    pub(crate) async fn update_app(&mut self, app: &StoredApp) -> Result<bool> {
+        self.change(&UPDATE, values(app)).await
+    }
+
+    pub(crate) async fn delete_app(&mut self, id: &str) -> Result<bool> {
+        self.change(&DELETE, vec![id.into()]).await
+    }
+
+    async fn list_sized(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Vec<App>> {
+        let (_, apps) = self
+            .fold(
+                sql,
+                values,
+                Default::default(),
+                |(size, apps): &mut (AnswerSize, Vec<App>), row| {
+                    let app = app(row)?;
+                    size.add(&app).map_err(|_| Error::TooLarge)?;
+                    apps.push(app);
+                    Ok(())
+                },
+            )
+            .await?;
+        Ok(apps)
+    }
+}
+
+fn user_of(view: &View) -> Value {
+    (&view.user_id).into()
+}
+
+fn values(StoredApp { app, name_key }: &StoredApp) -> Vec<Value> {
+    vec![
+        (&app.id).into(),
+        (&app.name).into(),
+        name_key.into(),
+        (&app.description).into(),
+        (&app.icon_url).into(),
+        (&app.href).into(),
+        (&app.ping_url).into(),
+    ]
+}
+
+fn app(row: &dyn Row) -> Result<App> {
+    Ok(App {
+        id: row.text(0)?,
+        name: row.text(1)?,
+        description: row.get_text(2)?,
+        icon_url: row.text(3)?,
+        href: row.get_text(4)?,
+        ping_url: row.get_text(5)?,
+    })
+}

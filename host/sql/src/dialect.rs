@@ -1,0 +1,174 @@
+//! What databases write differently.
+
+use portico_storage::Constraint;
+
+use crate::database::{Column, Value};
+use crate::statement::Insert;
+
+/// A database's way to write what differs between databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite: one writer at a time, so no row is ever locked.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Dialect {
+    /// Writes a statement in this dialect.
+    ///
+    /// | in the statement | SQLite | PostgreSQL |
+    /// |---|---|---|
+    /// | `~app` | the table with the prefix | the same |
+    /// | `$1` | `?1` | `$1` |
+    /// | `[contains name_key $1]` | `instr` | `LIKE`, for which there may be an index of trigrams |
+    /// | `[among id $1]` | `json_each` | `ANY` |
+    /// | `[index name]` | `INDEXED BY` | nothing |
+    /// | `[lock for UPDATE]` | nothing | `FOR UPDATE` |
+    /// | `[hold for UPDATE]` | nothing | the same if `writes`, which says whether the transaction does |
+    pub fn render(self, text: &str, prefix: &str, writes: bool) -> String {
+        let mut rendered = String::with_capacity(text.len() + 64);
+        let mut rest = text;
+        while let Some(at) = rest.find(['~', '$', '[']) {
+            rendered.push_str(&rest[..at]);
+            let (mark, after) = rest[at..].split_at(1);
+            rest = after;
+            match mark {
+                "~" => rendered.push_str(prefix),
+                "$" if self == Self::Sqlite => rendered.push('?'),
+                "$" => rendered.push('$'),
+                _ => {
+                    let (inside, after) = after.split_once(']').unwrap_or((after, ""));
+                    rest = after;
+                    rendered.push_str(&self.mark(inside, writes));
+                }
+            }
+        }
+        rendered.push_str(rest);
+        rendered
+    }
+
+    /// What stands for a mark in square brackets.
+    fn mark(self, inside: &str, writes: bool) -> String {
+        let mut words = inside.splitn(3, ' ');
+        let (mark, first, rest) = (
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+            words.next().unwrap_or_default(),
+        );
+        let number = rest.trim_start_matches('$');
+        match (self, mark) {
+            (Self::Sqlite, "contains") => format!("instr({first}, ?{number}) > 0"),
+            (Self::Postgres, "contains") => format!("{first} LIKE ${number}"),
+            (Self::Sqlite, "among") => format!("{first} IN (SELECT value FROM json_each(?{number}))"),
+            (Self::Postgres, "among") => format!("{first} = ANY(${number})"),
+            (Self::Sqlite, "index") => format!("INDEXED BY {first}"),
+            (Self::Postgres, "lock") => format!("FOR {rest}"),
+            (Self::Postgres, "hold") if writes => format!("FOR {rest}"),
+            _ => String::new(),
+        }
+    }
+
+    /// The text that `[contains …]` takes as its parameter.
+    pub fn contained(self, text: &str) -> String {
+        match self {
+            Self::Sqlite => text.to_owned(),
+            Self::Postgres => {
+                let mut pattern = String::with_capacity(text.len() + 2);
+                pattern.push('%');
+                for character in text.chars() {
+                    if matches!(character, '%' | '_' | '\\') {
+                        pattern.push('\\');
+                    }
+                    pattern.push(character);
+                }
+                pattern.push('%');
+                pattern
+            }
+        }
+    }
+
+    /// The statement of an insertion: of one row in SQLite, of all rows, as one list for each column, in PostgreSQL.
+    pub fn render_insert(self, insert: &Insert, prefix: &str) -> String {
+        let Insert { table, columns, .. } = insert;
+        let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+        let numbers = 1..=columns.len();
+        let rows = match self {
+            Self::Sqlite => {
+                let values: Vec<_> = numbers.map(|number| format!("?{number}")).collect();
+                format!("VALUES ({})", values.join(", "))
+            }
+            Self::Postgres => {
+                let lists = numbers.zip(*columns).map(|(number, (_, column))| match column {
+                    Column::Text => format!("${number}::text[]"),
+                    Column::Number => format!("${number}::bigint[]"),
+                });
+                let lists: Vec<_> = lists.collect();
+                format!("SELECT * FROM unnest({})", lists.join(", "))
+            }
+        };
+        let conflict = match insert.leaves_out_duplicates {
+            true => " ON CONFLICT DO NOTHING",
+            false => "",
+        };
+        format!(
+            "INSERT INTO {prefix}{table} ({}) {rows}{conflict}",
+            names.join(", ")
+        )
+    }
+}
+
+/// The rows of an insertion as one list for each column, as `unnest` takes them.
+pub fn columns_of(insert: &Insert, rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    let mut columns: Vec<Vec<Value>> = insert
+        .columns
+        .iter()
+        .map(|_| Vec::with_capacity(rows.len()))
+        .collect();
+    for row in rows {
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+    columns
+}
+
+/// The rule that a unique constraint keeps, by its name in PostgreSQL or by what SQLite names in its place; None if the
+/// constraint keeps none of the contract's rules. Tables are without their prefix.
+pub fn constraint(name: &str) -> Option<Constraint> {
+    Some(match name {
+        "user_account_pkey" | "user_account.id" | "app_pkey" | "app.id" => Constraint::Id,
+        "user_account_by_provider" | "user_account.name_key, user_account.provider" => Constraint::UserName,
+        "identity_pkey"
+        | "identity_by_user"
+        | "identity.provider, identity.subject_hash"
+        | "identity.user_id, identity.provider" => Constraint::Identity,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_written_in_each_dialect() {
+        let sql = "SELECT id FROM ~app [index app_by_name] WHERE [contains name_key $1] AND [among id $2] [hold for UPDATE]";
+        assert_eq!(
+            Dialect::Sqlite.render(sql, "p_", true),
+            "SELECT id FROM p_app INDEXED BY app_by_name WHERE instr(name_key, ?1) > 0 \
+             AND id IN (SELECT value FROM json_each(?2)) "
+        );
+        assert_eq!(
+            Dialect::Postgres.render(sql, "", true),
+            "SELECT id FROM app  WHERE name_key LIKE $1 AND id = ANY($2) FOR UPDATE"
+        );
+        assert!(!Dialect::Postgres.render(sql, "", false).contains("UPDATE"));
+    }
+
+    #[test]
+    fn nothing_in_a_contained_text_is_a_wildcard() {
+        assert_eq!(Dialect::Postgres.contained("100%_\\"), "%100\\%\\_\\\\%");
+        assert_eq!(Dialect::Sqlite.contained("100%_\\"), "100%_\\");
+    }
+}

@@ -1,0 +1,35 @@
+//! Every statement of Portico's storage, once.
+//!
+//! A driver carries the statements: it implements [`Database`], one lazy transaction, and gets [`SqlTransaction`],
+//! which implements the traits of `portico-storage` on it. What differs between databases is in [`Dialect`] and in the
+//! schemas, and nowhere else.
+//!
+//! Invariants:
+//! - A statement is a constant that [`statements`] lists, with how long it may take ([`Span`]) and whether it may run
+//!   alongside other writers ([`Lock`]). One test prepares all of them on every database.
+//! - No text with U+0000 reaches a database: a look-up by one finds nothing, and a write of one is refused.
+//! - After a statement has failed, the transaction runs no other and cannot be committed.
+
+mod apps;
+mod audit;
+mod boards;
+mod contract;
+mod credentials;
+mod dashboard;
+mod database;
+mod dialect;
+mod extras;
+mod groups;
+mod invites;
+mod search_engines;
+mod statement;
+mod transaction;
+mod users;
+mod values;
+mod views;
+
+pub use audit::{AUDIT, audit_values};
+pub use database::{Column, Database, Row, Value};
+pub use dialect::{Dialect, columns_of, constraint};
+pub use statement::{Insert, Lock, Span, Sql, Texts, inserts, statements};
+pub use transaction::{Settings, SqlTransaction};

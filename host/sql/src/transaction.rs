@@ -1,0 +1,252 @@
+//! One transaction: what it notes besides its statements, and how one runs.
+
+use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
+use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
+
+use crate::database::{Database, Row, Value};
+use crate::statement::{Insert, Sql};
+
+/// The longest id of a new record, in bytes. An index of PostgreSQL holds fewer than 2,704 bytes, and may hold a name
+/// alongside the id.
+const LONGEST_ID: usize = 512;
+
+/// What all transactions of a storage share.
+#[derive(Clone)]
+pub struct Settings {
+    /// Makes the ids of records that storage creates by itself.
+    pub ids: Ids,
+    /// Whether callers see only the apps on boards that they may view.
+    pub views_differ: bool,
+}
+
+/// A transaction of this database.
+pub struct SqlTransaction<D> {
+    pub(crate) database: D,
+    access: Access,
+    settings: Settings,
+    pub(crate) setter: PasswordSetter,
+    pub(crate) trail: Trail,
+    /// Set while a statement runs, and for good once one has failed: a call that is dropped in the middle leaves a
+    /// transaction that cannot be committed.
+    failed: bool,
+}
+
+/// How one row is read.
+pub(crate) type Read<T> = fn(&dyn Row) -> Result<T>;
+
+impl<D: Database> SqlTransaction<D> {
+    /// A transaction of this call.
+    pub fn new(database: D, access: Access, context: &CallContext, settings: Settings) -> Self {
+        let (setter, trail) = match access {
+            Access::Write => (PasswordSetter::of(context), Trail::of(context)),
+            Access::Lookup | Access::Read => Default::default(),
+        };
+        Self {
+            database,
+            access,
+            settings,
+            setter,
+            trail,
+            failed: false,
+        }
+    }
+
+    pub(crate) fn blocks_writers(&self) -> bool {
+        self.database.blocks_writers()
+    }
+
+    pub(crate) fn is_writing(&self) -> bool {
+        self.access == Access::Write
+    }
+
+    pub(crate) fn next_id(&self) -> String {
+        self.settings.ids.next()
+    }
+
+    /// The view that a statement takes; None if it shows all apps.
+    pub(crate) fn view(&self, viewer: &Viewer) -> Option<View> {
+        self.settings.views_differ.then(|| View::of(viewer))?
+    }
+
+    /// Adds all rows to a value, one by one.
+    pub(crate) async fn fold<A: Send + 'static>(
+        &mut self,
+        sql: &'static Sql,
+        values: Vec<Value>,
+        into: A,
+        add: impl FnMut(&mut A, &dyn Row) -> Result<()> + Send + 'static,
+    ) -> Result<A> {
+        self.begin_statement()?;
+        // No record has a text that cannot be stored, so none is found by it.
+        let folded = match values.iter().all(Value::is_storable) {
+            true => self.database.fold(sql, values, into, add).await?,
+            false => into,
+        };
+        self.failed = false;
+        Ok(folded)
+    }
+
+    /// All rows.
+    pub(crate) async fn list<T: Send + 'static>(
+        &mut self,
+        sql: &'static Sql,
+        values: Vec<Value>,
+        read: Read<T>,
+    ) -> Result<Vec<T>> {
+        self.fold(sql, values, Vec::new(), move |rows: &mut Vec<T>, row| {
+            rows.push(read(row)?);
+            Ok(())
+        })
+        .await
+    }
+
+    /// The row, if there is one.
+    pub(crate) async fn find<T: Send + 'static>(
+        &mut self,
+        sql: &'static Sql,
+        values: Vec<Value>,
+        read: Read<T>,
+    ) -> Result<Option<T>> {
+        self.fold(sql, values, None, move |found, row| {
+            *found = Some(read(row)?);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Whether there is a row.
+    pub(crate) async fn exists(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<bool> {
+        Ok(self.find(sql, values, |_| Ok(())).await?.is_some())
+    }
+
+    /// The number in the only row.
+    pub(crate) async fn count(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
+        let count = self.find(sql, values, |row| row.number(0)).await?;
+        Ok(count.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Runs a statement that writes. Returns how many rows it changed.
+    pub(crate) async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
+        self.begin_write()?;
+        let changed = match values.iter().all(Value::is_storable) {
+            true => self.database.execute(sql, values).await?,
+            // The record that such a key names is not there.
+            false if is_key_unstorable(&values) && !sql.text.starts_with("INSERT") => 0,
+            false => return Err(not_storable()),
+        };
+        self.failed = false;
+        Ok(changed)
+    }
+
+    /// The same for one row at most. Returns whether it was changed.
+    pub(crate) async fn change(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<bool> {
+        Ok(self.execute(sql, values).await? > 0)
+    }
+
+    /// The same for a row of `user_account`.
+    pub(crate) async fn change_user(
+        &mut self,
+        id: &str,
+        sql: &'static Sql,
+        values: Vec<Value>,
+    ) -> Result<bool> {
+        let changed = self.change(sql, values).await?;
+        if changed {
+            self.trail.changed(id);
+        }
+        Ok(changed)
+    }
+
+    /// Inserts a record with this id. Returns false if the statement inserted nothing, because a name is taken.
+    pub(crate) async fn create(&mut self, id: &str, sql: &'static Sql, values: Vec<Value>) -> Result<bool> {
+        check_new_id(id)?;
+        let created = self.change(sql, values).await?;
+        if created {
+            self.trail.created(id);
+        }
+        Ok(created)
+    }
+
+    /// Inserts rows.
+    pub(crate) async fn insert(&mut self, into: &'static Insert, rows: Vec<Vec<Value>>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.begin_insert(&rows)?;
+        self.database.insert(into, rows).await?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Inserts rows that depend on nothing that is stored, at the commit or before.
+    pub(crate) async fn insert_deferred(
+        &mut self,
+        into: &'static Insert,
+        rows: Vec<Vec<Value>>,
+    ) -> Result<()> {
+        self.begin_insert(&rows)?;
+        self.database.insert_deferred(into, rows).await?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Writes the row of the audit log, and commits.
+    pub(crate) async fn finish(mut self) -> Result<()> {
+        if self.failed {
+            return Err(failed_before());
+        }
+        if let Some(entry) = self.trail.row() {
+            self.insert_audit(&entry).await?;
+        }
+        let Self {
+            database,
+            setter,
+            trail,
+            ..
+        } = self;
+        database.commit().await?;
+        trail.committed();
+        setter.committed();
+        Ok(())
+    }
+
+    fn begin_statement(&mut self) -> Result<()> {
+        if self.failed {
+            return Err(failed_before());
+        }
+        self.failed = true;
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<()> {
+        if !self.is_writing() {
+            return Err(only_reads());
+        }
+        self.begin_statement()
+    }
+
+    fn begin_insert(&mut self, rows: &[Vec<Value>]) -> Result<()> {
+        self.begin_write()?;
+        match rows.iter().flatten().all(Value::is_storable) {
+            true => Ok(()),
+            false => Err(not_storable()),
+        }
+    }
+}
+
+/// Refuses the id of a new record that cannot be held.
+pub(crate) fn check_new_id(id: &str) -> Result<()> {
+    if id.len() <= LONGEST_ID && !id.contains('\0') {
+        return Ok(());
+    }
+    Err(Error::Constraint(Constraint::Id))
+}
+
+/// Whether the first value, by which a statement finds its record, cannot be stored.
+fn is_key_unstorable(values: &[Value]) -> bool {
+    values.first().is_some_and(|value| !value.is_storable())
+}
+
+fn not_storable() -> Error {
+    Error::Unavailable("a text with U+0000 cannot be stored".into())
+}
