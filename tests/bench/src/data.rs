@@ -1,221 +1,188 @@
-//! The data of the measurements, written through the library.
+//! Records written past the API, as many as wanted: into SQLite in one transaction, into PostgreSQL by COPY.
 
-use std::{fs, path::Path, sync::Arc};
-
-use anyhow::ensure;
-use argon2::{Algorithm, Argon2, Params, PasswordHasher, Version};
-use portico_model::{
-    App, ColorScheme, Provider, Timestamp, User,
-    time::{Clock, SystemClock},
+use std::{
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
 };
-use portico_postgres::PostgresStorage;
-use portico_server::data_dir::DataDir;
-use portico_service::identity::Identity;
-use portico_sqlite::SqliteStorage;
-use portico_storage::{
-    Access, ApiKey, Board, BoardItem, BoardSummary, DashboardStorage, NewUser, StoredApp,
-    secrets::{Secrets, SystemRandom},
-};
-use unicode_normalization::UnicodeNormalization;
 
-/// The password of every user.
-pub const PASSWORD: &str = "correct horse";
+use anyhow::{Context as _, ensure};
+use portico_storage::secrets::{Secrets, SystemRandom};
+use portico_tests::{Anonymous, administrator_of, postgresql::Postgresql};
+use rusqlite::Connection;
 
-/// Words that are in every app's name, in one of a thousand, in exactly one, and in none.
-pub const COMMON: &str = "service";
-pub const RARE: &str = "jellyfin";
+use crate::server::{self, Server};
+
+/// How many groups the users are in, and at most how many memberships there are.
+const GROUPS: usize = 100;
+const MEMBERSHIPS: usize = 100_000;
+/// How many boards there are, with how many apps each.
+const BOARDS: usize = 10_000;
+const APPS_OF_A_BOARD: usize = 10;
+
+/// Words in all names, in one of twelve, in exactly one, and in none.
+pub const COMMON: &str = "unit";
+pub const TWELFTH: &str = "gallery";
 pub const ONCE: &str = "quetzal";
 pub const NEVER: &str = "xylophone";
 
-/// How many apps one transaction creates while seeding.
-const CHUNK: usize = 5_000;
-
-/// The seeded data.
-pub struct Data {
-    /// The ids of the apps, unordered.
-    pub apps: Vec<String>,
-    /// An API key of each user. Each user may create apps.
-    pub keys: Vec<String>,
-    /// The name of each user.
-    pub users: Vec<String>,
+/// A database that Portico has created, with a first user.
+pub struct Database<'a> {
+    /// A data directory. With PostgreSQL it holds nothing that is measured.
+    pub folder: PathBuf,
+    /// The server and the name of the database; none: SQLite.
+    postgresql: Option<(&'a Postgresql, String)>,
 }
 
-/// Fills a new data directory.
-pub fn seed(path: &Path, apps: usize, users: usize) -> anyhow::Result<Data> {
-    let data = DataDir::open(path)?;
-    let storage = SqliteStorage::open(&data.database())?;
-    tokio::runtime::Runtime::new()?.block_on(fill(&storage, apps, users))
-}
-
-/// Fills an empty database of PostgreSQL.
-pub fn seed_postgresql(url: &str, apps: usize, users: usize) -> anyhow::Result<Data> {
-    tokio::runtime::Runtime::new()?.block_on(async {
-        let storage = PostgresStorage::open(url).await?;
-        fill(&storage, apps, users).await
-    })
-}
-
-/// The keys of two users who are in one group each, with which boards are shared.
-pub struct Viewers {
-    /// Of the one who may view all boards.
-    pub of_all: String,
-    /// Of the one who may view every second board, the first among them.
-    pub of_half: String,
-}
-
-/// Adds boards to a data directory that is not in use, with these apps in equal parts.
-pub fn add_boards(path: &Path, apps: &[String], boards: usize) -> anyhow::Result<Viewers> {
-    let data = DataDir::open(path)?;
-    let storage = SqliteStorage::open(&data.database())?;
-    tokio::runtime::Runtime::new()?.block_on(fill_boards(&storage, apps, boards))
-}
-
-async fn fill_boards(storage: &SqliteStorage, apps: &[String], boards: usize) -> anyhow::Result<Viewers> {
-    let context = Identity::operator().context("seed");
-    let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
-    let id = || secrets.id(clock.now());
-    let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
-    let begin = storage.begin_dashboard(Access::Write, &context);
-    let mut transaction = begin.await.map_err(refused)?;
-    let (mut groups, mut keys) = (Vec::new(), Vec::new());
-    for name in ["all", "half"] {
-        let group = id();
-        let added = transaction.insert_group(&group, name, name).await;
-        ensure!(added.map_err(refused)?, "the group exists");
-        let viewer = user(id(), format!("viewer of {name}"), hash(PASSWORD)?);
-        transaction.insert_user(&viewer).await.map_err(refused)?;
-        let viewer = viewer.user.id;
-        transaction.add_to_group(&viewer, &group).await.map_err(refused)?;
-        let issued = secrets.api_key();
-        let key = new_key(issued.id, viewer, clock.now());
-        transaction
-            .insert_key(&key, &issued.hash)
-            .await
-            .map_err(refused)?;
-        groups.push(group);
-        keys.push(issued.text);
-    }
-    for (number, apps) in apps.chunks(apps.len().div_ceil(boards)).enumerate() {
-        let name = format!("board {number}");
-        let items = apps.iter().map(|app| BoardItem::App { app_id: app.clone() });
-        let board = Board {
-            board: BoardSummary {
-                id: id(),
-                name: name.clone(),
-                is_public: false,
-                creator_id: None,
-            },
-            items: items.collect(),
-        };
-        let added = transaction.insert_board(&board, &name).await;
-        ensure!(added.map_err(refused)?, "the board exists");
-        let viewers = &groups[..2 - number % 2];
-        let shared = transaction.share_board(&board.board.id, &[], viewers).await;
-        ensure!(shared.map_err(refused)?, "no board to share");
-    }
-    transaction.commit().await.map_err(refused)?;
-    let [of_all, of_half] = <[_; 2]>::try_from(keys).map_err(|_| anyhow::anyhow!("two keys"))?;
-    Ok(Viewers { of_all, of_half })
-}
-
-fn new_key(id: String, user_id: String, created_at: Timestamp) -> ApiKey {
-    ApiKey {
-        id,
-        name: None,
-        user_id,
-        created_at,
-        expires_at: None,
-        last_used_at: None,
-    }
-}
-
-/// Copies a data directory that is not in use.
-pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name()))?;
+impl<'a> Database<'a> {
+    /// Creates it by a start of Portico, and adds apps and users. All users have the password of the first user, and
+    /// may create apps.
+    pub fn create(
+        portico: &Path,
+        within: &Path,
+        name: &str,
+        server: Option<&'a Postgresql>,
+        (apps, users): (usize, usize),
+    ) -> anyhow::Result<Self> {
+        if let Some(server) = server {
+            server.create_database(name);
         }
+        let this = Self {
+            folder: within.join(name),
+            postgresql: server.map(|server| (server, name.to_owned())),
+        };
+        let server = this.start(server::portico(portico, &this.folder, within))?;
+        administrator_of(&Anonymous::at(&server.address.to_string()));
+        drop(server);
+        this.fill(apps, users)?;
+        Ok(this)
     }
-    Ok(())
+
+    /// Starts a server on it.
+    pub fn start(&self, mut command: Command) -> anyhow::Result<Server> {
+        if let Some((server, name)) = &self.postgresql {
+            command.args(["--database", &server.url(name)]);
+        }
+        Server::start(command)
+    }
+
+    fn fill(&self, apps: usize, users: usize) -> anyhow::Result<()> {
+        let target = Target::open(self)?;
+        let hash = target.password_hash()?;
+        target.add(
+            "app (id, name, name_key, icon_url, description, href)",
+            apps,
+            |number| {
+                let (id, name, word) = (app_id(number), name(number, apps), second_word(number, apps));
+                let (key, icon) = (
+                    name.to_lowercase(),
+                    format!("https://icons.example/svg/{word}.svg"),
+                );
+                format!("{id}\t{name}\t{key}\t{icon}\tApp {number} of {apps}\thttps://app-{number}.example/")
+            },
+        )?;
+        let columns = "user_account (id, provider, name, name_key, password_hash, color_scheme, \
+            first_day_of_week, ping_icons_enabled, open_search_in_new_tab, disabled)";
+        target.add(columns, users, |number| {
+            let (id, name) = (user_id(number), name(number, users));
+            let (key, disabled) = (name.to_lowercase(), u8::from(number % 1_500 == 1_400));
+            let provider = if number % 100 == 7 { "oidc" } else { "credentials" };
+            format!("{id}\t{provider}\t{name}\t{key}\t{hash}\tdark\t1\t0\t0\t{disabled}")
+        })?;
+        target.add("user_group (id, name, name_key)", GROUPS, |number| {
+            format!("{0}\t{0}\t{0}", group_id(number))
+        })?;
+        target.add("group_permission (group_id, permission)", GROUPS, |number| {
+            group_id(number) + "\tapp-create"
+        })?;
+        let members = users.min(MEMBERSHIPS);
+        target.add("group_member (user_id, group_id)", members, |number| {
+            format!("{}\t{}", user_id(number), group_id(number % GROUPS))
+        })?;
+        target.close()
+    }
+
+    /// Adds a key for each of these users, and returns the keys.
+    pub fn add_keys(&self, users: usize) -> anyhow::Result<Vec<String>> {
+        let secrets = Secrets::new(Arc::new(SystemRandom));
+        let keys: Vec<_> = (0..users).map(|_| secrets.api_key()).collect();
+        let target = Target::open(self)?;
+        target.add(
+            "api_key (id, user_id, created_at, secret_hash)",
+            users,
+            |number| {
+                let key = &keys[number];
+                let hash: String = key.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("{}\t{}\t1\t{hash}", key.id, user_id(number))
+            },
+        )?;
+        target.close()?;
+        Ok(keys.into_iter().map(|key| key.text).collect())
+    }
+
+    /// Adds boards with ten of these apps each. Every second one is shared with the group of user 0.
+    pub fn add_boards(&self, apps: usize) -> anyhow::Result<()> {
+        let target = Target::open(self)?;
+        target.add("board (id, name, name_key, is_public)", BOARDS, |number| {
+            format!("board-{number}\tboard-{number}\tboard-{number}\t0")
+        })?;
+        let items = BOARDS * APPS_OF_A_BOARD;
+        target.add("board_item (board_id, position, app_id)", items, |number| {
+            let (board, position) = (number / APPS_OF_A_BOARD, number % APPS_OF_A_BOARD);
+            format!("board-{board}\t{position}\t{}", app_id(number % apps))
+        })?;
+        target.add("board_group (board_id, group_id)", BOARDS, |number| {
+            format!("board-{number}\t{}", group_id(number % 2))
+        })?;
+        target.close()
+    }
+
+    /// Copies a data directory that is not in use.
+    pub fn copy(&self, name: &str) -> anyhow::Result<Self> {
+        let folder = self.folder.with_file_name(name);
+        let mut copy = Command::new("cp");
+        let status = copy.arg("-r").arg(&self.folder).arg(&folder).status()?;
+        ensure!(status.success(), "the data could not be copied");
+        Ok(Self {
+            folder,
+            postgresql: None,
+        })
+    }
 }
 
-async fn fill(storage: &dyn DashboardStorage, apps: usize, users: usize) -> anyhow::Result<Data> {
-    let context = Identity::operator().context("seed");
-    let (secrets, clock) = (Secrets::new(Arc::new(SystemRandom)), SystemClock);
-    let id = || secrets.id(clock.now());
-    let refused = |error| anyhow::anyhow!("storage refused: {error:?}");
-
-    let mut transaction = storage
-        .begin_dashboard(Access::Write, &context)
-        .await
-        .map_err(refused)?;
-    let group = id();
-    transaction
-        .insert_group(&group, "editors", "editors")
-        .await
-        .map_err(refused)?;
-    let permissions = ["app-create".to_owned()];
-    transaction
-        .set_group_permissions(&group, &permissions)
-        .await
-        .map_err(refused)?;
-    let hash = hash(PASSWORD)?;
-    let (mut keys, mut names) = (Vec::new(), Vec::new());
-    for number in 0..users {
-        let user = user(id(), format!("user {number}"), hash.clone());
-        transaction.insert_user(&user).await.map_err(refused)?;
-        transaction
-            .add_to_group(&user.user.id, &group)
-            .await
-            .map_err(refused)?;
-        let issued = secrets.api_key();
-        let key = new_key(issued.id, user.user.id, clock.now());
-        transaction
-            .insert_key(&key, &issued.hash)
-            .await
-            .map_err(refused)?;
-        keys.push(issued.text);
-        names.push(user.user.name);
-    }
-    transaction.commit().await.map_err(refused)?;
-
-    let numbers: Vec<_> = (0..apps).collect();
-    let mut ids = Vec::with_capacity(apps);
-    for chunk in numbers.chunks(CHUNK) {
-        let chunk: Vec<_> = chunk.iter().map(|number| app(id(), *number, apps)).collect();
-        ids.extend(chunk.iter().map(|stored| stored.app.id.clone()));
-        let mut transaction = storage
-            .begin_dashboard(Access::Write, &context)
-            .await
-            .map_err(refused)?;
-        transaction.insert_apps(&chunk).await.map_err(refused)?;
-        transaction.commit().await.map_err(refused)?;
-    }
-    Ok(Data {
-        apps: ids,
-        keys,
-        users: names,
-    })
+pub fn app_id(number: usize) -> String {
+    format!("app-{number:020}")
 }
 
-/// The words with which names begin, in order.
-pub const FIRST_WORDS: [&str; 16] = [
-    "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
-    "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
-];
+pub fn user_id(number: usize) -> String {
+    format!("user-{number:019}")
+}
 
-/// The word of record `number` of `count` by which it can be found.
-fn marked(number: usize, count: usize) -> &'static str {
-    const SECOND: [&str; 12] = [
-        "archive", "backup", "calendar", "download", "editor", "feed", "gallery", "home", "index", "journal",
+fn group_id(number: usize) -> String {
+    format!("group-{number:03}")
+}
+
+/// The name of app or user `number` of `count`, of about 25 characters. Names begin with scattered words, so that hits
+/// are spread over all names.
+pub fn name(number: usize, count: usize) -> String {
+    const FIRST: [&str; 16] = [
+        "Amber", "Breeze", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Harbor", "Iris", "Juniper", "Krill",
+        "Lagoon", "Meadow", "Nimbus", "Orchid", "Pebble",
+    ];
+    let first = FIRST[scattered(number) % FIRST.len()];
+    format!("{first} {} {COMMON} {number:07}", second_word(number, count))
+}
+
+/// The word by which a record can be found.
+fn second_word(number: usize, count: usize) -> &'static str {
+    const WORDS: [&str; 12] = [
+        "archive", "backup", "calendar", "download", "editor", "feed", TWELFTH, "home", "index", "journal",
         "kitchen", "library",
     ];
     match number {
         number if number == count / 2 => ONCE,
-        number if number % 1000 == 400 => RARE,
-        _ => SECOND[scattered(number) / 16 % SECOND.len()],
+        _ => WORDS[scattered(number) / 16 % WORDS.len()],
     }
 }
 
@@ -224,64 +191,72 @@ fn scattered(number: usize) -> usize {
     number.wrapping_mul(2_654_435_761) >> 7
 }
 
-/// The name of record `number` of `count`, with a word that all have. Names begin with scattered words, so that
-/// hits are spread over all names.
-pub fn name(number: usize, count: usize, common: &str) -> String {
-    let first = FIRST_WORDS[scattered(number) % FIRST_WORDS.len()];
-    format!("{first} {} {common} {number:06}", marked(number, count))
+/// Where rows go.
+enum Target<'a> {
+    Sqlite(Connection),
+    Postgresql(&'a Postgresql, &'a str),
 }
 
-/// App `number` of `count`.
-pub fn app(id: String, number: usize, count: usize) -> StoredApp {
-    let (name, marked) = (name(number, count, COMMON), marked(number, count));
-    StoredApp {
-        name_key: name_key(&name),
-        app: App {
-            id,
-            description: Some(format!("Number {number} of the apps that are measured")),
-            icon_url: format!("https://icons.example/svg/{marked}.svg"),
-            href: Some(format!("https://{marked}-{number}.home.example/")),
-            ping_url: None,
-            name,
-        },
+impl<'a> Target<'a> {
+    fn open(database: &'a Database<'_>) -> anyhow::Result<Self> {
+        if let Some((server, name)) = &database.postgresql {
+            return Ok(Self::Postgresql(server, name));
+        }
+        let connection = Connection::open(database.folder.join("portico.db"))?;
+        connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -1048576; BEGIN")?;
+        Ok(Self::Sqlite(connection))
     }
-}
 
-fn user(id: String, name: String, password_hash: String) -> NewUser {
-    NewUser {
-        name_key: name_key(&name),
-        user: User {
-            id,
-            name,
-            email: None,
-            email_verified: None,
-            image: None,
-            provider: Provider::Credentials,
-            home_board_id: None,
-            mobile_home_board_id: None,
-            first_day_of_week: 1,
-            ping_icons_enabled: false,
-            default_search_engine_id: None,
-            open_search_in_new_tab: false,
-        },
-        color_scheme: ColorScheme::Dark,
-        password_hash: Some(password_hash),
+    /// That of the first user.
+    fn password_hash(&self) -> anyhow::Result<String> {
+        let sql = "SELECT password_hash FROM user_account";
+        Ok(match self {
+            Self::Sqlite(connection) => connection.query_row(sql, [], |row| row.get(0))?,
+            Self::Postgresql(server, name) => server.run(name, sql),
+        })
     }
-}
 
-/// The name-key, by the component's rule, for the native handlers.
-pub fn name_key(name: &str) -> String {
-    name.nfc().flat_map(char::to_lowercase).nfc().collect()
-}
+    /// Adds rows of texts with tabs between them. A `secret_hash` stands last, and is hexadecimal.
+    fn add(&self, table: &str, count: usize, row: impl Fn(usize) -> String) -> anyhow::Result<()> {
+        let (rows, is_secret) = ((0..count).map(row), table.ends_with("secret_hash)"));
+        match self {
+            Self::Sqlite(connection) => {
+                let values = "?, ".repeat(table.matches(',').count());
+                let last = if is_secret { "unhex(?)" } else { "?" };
+                let mut insert =
+                    connection.prepare(&format!("INSERT INTO {table} VALUES ({values}{last})"))?;
+                for row in rows {
+                    insert.execute(rusqlite::params_from_iter(row.split('\t')))?;
+                }
+            }
+            Self::Postgresql(server, name) => {
+                let mut psql = Command::new("psql");
+                psql.args(["--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1"]);
+                server.reached_by(&mut psql).args(["--dbname", name, "--command"]);
+                psql.arg(format!("COPY {table} FROM STDIN"));
+                let mut psql = psql.stdin(Stdio::piped()).spawn().context("cannot start psql")?;
+                let mut input = BufWriter::new(psql.stdin.take().context("a pipe")?);
+                for row in rows {
+                    match row.rsplit_once('\t') {
+                        Some((rest, hash)) if is_secret => writeln!(input, "{rest}\t\\\\x{hash}")?,
+                        _ => writeln!(input, "{row}")?,
+                    }
+                }
+                input.into_inner()?;
+                ensure!(psql.wait()?.success(), "the rows of {table} were refused");
+            }
+        }
+        Ok(())
+    }
 
-/// Argon2id with the component's parameters.
-pub fn argon2() -> anyhow::Result<Argon2<'static>> {
-    let params = Params::new(19_456, 2, 1, Some(32)).map_err(|error| anyhow::anyhow!("{error}"))?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
-}
-
-fn hash(password: &str) -> anyhow::Result<String> {
-    let salt = [7; 16];
-    let hash = argon2()?.hash_password_with_salt(password.as_bytes(), &salt);
-    Ok(hash.map_err(|error| anyhow::anyhow!("{error}"))?.to_string())
+    fn close(self) -> anyhow::Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;
+                connection.close().map_err(|(_, error)| error)?;
+            }
+            Self::Postgresql(server, name) => drop(server.run(name, "VACUUM ANALYZE")),
+        }
+        Ok(())
+    }
 }

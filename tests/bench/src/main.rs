@@ -1,31 +1,20 @@
-//! The benchmark: `make bench`.
-//!
-//! Every figure is a ratio within one run. Two servers run as child processes on the same data: Portico as
-//! it ships, and this program's own handlers (`native`). These authenticate in the same way, use the same
-//! storage driver and answer the same bytes, but without a component. wrk loads them in turn, for several
-//! rounds; the medians count. Server and wrk share two cores.
+//! The benchmark: `make bench` compares Portico with handlers that do the same without a component, `make bench-scale`
+//! times requests with many records. Both print a table of figures with their targets. A target that is missed is a
+//! figure like others: only what cannot be measured is a failure.
 
 mod data;
-mod disk;
 mod load;
 mod native;
-#[path = "../../support/postgresql.rs"]
-mod postgresql;
-mod process;
-mod report;
 mod rows;
 mod scale;
-mod steps;
+mod server;
+mod table;
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::{Parser, Subcommand};
-
-use crate::rows::Bench;
+use portico_tests::postgresql::Postgresql;
 
 // The same allocator as in Portico.
 #[global_allocator]
@@ -33,36 +22,25 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Measures Portico against the same work without a component
 #[derive(Parser)]
-#[command(args_conflicts_with_subcommands = true)]
 struct Cli {
-    /// Run a short form; fails if a ratio misses its target by more than twice, also on a second try
-    #[arg(long)]
+    /// Try it: few repetitions, also of a debug build; the figures say nothing
+    #[arg(long, global = true)]
     quick: bool,
-    /// Only run rows whose names begin with these words: by-id,search
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
-    rows: Vec<String>,
-    /// Write the results to this file, as JSON
-    #[arg(long, value_name = "FILE", default_value = "target/bench.json")]
-    json: PathBuf,
     /// The binary to measure [default: the `portico` next to this program]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     portico: Option<PathBuf>,
+    /// Only these rows: by-id,create
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    rows: Vec<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Time each step of a call separately
-    Steps,
-    /// Time every procedure with many apps and users, beside the same with few
+    /// Time requests with many apps and users
     Scale(scale::Options),
-    /// Print how many microseconds it takes to make a page durable in this folder (used internally)
-    Page {
-        /// The folder
-        folder: PathBuf,
-    },
-    /// Serve the native handlers on this data directory (used internally)
+    /// Serve the handlers that Portico is compared with (used internally)
     Native {
         /// The data directory
         data: PathBuf,
@@ -72,66 +50,29 @@ enum Command {
     },
 }
 
-fn main() -> ExitCode {
-    match run(Cli::parse()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("bench: {error:#}");
-            ExitCode::FAILURE
-        }
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    if let Some(Command::Native { data, database }) = cli.command {
+        return native::run(&data, database.as_deref());
     }
-}
-
-fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let may_be_slow = matches!(&cli.command, Some(Command::Scale(options)) if options.is_quick());
     ensure!(
-        may_be_slow || !cfg!(debug_assertions),
-        "only a release build says anything: use `make bench`"
+        cli.quick || !cfg!(debug_assertions),
+        "only a release build says anything: use `make bench`, or `--quick` to try it"
     );
-    let this = std::env::current_exe()?;
-    let portico = cli.portico.unwrap_or_else(|| this.with_file_name("portico"));
+    let next_to_this = std::env::current_exe()?.with_file_name("portico");
+    let portico = cli.portico.unwrap_or(next_to_this);
+    ensure!(portico.exists(), "{} is missing", portico.display());
     match cli.command {
-        None => {}
-        Some(Command::Scale(options)) => {
-            return scale::run(&options, this, portico).map(|()| ExitCode::SUCCESS);
-        }
-        Some(Command::Steps) => return steps::run().map(|()| ExitCode::SUCCESS),
-        Some(Command::Page { folder }) => {
-            println!("{}", disk::time_of_a_page(&folder)?.as_micros());
-            return Ok(ExitCode::SUCCESS);
-        }
-        Some(Command::Native { data, database }) => {
-            return native::run(&data, database.as_deref()).map(|()| ExitCode::SUCCESS);
-        }
+        Some(Command::Scale(options)) => scale::run(&options, portico, cli.quick),
+        _ => rows::run(&cli.rows, portico, cli.quick),
     }
-    ensure!(
-        portico.exists(),
-        "{} is missing: use `make bench`, which builds it",
-        portico.display()
-    );
-    load::check()?;
-    let rows = rows::chosen(&cli.rows)?;
-    let bench = Bench::new(this, portico, cli.quick)?;
-
-    let since = report::Machinery::now();
-    let measured = bench.measure(&rows)?;
-    let page = disk::time_of_a_page(bench.folder())?;
-    let report = report::Report::new(cli.quick, &since, page, measured);
-    print!("{report}");
-    write(&cli.json, &report)?;
-    Ok(if cli.quick && report.is_beyond_bounds() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
 }
 
-fn write(file: &Path, report: &report::Report) -> anyhow::Result<()> {
-    let write = || -> anyhow::Result<()> {
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        Ok(std::fs::write(file, serde_json::to_vec_pretty(report)?)?)
-    };
-    write().with_context(|| format!("cannot write the results to {}", file.display()))
+/// Whether PostgreSQL can be measured. Says so where it cannot.
+fn has_postgresql() -> bool {
+    let has = Postgresql::is_installed();
+    if !has {
+        println!("PostgreSQL was left out: its programs are not here (Debian: apt-get install postgresql)\n");
+    }
+    has
 }
