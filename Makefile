@@ -4,7 +4,7 @@
 # Where cargo puts what it builds.
 target_dir := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build run test test-all ordinary-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
+.PHONY: help build run test test-all built-tests soak bench bench-scale record-contract contract-package contract-docs wrk lint target component hostile nextest packages swagger-ui bench-embed clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,7 +46,8 @@ long_postgresql_tests := test(postgresql_failover::) | test(postgresql_cut::) | 
 # Where Debian's packages keep the server's programs.
 with_postgresql = PATH="$$PATH:$(lastword $(wildcard /usr/lib/postgresql/*/bin))"
 
-test: ordinary-tests ## every test that needs no other programs but PostgreSQL, where it is found; says how many ran
+test: built-tests ## every test that needs no other programs but PostgreSQL, where it is found; says how many ran
+	cargo nextest run --workspace --no-fail-fast
 	@if $(with_postgresql) command -v initdb >/dev/null; then \
 		cargo nextest run --workspace --no-fail-fast --run-ignored only --no-tests fail \
 			-E '($(postgresql_tests)) - ($(long_postgresql_tests))' && \
@@ -58,13 +59,12 @@ test: ordinary-tests ## every test that needs no other programs but PostgreSQL, 
 		echo 'make test-all installs it and leaves nothing out.'; \
 	fi
 
-test-all: ordinary-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
-	cargo nextest run --workspace --no-fail-fast --run-ignored only
+test-all: built-tests packages target/python/installed ## what CI runs: also all tests that need other programs or much time
+	cargo nextest run --workspace --no-fail-fast --run-ignored all
 
-ordinary-tests: component hostile nextest
+built-tests: component hostile nextest # also runs the examples in comments
 	cargo build --workspace --bin portico --bin rust-dashboard --tests
 	cargo test --quiet --workspace --doc
-	cargo nextest run --workspace --no-fail-fast
 
 packages: # installs programs for the tests, from Debian's packages
 	@tests/install.sh chromium chromium
@@ -90,11 +90,11 @@ soak: component packages nextest ## kill services, servers and connections under
 	PORTICO_TEST_ROUNDS=$(ROUNDS) cargo nextest run --profile soak --workspace --test server --test library --no-capture \
 		--run-ignored all -E 'test(same_answers::) | test(random_writes) | test(postgresql_failover::losses::) | test(postgresql_failover::races::) | test(under_load_no_cut) | test(behind_a_pooler)'
 
-bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,search for some rows
+bench: build wrk ## measure speed against the same work without a component; ROWS=by-id,create for some rows
 	cargo build --release --package portico-bench
 	$(target_dir)/release/bench --rows "$(ROWS)"
 
-bench-scale: build ## time every procedure with 1,000, 100,000 and 1,000,000 apps and users, on both drivers; SCALE=--quick tries it
+bench-scale: build ## time requests with 1,000, 100,000 and 1,000,000 apps and users, on both drivers; SCALE=--quick tries it
 	cargo build --release --package portico-bench
 	$(target_dir)/release/bench scale $(SCALE)
 
