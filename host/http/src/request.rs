@@ -20,7 +20,7 @@ use portico_model::{
 use portico_service::{
     identity::{self, Identity, UsedCredential},
     imported_keys, json,
-    procedures::Procedure,
+    procedures::{self, Procedure},
     service::report,
     sessions,
 };
@@ -46,12 +46,6 @@ const TOUCH_INTERVAL: Timestamp = 60_000;
 /// The number of keys and sessions whose last use is kept in memory.
 const MOST_NOTED: usize = 10_000;
 
-/// The most JSON values in an input. A thousand apps have about ten thousand.
-const MOST_VALUES: usize = 100_000;
-
-/// The same in an input that may be large: a document for a whole dashboard, in which an app has about eight.
-const MOST_VALUES_IF_LARGE: usize = 1_000_000;
-
 /// The largest input that is accepted.
 #[derive(Clone, Copy)]
 pub(crate) struct InputLimit {
@@ -66,20 +60,19 @@ impl InputLimit {
     pub fn small(limits: &HttpLimits) -> Self {
         Self {
             bytes: limits.body,
-            values: MOST_VALUES,
+            values: procedures::MOST_VALUES,
         }
     }
 
     /// The limit for calls of these procedures together.
     pub fn of<'a>(limits: &HttpLimits, procedures: impl IntoIterator<Item = &'a Procedure>) -> Self {
-        if procedures.into_iter().any(|procedure| procedure.large_input) {
-            Self {
-                bytes: limits.body.max(limits.large_body),
-                values: MOST_VALUES_IF_LARGE,
-            }
-        } else {
-            Self::small(limits)
-        }
+        let large = procedures
+            .into_iter()
+            .filter_map(|procedure| procedure.large_input);
+        large.fold(Self::small(limits), |limit, values| Self {
+            bytes: limit.bytes.max(limits.large_body),
+            values: limit.values.max(values),
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     call::{ById, Search},
     component::component,
-    row::{Row, described},
+    row::{MOST_VALUES, Row, described},
 };
 use crate::shape::{
     Bound, Field, ID, NULLABLE_TEXT, PAGE_SIZE, SEARCH,
@@ -161,7 +161,7 @@ pub(super) static ROWS: &[Row] = &[
             |apps| apps.into_iter().map(Created::from).collect::<Vec<_>>()
         ),
     )
-    .large_input(),
+    .large_input(MOST_VALUES),
     described(
         "app.update",
         Named(

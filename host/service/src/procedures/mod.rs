@@ -9,7 +9,7 @@ pub(crate) mod users;
 
 pub use self::{
     call::{Call, Output},
-    row::{Procedure, Route, Row, method, parameters},
+    row::{MOST_VALUES, Procedure, Route, Row, method, parameters},
 };
 
 /// The rows of the component's procedures.

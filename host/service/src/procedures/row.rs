@@ -16,6 +16,9 @@ use serde::Serialize;
 use super::call::Run;
 use crate::{audit::Action, identity::Identity, shape::Shape, words};
 
+/// The most JSON values in one input, unless a row says otherwise. A thousand apps have about ten thousand.
+pub const MOST_VALUES: usize = 100_000;
+
 /// Method and path of a procedure in REST.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Route {
@@ -162,8 +165,8 @@ pub struct Row {
     pub route: Option<Route>,
     /// How it may refuse a valid input of a permitted caller.
     pub refusals: &'static [Code],
-    /// Whether its input may be as large as the larger of the two limits.
-    pub large_input: bool,
+    /// The most JSON values in its input, if that may be as large as the larger of the two limits.
+    pub large_input: Option<usize>,
     pub(crate) transports: Transports,
     pub(crate) recorded: Recorded,
 }
@@ -177,7 +180,7 @@ const fn row(name: &'static str, input: Shape, output: Shape, transports: Transp
         output,
         route: None,
         refusals: &[],
-        large_input: false,
+        large_input: None,
         transports,
         recorded: Recorded::Calls,
     }
@@ -263,10 +266,10 @@ impl Row {
         Self { refusals, ..self }
     }
 
-    /// Its input may be as large as the larger of the two limits.
-    pub(crate) const fn large_input(self) -> Self {
+    /// Its input may be as large as the larger of the two limits, and hold this many JSON values.
+    pub(crate) const fn large_input(self, values: usize) -> Self {
         Self {
-            large_input: true,
+            large_input: Some(values),
             ..self
         }
     }

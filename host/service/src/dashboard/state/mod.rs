@@ -33,6 +33,9 @@ use crate::{
     shape::Shape::Nothing,
 };
 
+/// The most JSON values in a document. An app has about eight.
+const MOST_VALUES: usize = 1_000_000;
+
 pub(super) static ROWS: &[Row] = &[
     mutation("state.apply", DOCUMENT, report::REPORT, |call| {
         Box::pin(apply::run(call))
@@ -43,7 +46,7 @@ pub(super) static ROWS: &[Row] = &[
          records meanwhile.",
     )
     .large()
-    .large_input()
+    .large_input(MOST_VALUES)
     .refuses(&[Code::Conflict]),
     query("state.export", Nothing, export::STATE, |call| {
         Box::pin(export(call))
