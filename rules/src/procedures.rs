@@ -42,7 +42,6 @@ pub enum Cost {
 
 /// Every procedure, in the order of the interfaces `users` and `apps`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "wit/ describes each")]
 pub enum Procedure {
     UserGetAll,
     UserGetPaginated,

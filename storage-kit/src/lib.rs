@@ -5,6 +5,7 @@
 //! implementation in this process (`InProcess`, with the feature `in-process`), or a child process that
 //! speaks JSON lines ([`Child`]). [`main()`] is the command line. README.md beside this crate describes the
 //! protocol, the JSON of each type, and the form of a case.
+#![warn(missing_docs)]
 
 #[cfg(feature = "in-process")]
 mod bridge;

@@ -9,7 +9,6 @@ use crate::{Anonymous, Client, Fixtures, MISSING, PASSWORD, Session, User};
 
 /// The user whom a call is about.
 #[derive(Clone)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct Target {
     pub id: String,
     pub name: String,

@@ -37,7 +37,6 @@ pub struct Dashboard {
 
 /// A group.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct Group {
     pub id: String,
     pub name: String,
@@ -61,7 +60,6 @@ pub struct User {
 
 /// An API key, whose secret is known by its hash only.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct Key {
     pub id: String,
     pub user_id: String,
@@ -71,7 +69,6 @@ pub struct Key {
 
 /// An invite that is still good.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct Invite {
     pub id: String,
     pub token: SecretHash,

@@ -133,7 +133,6 @@ fn fates<'a, K: Hash + Eq>(
 
 /// The fates of all records that have names.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct All {
     pub groups: Fates,
     pub users: Fates,

@@ -1,5 +1,4 @@
 //! The records of Homarr, as they stand in its tables.
-#![allow(missing_docs, reason = "the fields are Homarr's columns")]
 
 use serde_json::{Map, Value};
 

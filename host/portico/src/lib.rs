@@ -106,6 +106,7 @@
 //! # Ok(())
 //! # }
 //! ```
+#![warn(missing_docs)]
 
 mod functions;
 mod plugin;

@@ -1,5 +1,4 @@
 //! What `bindgen!` makes of the contract in `wit/`.
-#![allow(missing_docs, reason = "wit/ documents every item")]
 
 wasmtime::component::bindgen!({
     path: "../../wit",

@@ -9,6 +9,7 @@
 //!   alongside other writers ([`Lock`]). One test prepares all of them on every database.
 //! - No text with U+0000 reaches a database: a look-up by one finds nothing, and a write of one is refused.
 //! - After a statement has failed, the transaction runs no other and cannot be committed.
+#![warn(missing_docs)]
 
 mod apps;
 mod audit;

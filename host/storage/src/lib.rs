@@ -14,6 +14,7 @@
 //! - If the context has a call to audit, a write transaction writes its row before it commits.
 //! - The driver enforces, inside the transaction, what must hold under concurrency: unique names, an
 //!   invite taken once, a password replaced once.
+#![warn(missing_docs)]
 
 mod audit;
 mod authentication;
