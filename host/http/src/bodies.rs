@@ -188,7 +188,10 @@ fn owner(user: Option<&str>, address: IpAddr) -> Owner {
         Some(user) => user.hash(&mut hasher),
         None => Source::from(address).hash(&mut hasher),
     }
-    hasher.finish()
+    Owner {
+        is_anonymous: user.is_none(),
+        id: hasher.finish(),
+    }
 }
 
 /// Why the body of a request breaks off: it was cut.
@@ -290,7 +293,7 @@ mod tests {
     #[tokio::test]
     async fn a_large_part_counts_until_its_bytes_are_dropped_and_a_small_one_never() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         let mut parts = Parts::new(Some(&transfer));
         parts.push("[");
         parts.push_bytes(hold(Some(&transfer), vec![b'a'; FREE]));
@@ -308,7 +311,7 @@ mod tests {
     #[tokio::test]
     async fn a_large_body_of_another_maker_counts_until_its_bytes_are_dropped() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         let body = hold_body(&transfer, Body::from("a".repeat(FREE))).await;
         assert_eq!(body.size_hint().exact(), Some(FREE as u64));
         let bytes = body.collect().await.expect("it is in memory").to_bytes();

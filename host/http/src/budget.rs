@@ -3,7 +3,7 @@
 //! Memory is freed only as fast as clients move, and a client may not move at all. Invariants:
 //! - A transfer that holds less than [`FREE`] bytes is not counted.
 //! - All transfers but the one that grew last hold at most the budget together: when they hold more, the one that moved
-//!   least recently is cut, of those of the owner who holds most. So one answer that is larger than the budget cuts no
+//!   least recently is cut, of those of the owner who holds most; what is sent without a user goes first. So one answer that is larger than the budget cuts no
 //!   other by itself.
 //! - A transfer whose client is behind the least rate by the grace period is cut. Only time in which something waits
 //!   for the client counts.
@@ -77,7 +77,13 @@ struct State {
 }
 
 /// Among whom a budget is shared fairly. Answers have one owner in common.
-pub(crate) type Owner = u64;
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Owner {
+    /// Whether no user is known. Such transfers make room first: anyone can have as many addresses as they like.
+    pub is_anonymous: bool,
+    /// Tells owners apart.
+    pub id: u64,
+}
 
 /// What goes to, or comes from, one client.
 pub(crate) struct Transfer {
@@ -185,7 +191,7 @@ impl Transfers {
         self.counted -= self.open.remove(&id).map_or(0, |state| state.counted());
     }
 
-    /// Cuts what moved least recently, of the owner who holds most, until all but this transfer hold at most so many
+    /// Cuts what moved least recently, of the owner who holds most, anonymous ones first, until all but this transfer hold at most so many
     /// bytes.
     fn make_room(&mut self, most: usize, newest: u64) {
         let own = self.open.get(&newest).map_or(0, State::counted);
@@ -198,9 +204,13 @@ impl Transfers {
                 .open
                 .iter()
                 .filter(|(id, state)| **id != newest && state.counted() > 0);
-            let Some((&id, state)) =
-                others.max_by_key(|(_, state)| (of_owner[&state.owner], Reverse(state.moved)))
-            else {
+            let Some((&id, state)) = others.max_by_key(|(_, state)| {
+                (
+                    state.owner.is_anonymous,
+                    of_owner[&state.owner],
+                    Reverse(state.moved),
+                )
+            }) else {
                 return;
             };
             debug!(bytes = state.held, "a client that does not move makes room");
@@ -362,7 +372,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn when_the_budget_is_full_what_moved_least_recently_is_cut_and_counts_no_more() {
         let budget = budget(3 * SIZE);
-        let [stuck, slow, idle, fast] = [(); 4].map(|()| budget.open(0));
+        let [stuck, slow, idle, fast] = [(); 4].map(|()| budget.open(Owner::default()));
         let [stuck, slow, idle, fast] = [&stuck, &slow, &idle, &fast].map(|(transfer, _)| transfer);
         let held = [stuck, slow].map(|transfer| transfer.hold(SIZE));
         let small = idle.hold(SIZE - 1);
@@ -372,7 +382,7 @@ pub(crate) mod tests {
         slow.advance(1);
         let mut more = fast.hold(2 * SIZE);
         assert_eq!(are_cut([stuck, slow, idle, fast]), [false; 4], "the rest fits");
-        let another = budget.open(0);
+        let another = budget.open(Owner::default());
         let another_held = another.0.hold(SIZE);
         assert_eq!(are_cut([stuck, slow, idle, fast]), [true, false, false, false]);
         assert_eq!(budget.counted(), 4 * SIZE);
@@ -387,7 +397,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn one_transfer_that_is_larger_than_the_budget_is_the_first_to_go_when_it_does_not_move() {
         let budget = budget(SIZE);
-        let [large, small] = [(); 2].map(|()| budget.open(0));
+        let [large, small] = [(); 2].map(|()| budget.open(Owner::default()));
         let _held = (large.0.hold(5 * SIZE), small.0.hold(SIZE));
         assert_eq!(are_cut([&large.0, &small.0]), [true, false]);
         assert!(large.1.await.is_err(), "its task hears of it");
@@ -396,7 +406,11 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn who_holds_most_makes_room() {
         let budget = budget(3 * SIZE);
-        let [honest, first, second, third] = [1, 2, 2, 2].map(|owner| budget.open(owner).0);
+        let owner = |id| Owner {
+            id,
+            ..Owner::default()
+        };
+        let [honest, first, second, third] = [1, 2, 2, 2].map(|id| budget.open(owner(id)).0);
         let _held = [&honest, &first, &second].map(|transfer| {
             let held = transfer.hold(SIZE);
             budget.pass(Duration::from_secs(1));
@@ -417,10 +431,23 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_sent_without_a_user_makes_room_first() {
+        let budget = budget(3 * SIZE);
+        let owner = |is_anonymous, id| Owner { is_anonymous, id };
+        let user = budget.open(owner(false, 0)).0;
+        let strangers = [1, 2].map(|id| budget.open(owner(true, id)).0);
+        let _upload = user.hold(2 * SIZE);
+        let _held = strangers.each_ref().map(|stranger| stranger.hold(SIZE));
+        let _more = budget.open(owner(true, 3)).0.hold(SIZE);
+        assert!(!user.is_cut());
+        assert_eq!(are_cut([&strangers[0], &strangers[1]]), [true, false]);
+    }
+
+    #[tokio::test]
     async fn a_client_at_the_least_rate_is_served_to_the_end_and_a_slower_one_is_cut() {
         let steps = |bytes: usize| {
             let budget = budget(1 << 20);
-            let (transfer, _cut) = budget.open(0);
+            let (transfer, _cut) = budget.open(Owner::default());
             (0..100).find(|_| {
                 transfer.wait();
                 budget.pass(Duration::from_secs(8));
@@ -436,7 +463,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn time_in_which_nothing_waits_for_the_client_does_not_count() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         for _ in 0..10 {
             budget.pass(Duration::from_secs(100));
             transfer.wait();
@@ -453,7 +480,7 @@ pub(crate) mod tests {
     async fn without_a_least_rate_a_client_that_moves_is_not_cut() {
         let rate = LeastRate { rate: 0, ..RATE };
         let budget = Budget::new(1 << 20, rate);
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         for _ in 0..10 {
             transfer.wait();
             budget.pass(Duration::from_secs(9));
@@ -469,7 +496,7 @@ pub(crate) mod tests {
     async fn a_grace_period_beyond_the_clock_is_a_long_one() {
         let grace = Duration::MAX;
         let budget = Budget::new(1 << 20, LeastRate { grace, ..RATE });
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         transfer.wait();
         budget.pass(Duration::from_secs(24 * 60 * 60));
         assert!(!transfer.is_cut());
@@ -478,7 +505,7 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn when_the_host_stops_it_waits_for_its_own_work_but_not_for_silent_clients() {
         let budget = budget(1 << 20);
-        let [works, reads_not, asks_nothing, reads] = [(); 4].map(|()| budget.open(0));
+        let [works, reads_not, asks_nothing, reads] = [(); 4].map(|()| budget.open(Owner::default()));
         let [works, reads_not, asks_nothing, reads] =
             [&works, &reads_not, &asks_nothing, &reads].map(|(transfer, _)| transfer);
         let _works = [works, reads_not, reads].map(|transfer| transfer.begin_work());

@@ -7,6 +7,7 @@ use std::{
 };
 
 use axum::{
+    BoxError,
     body::Body,
     extract::ConnectInfo,
     http::{HeaderMap, header, request::Parts},
@@ -181,9 +182,8 @@ const RETRY_BODY: u64 = 10;
 /// Reads a body of at most this many bytes, which may take this long.
 pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<Bytes, Error> {
     let too_slow = |message| Err(Error::new(Code::Timeout, message).retry_after(RETRY_BODY));
-    let collected = timeout(longest, Limited::new(body, limit).collect()).await;
-    match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+    match timeout(longest, join_frames(Limited::new(body, limit))).await {
+        Ok(Ok(bytes)) => Ok(bytes.into()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::new(
             Code::PayloadTooLarge,
             format!("The body is larger than {limit} bytes"),
@@ -192,6 +192,17 @@ pub async fn read_body(body: Body, limit: usize, longest: Duration) -> Result<By
         Ok(Err(_)) => Err(Error::new(Code::BadRequest, "The body ended before it was whole")),
         Err(_) => too_slow("The body took too long to arrive"),
     }
+}
+
+/// Copies a body together as it arrives: a frame of one byte would hold the buffer of kilobytes that it was read into.
+async fn join_frames(mut body: Limited<Body>) -> Result<Vec<u8>, BoxError> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
 }
 
 fn was_cut(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -29,7 +29,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     bodies::{ReceivedBody, Sender},
-    budget::{Budget, LeastRate},
+    budget::{Budget, LeastRate, Owner},
     settings::HttpLimits,
     socket::{self, Socket},
 };
@@ -151,7 +151,7 @@ async fn accept_until(
             debug!(%error, "a connection without TCP_NODELAY");
         }
         let [api, pages] = [&site.api, &site.pages].map(|router| TowerToHyperService::new(router.clone()));
-        let (transfer, cut) = answers.open(0);
+        let (transfer, cut) = answers.open(Owner::default());
         let stream = Socket::new(stream, transfer.clone());
         let requests = requests.clone();
         let service = service_fn(move |request: Request<Incoming>| {

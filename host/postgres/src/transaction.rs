@@ -12,7 +12,7 @@ use super::locks::{BEGIN_READING, WriteLock};
 use super::pool::{For, Pool};
 use super::query::{self, Deferred};
 use super::session::Session;
-use portico_sql::{Database, Dialect, Insert, Lock, Row, Sql, Value};
+use portico_sql::{AUDIT, Database, Dialect, Insert, Lock, Row, Sql, Value};
 use portico_storage::driver::failed_before;
 use portico_storage::{Access, Result};
 
@@ -133,7 +133,7 @@ impl Database for PostgresTransaction {
 
     async fn insert_deferred(&mut self, into: &'static Insert, rows: Vec<Vec<Value>>) -> Result<()> {
         // The row of the audit log always waits for the COMMIT; nobody waits for what comes of it.
-        let waits = self.defers && self.lock.is_none() || into.table == "audit";
+        let waits = self.defers && self.lock.is_none() || std::ptr::eq(into, &AUDIT);
         if !waits {
             return self.insert(into, rows).await;
         }

@@ -1,12 +1,12 @@
 //! Statements on apps.
 
 use portico_model::App;
-use portico_storage::driver::{AnswerSize, View};
-use portico_storage::{AppFilter, Error, Result, Slice, StoredApp, Viewer};
+use portico_storage::driver::View;
+use portico_storage::{AppFilter, Result, Slice, StoredApp, Viewer};
 
 use crate::database::{Column, Database, Row, Value};
 use crate::statement::{Insert, Lock, Sql, declare};
-use crate::transaction::{SqlTransaction, check_new_id};
+use crate::transaction::SqlTransaction;
 use crate::values::bounds;
 use crate::views::seen;
 
@@ -95,8 +95,11 @@ impl<D: Database> SqlTransaction<D> {
         let ids = ids.iter().filter(|id| !id.contains('\0')).cloned();
         let ids = Value::Texts(ids.collect());
         match self.view(viewer) {
-            None => self.list_sized(&GET_MANY, vec![ids]).await,
-            Some(view) => self.list_sized(&GET_MANY_SEEN, vec![user_of(&view), ids]).await,
+            None => self.list_sized(&GET_MANY, vec![ids], app).await,
+            Some(view) => {
+                self.list_sized(&GET_MANY_SEEN, vec![user_of(&view), ids], app)
+                    .await
+            }
         }
     }
 
@@ -105,8 +108,8 @@ impl<D: Database> SqlTransaction<D> {
         let view = self.view(&filter.viewer);
         if slice == Slice::ALL && contained.is_empty() {
             return match view {
-                None => self.list_sized(&ALL, Vec::new()).await,
-                Some(view) => self.list_sized(&ALL_SEEN, vec![user_of(&view)]).await,
+                None => self.list_sized(&ALL, Vec::new(), app).await,
+                Some(view) => self.list_sized(&ALL_SEEN, vec![user_of(&view)], app).await,
             };
         }
         let (sql, mut values) = match view {
@@ -115,7 +118,7 @@ impl<D: Database> SqlTransaction<D> {
             None => (&SEARCH, vec![Value::Contained(contained)]),
         };
         values.extend(bounds(slice));
-        self.list_sized(sql, values).await
+        self.list_sized(sql, values, app).await
     }
 
     pub(crate) async fn count_apps(&mut self, filter: &AppFilter) -> Result<u32> {
@@ -131,7 +134,7 @@ impl<D: Database> SqlTransaction<D> {
 
     pub(crate) async fn insert_apps(&mut self, apps: &[StoredApp]) -> Result<()> {
         for new in apps {
-            check_new_id(&new.app.id)?;
+            self.check_new_id(&new.app.id)?;
         }
         let rows = apps.iter().map(values).collect();
         self.insert_deferred(&INSERT, rows).await?;
@@ -145,23 +148,6 @@ impl<D: Database> SqlTransaction<D> {
 
     pub(crate) async fn delete_app(&mut self, id: &str) -> Result<bool> {
         self.change(&DELETE, vec![id.into()]).await
-    }
-
-    async fn list_sized(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Vec<App>> {
-        let (_, apps) = self
-            .fold(
-                sql,
-                values,
-                Default::default(),
-                |(size, apps): &mut (AnswerSize, Vec<App>), row| {
-                    let app = app(row)?;
-                    size.add(&app).map_err(|_| Error::TooLarge)?;
-                    apps.push(app);
-                    Ok(())
-                },
-            )
-            .await?;
-        Ok(apps)
     }
 }
 

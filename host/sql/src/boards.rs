@@ -38,13 +38,13 @@ declare! {
     LIST_VISIBLE = Sql::long(list!(concat!(
         " WHERE ", may_view!("board.id"), " ORDER BY board.name_key, board.id"
     )));
-    GET = Sql::short(list!(" WHERE board.id = $1")).alone();
+    GET = Sql::long(list!(" WHERE board.id = $1"));
     LIST_ITEMS = Sql::long("SELECT position, app_id FROM ~board_item WHERE board_id = $1 ORDER BY position");
     LIST_BOOKMARKS = Sql::long(
         "SELECT item_position, app_id FROM ~board_item_app WHERE board_id = $1
         ORDER BY item_position, position"
     );
-    EXISTS = Sql::short("SELECT 1 FROM ~board WHERE id = $1").alone();
+    EXISTS = Sql::long("SELECT 1 FROM ~board WHERE id = $1");
     LIST_USERS = Sql::long("SELECT user_id FROM ~board_user WHERE board_id = $1 ORDER BY user_id");
     LIST_GROUPS = Sql::long("SELECT group_id FROM ~board_group WHERE board_id = $1 ORDER BY group_id");
     LIST_NAMED_USERS = Sql::long(

@@ -86,9 +86,10 @@ declare! {
     /// Two transactions that delete the same rows in different orders would wait for each other: rows that another one
     /// holds are left to it, or to the next call, as are those beyond the bound.
     DELETE_EXPIRED_SESSIONS = Sql::unbounded(
-        "DELETE FROM ~session WHERE id IN (
+        "WITH due AS MATERIALIZED (
             SELECT id FROM ~session WHERE expires_at <= $1 LIMIT $2 [lock for UPDATE SKIP LOCKED]
-        )"
+        )
+        DELETE FROM ~session WHERE id IN (SELECT id FROM due)"
     ).alongside();
 }
 
@@ -138,12 +139,13 @@ impl<D: Database> SqlTransaction<D> {
             secret[..].into(),
             (&key.user_id).into(),
             (&key.name).into(),
-            millis(key.created_at)?,
-            optional_millis(key.expires_at)?,
-            optional_millis(key.last_used_at)?,
+            self.check(millis(key.created_at))?,
+            self.check(optional_millis(key.expires_at))?,
+            self.check(optional_millis(key.last_used_at))?,
             imported.into(),
         ];
-        require_user(self.create(&key.id, &INSERT_KEY, values).await?)
+        let inserted = self.create(&key.id, &INSERT_KEY, values).await?;
+        self.require_user(inserted)
     }
 
     pub(crate) async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool> {
@@ -169,7 +171,8 @@ impl<D: Database> SqlTransaction<D> {
     }
 
     pub(crate) async fn touch_key(&mut self, id: &str, now: Timestamp) -> Result<()> {
-        let touched = self.execute(&TOUCH_KEY, vec![id.into(), millis(now)?]).await;
+        let values = vec![id.into(), self.check(millis(now))?];
+        let touched = self.execute(&TOUCH_KEY, values).await;
         touched.map(drop)
     }
 
@@ -178,12 +181,13 @@ impl<D: Database> SqlTransaction<D> {
             (&session.id).into(),
             token[..].into(),
             (&session.user_id).into(),
-            millis(session.created_at)?,
-            millis(session.last_used_at)?,
-            millis(session.expires_at)?,
-            millis(session.ends_at)?,
+            self.check(millis(session.created_at))?,
+            self.check(millis(session.last_used_at))?,
+            self.check(millis(session.expires_at))?,
+            self.check(millis(session.ends_at))?,
         ];
-        require_user(self.change(&INSERT_SESSION, values).await?)
+        let inserted = self.insert_row(&INSERT_SESSION, values).await? > 0;
+        self.require_user(inserted)
     }
 
     pub(crate) async fn list_sessions(&mut self, user_id: &str) -> Result<Vec<Session>> {
@@ -196,7 +200,11 @@ impl<D: Database> SqlTransaction<D> {
         now: Timestamp,
         expires_at: Timestamp,
     ) -> Result<()> {
-        let values = vec![id.into(), millis(now)?, millis(expires_at)?];
+        let values = vec![
+            id.into(),
+            self.check(millis(now))?,
+            self.check(millis(expires_at))?,
+        ];
         self.execute(&TOUCH_SESSION, values).await.map(drop)
     }
 
@@ -228,17 +236,17 @@ impl<D: Database> SqlTransaction<D> {
         Ok(ended)
     }
 
-    pub(crate) async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
-        let values: Vec<Value> = vec![millis(now)?, MOST_EXPIRED.into()];
-        self.execute(&DELETE_EXPIRED_SESSIONS, values).await.map(drop)
+    /// Fails if the user to whom something was to belong is missing or disabled.
+    fn require_user(&mut self, inserted: bool) -> Result<()> {
+        match inserted {
+            true => Ok(()),
+            false => self.refuse(Error::Constraint(Constraint::Reference)),
+        }
     }
-}
 
-/// Fails if the user to whom something was to belong is missing or disabled.
-fn require_user(inserted: bool) -> Result<()> {
-    match inserted {
-        true => Ok(()),
-        false => Err(Error::Constraint(Constraint::Reference)),
+    pub(crate) async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()> {
+        let values: Vec<Value> = vec![self.check(millis(now))?, MOST_EXPIRED.into()];
+        self.execute(&DELETE_EXPIRED_SESSIONS, values).await.map(drop)
     }
 }
 

@@ -42,7 +42,7 @@ impl<D: Database> SqlTransaction<D> {
             return Ok(false);
         }
         match extras {
-            Some(extras) => self.execute(set, vec![id.into(), extras.into()]).await?,
+            Some(extras) => self.insert_row(set, vec![id.into(), extras.into()]).await?,
             None => self.execute(delete, vec![id.into()]).await?,
         };
         Ok(true)

@@ -43,6 +43,8 @@ declare! {
     DELETE = Sql::unbounded("DELETE FROM ~user_group WHERE id = $1");
     /// The group stays until the transaction ends.
     EXISTS = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1 [hold for KEY SHARE]");
+    /// The same before a change that is made alone: two that took turns to go on alone would wait for each other.
+    EXISTS_ALONE = Sql::short("SELECT 1 FROM ~user_group WHERE id = $1").alone();
     DELETE_PERMISSIONS = Sql::short("DELETE FROM ~group_permission WHERE group_id = $1").alone();
     INSERT_MEMBER = Sql::short(
         "INSERT INTO ~group_member (user_id, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING"
@@ -75,7 +77,7 @@ impl<D: Database> SqlTransaction<D> {
             None => {
                 let id = self.next_id();
                 let values = vec![(&id).into(), ADMIN_GROUP.into(), ADMIN_GROUP.into()];
-                self.execute(&INSERT, values).await?;
+                self.insert_row(&INSERT, values).await?;
                 id
             }
         };
@@ -135,7 +137,7 @@ impl<D: Database> SqlTransaction<D> {
     }
 
     pub(crate) async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool> {
-        if !self.exists(&EXISTS, vec![id.into()]).await? {
+        if !self.exists(&EXISTS_ALONE, vec![id.into()]).await? {
             return Ok(false);
         }
         self.execute(&DELETE_PERMISSIONS, vec![id.into()]).await?;
@@ -163,7 +165,7 @@ impl<D: Database> SqlTransaction<D> {
     }
 
     async fn insert_member(&mut self, group_id: &str, user_id: &str) -> Result<()> {
-        let inserted = self.execute(&INSERT_MEMBER, vec![user_id.into(), group_id.into()]);
+        let inserted = self.insert_row(&INSERT_MEMBER, vec![user_id.into(), group_id.into()]);
         inserted.await.map(drop)
     }
 }

@@ -47,7 +47,7 @@ impl<D: Database> SqlTransaction<D> {
         let values = vec![
             (&invite.id).into(),
             token[..].into(),
-            millis(invite.expiration_date)?,
+            self.check(millis(invite.expiration_date))?,
             (&invite.creator_id).into(),
         ];
         self.create(&invite.id, &INSERT, values).await.map(drop)

@@ -1,6 +1,6 @@
 //! One transaction: what it notes besides its statements, and how one runs.
 
-use portico_storage::driver::{PasswordSetter, Trail, View, failed_before, only_reads};
+use portico_storage::driver::{AnswerSize, PasswordSetter, TextSize, Trail, View, failed_before, only_reads};
 use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
 
 use crate::database::{Database, Row, Value};
@@ -125,17 +125,60 @@ impl<D: Database> SqlTransaction<D> {
         Ok(count.unwrap_or_default().unsigned_abs())
     }
 
-    /// Runs a statement that writes. Returns how many rows it changed.
-    pub(crate) async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
-        self.begin_write()?;
-        let changed = match values.iter().all(Value::is_storable) {
-            true => self.database.execute(sql, values).await?,
-            // The record that such a key names is not there.
-            false if is_key_unstorable(&values) && !sql.text.starts_with("INSERT") => 0,
-            false => return Err(not_storable()),
+    /// All rows, unless their texts are too large together.
+    pub(crate) async fn list_sized<T: TextSize + Send + 'static>(
+        &mut self,
+        sql: &'static Sql,
+        values: Vec<Value>,
+        read: Read<T>,
+    ) -> Result<Vec<T>> {
+        let none = (AnswerSize::default(), Vec::new());
+        let add = move |(size, records): &mut (AnswerSize, Vec<T>), row: &dyn Row| {
+            let record = read(row)?;
+            size.add(&record).map_err(|_| Error::TooLarge)?;
+            records.push(record);
+            Ok(())
         };
+        Ok(self.fold(sql, values, none, add).await?.1)
+    }
+
+    /// Runs a statement that changes or deletes records, found by its first value. Returns how many it changed.
+    pub(crate) async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
+        // The record that such a key names is not there.
+        if values.first().is_some_and(|key| !key.is_storable()) {
+            return if self.failed { Err(failed_before()) } else { Ok(0) };
+        }
+        self.insert_row(sql, values).await
+    }
+
+    /// Runs a statement that inserts a record. Returns how many it inserted.
+    pub(crate) async fn insert_row(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
+        self.begin_write()?;
+        if !values.iter().all(Value::is_storable) {
+            return Err(not_storable());
+        }
+        let changed = self.database.execute(sql, values).await?;
         self.failed = false;
         Ok(changed)
+    }
+
+    /// Refuses, for good: a transaction in which something was refused cannot be committed.
+    pub(crate) fn refuse<T>(&mut self, error: Error) -> Result<T> {
+        self.failed = true;
+        Err(error)
+    }
+
+    /// The same, of a value that may not be one that can be stored.
+    pub(crate) fn check(&mut self, value: Result<Value>) -> Result<Value> {
+        value.or_else(|error| self.refuse(error))
+    }
+
+    /// Refuses the id of a new record that cannot be held.
+    pub(crate) fn check_new_id(&mut self, id: &str) -> Result<()> {
+        if id.len() <= LONGEST_ID && !id.contains('\0') {
+            return Ok(());
+        }
+        self.refuse(Error::Constraint(Constraint::Id))
     }
 
     /// The same for one row at most. Returns whether it was changed.
@@ -159,8 +202,8 @@ impl<D: Database> SqlTransaction<D> {
 
     /// Inserts a record with this id. Returns false if the statement inserted nothing, because a name is taken.
     pub(crate) async fn create(&mut self, id: &str, sql: &'static Sql, values: Vec<Value>) -> Result<bool> {
-        check_new_id(id)?;
-        let created = self.change(sql, values).await?;
+        self.check_new_id(id)?;
+        let created = self.insert_row(sql, values).await? > 0;
         if created {
             self.trail.created(id);
         }
@@ -232,19 +275,6 @@ impl<D: Database> SqlTransaction<D> {
             false => Err(not_storable()),
         }
     }
-}
-
-/// Refuses the id of a new record that cannot be held.
-pub(crate) fn check_new_id(id: &str) -> Result<()> {
-    if id.len() <= LONGEST_ID && !id.contains('\0') {
-        return Ok(());
-    }
-    Err(Error::Constraint(Constraint::Id))
-}
-
-/// Whether the first value, by which a statement finds its record, cannot be stored.
-fn is_key_unstorable(values: &[Value]) -> bool {
-    values.first().is_some_and(|value| !value.is_storable())
 }
 
 fn not_storable() -> Error {

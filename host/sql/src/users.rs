@@ -1,15 +1,14 @@
 //! Statements on users and their identities.
 
 use portico_model::{ColorScheme, HomeBoards, Provider, SearchPreferences, User};
-use portico_storage::driver::AnswerSize;
 use portico_storage::{
-    Account, AccountKey, Error, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, UserFilter,
+    Account, AccountKey, ListedUser, NewUser, Profile, ProviderSubject, Result, Slice, UserFilter,
     hash_secret,
 };
 
 use crate::database::{Database, Row, Value, invalid};
 use crate::statement::{Sql, declare};
-use crate::transaction::{SqlTransaction, check_new_id};
+use crate::transaction::SqlTransaction;
 use crate::values::{
     bounds, color_scheme_text, optional_millis, optional_timestamp, provider, provider_text, unsigned,
 };
@@ -176,24 +175,7 @@ impl<D: Database> SqlTransaction<D> {
             }
         };
         values.push(with_images.into());
-        self.list_users_sized(sql, values).await
-    }
-
-    async fn list_users_sized(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Vec<ListedUser>> {
-        let (_, users) = self
-            .fold(
-                sql,
-                values,
-                Default::default(),
-                |(size, users): &mut (AnswerSize, Vec<ListedUser>), row| {
-                    let user = listed(row)?;
-                    size.add(&user).map_err(|_| Error::TooLarge)?;
-                    users.push(user);
-                    Ok(())
-                },
-            )
-            .await?;
-        Ok(users)
+        self.list_sized(sql, values, listed).await
     }
 
     pub(crate) async fn count_users(&mut self, filter: &UserFilter) -> Result<u32> {
@@ -208,14 +190,13 @@ impl<D: Database> SqlTransaction<D> {
 
     pub(crate) async fn insert_user(&mut self, new: &NewUser) -> Result<()> {
         let user = &new.user;
-        check_new_id(&user.id)?;
         let values = vec![
             (&user.id).into(),
             provider_text(user.provider).into(),
             (&user.name).into(),
             (&new.name_key).into(),
             (&user.email).into(),
-            optional_millis(user.email_verified)?,
+            self.check(optional_millis(user.email_verified))?,
             (&new.password_hash).into(),
             color_scheme_text(new.color_scheme).into(),
             (&user.home_board_id).into(),
@@ -232,7 +213,7 @@ impl<D: Database> SqlTransaction<D> {
     pub(crate) async fn insert_identity(&mut self, user_id: &str, subject: &ProviderSubject) -> Result<()> {
         let mut values = subject_values(subject);
         values.push(user_id.into());
-        self.execute(&INSERT_IDENTITY, values).await.map(drop)
+        self.insert_row(&INSERT_IDENTITY, values).await.map(drop)
     }
 
     pub(crate) async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>> {
@@ -246,7 +227,7 @@ impl<D: Database> SqlTransaction<D> {
             (&profile.name).into(),
             (&profile.name_key).into(),
             (&profile.email).into(),
-            optional_millis(profile.email_verified)?,
+            self.check(optional_millis(profile.email_verified))?,
         ];
         self.change_user(id, &SET_PROFILE, values).await
     }
@@ -308,7 +289,7 @@ impl<D: Database> SqlTransaction<D> {
     /// The user's row comes first here, too.
     pub(crate) async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
         let values = vec![id.into(), old.into(), new.into()];
-        if !self.change_user(id, &SET_PASSWORD_IF, values).await? {
+        if !self.change(&SET_PASSWORD_IF, values).await? {
             return Ok(false);
         }
         let kept = self.setter.session_id.clone();

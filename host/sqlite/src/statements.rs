@@ -83,6 +83,7 @@ pub(super) fn insert(
 }
 
 fn bind(statement: &mut CachedStatement<'_>, values: &[Value]) -> rusqlite::Result<()> {
+    debug_assert_eq!(statement.parameter_count(), values.len());
     let mut numbered = (1..).zip(values);
     numbered.try_for_each(|(number, value)| statement.raw_bind_parameter(number, Parameter(value)))
 }

@@ -74,12 +74,12 @@ mod tests {
     use futures_util::poll;
 
     use super::*;
-    use crate::budget::tests::budget;
+    use crate::budget::{Owner, tests::budget};
 
     #[tokio::test]
     async fn who_waits_for_a_turn_is_refused_when_the_host_stops_and_who_need_not_wait_is_not() {
         let budget = budget(1 << 20);
-        let (transfer, _cut) = budget.open(0);
+        let (transfer, _cut) = budget.open(Owner::default());
         let turns = Turns::default();
         let mut taken = Vec::new();
         for _ in 1..AT_ONCE {

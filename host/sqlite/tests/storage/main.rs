@@ -82,6 +82,7 @@ on_every_driver! {
         the_subject_of_a_user_is_that_of_the_provider
         a_new_password_ends_the_users_other_sessions
         rehashing_a_password_ends_no_session
+        what_was_refused_cannot_be_committed
         a_reference_to_nothing_is_refused
     }
     dashboard {

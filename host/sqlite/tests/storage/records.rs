@@ -3,7 +3,7 @@
 use portico_model::{HomeBoards, Provider, SearchPreferences};
 use portico_storage::{
     AccountKey, ApiKey, Authentication, BoardItem, Constraint, CredentialKey, DashboardTransaction, Error,
-    NewInvite, hash_secret,
+    NewInvite, NewUser, hash_secret,
 };
 
 use crate::store::{Store, board, engine, session, subject, texts, user};
@@ -45,8 +45,20 @@ pub async fn the_subject_of_a_user_is_that_of_the_provider(store: &Store) {
     }
 }
 
+/// A user with a password, and one without.
+async fn fill_with_a_password(store: &Store) {
+    let mut writer = store.write().await;
+    let ann = NewUser {
+        password_hash: Some("hash".into()),
+        ..user("u", "ann")
+    };
+    writer.insert_user(&ann).await.unwrap();
+    writer.insert_user(&user("v", "bob")).await.unwrap();
+    writer.commit().await.unwrap();
+}
+
 pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
-    fill(store).await;
+    fill_with_a_password(store).await;
     let mut writer = store.write().await;
     for (id, user_id) in [("s1", "u"), ("s2", "u"), ("s3", "v")] {
         let session = session(id, user_id, 9);
@@ -99,7 +111,7 @@ pub async fn a_new_password_ends_the_users_other_sessions(store: &Store) {
 }
 
 pub async fn rehashing_a_password_ends_no_session(store: &Store) {
-    fill(store).await;
+    fill_with_a_password(store).await;
     let mut writer = store.write().await;
     let session = session("s", "u", 9);
     writer.insert_session(&session, &hash_secret("s")).await.unwrap();
@@ -124,6 +136,18 @@ pub async fn rehashing_a_password_ends_no_session(store: &Store) {
     assert_eq!(writer.list_sessions("u").await.unwrap(), []);
     writer.delete_user("u").await.unwrap();
     assert_eq!(password_version(&mut *writer, "u").await, None);
+}
+
+pub async fn what_was_refused_cannot_be_committed(store: &Store) {
+    let mut writer = store.write().await;
+    writer.insert_user(&user("u", "ann")).await.unwrap();
+    let refused = writer
+        .insert_session(&session("s", "missing", 9), &hash_secret("s"))
+        .await;
+    assert_eq!(refused, Err(Error::Constraint(Constraint::Reference)));
+    writer.commit().await.unwrap_err();
+    let mut reader = store.read().await;
+    assert!(!reader.has_users().await.unwrap());
 }
 
 pub async fn a_reference_to_nothing_is_refused(store: &Store) {

@@ -46,7 +46,8 @@ impl Records {
         (now < record.ends_at).then(|| record.clone())
     }
 
-    /// Replaces or removes a record. Of more than `most`, those of the lowest rank are removed.
+    /// Replaces or removes a record. Of more than `most`, the others of the lowest rank are removed: the one that is
+    /// written stays, or whoever fills the table could keep what ranks lowest from being counted.
     fn set(&mut self, key: &[u8], record: Option<SharedRecord>, most: usize, now: Timestamp) {
         self.remove(key);
         for _ in 0..REMOVED_AT_ONCE {
@@ -58,15 +59,15 @@ impl Records {
         let Some(record) = record else {
             return;
         };
-        let key: Key = key.into();
-        self.by_rank.insert((record.rank, key.clone()));
-        self.by_end.insert((record.ends_at, key.clone()));
-        self.by_key.insert(key, record);
-        while self.by_key.len() > most
+        while self.by_key.len() >= most
             && let Some((_, lowest)) = self.by_rank.first()
         {
             self.remove(&lowest.clone());
         }
+        let key: Key = key.into();
+        self.by_rank.insert((record.rank, key.clone()));
+        self.by_end.insert((record.ends_at, key.clone()));
+        self.by_key.insert(key, record);
     }
 
     fn remove(&mut self, key: &[u8]) {
@@ -190,8 +191,11 @@ mod tests {
         }
         assert_eq!(count(&records), MOST as usize);
         assert!(has(&records, 0).await && has(&records, 8 * MOST - 1).await);
-        assert!(has(&records, 7 * MOST + 1).await && !has(&records, 7 * MOST).await);
-        assert!(!has(&records, 10 * MOST - 1).await);
+        assert!(has(&records, 7 * MOST + 2).await && !has(&records, 7 * MOST + 1).await);
+        assert!(
+            has(&records, 10 * MOST - 1).await && !has(&records, 10 * MOST - 2).await,
+            "what was written last is there, however low it ranks"
+        );
         // One that is put again has its new rank.
         put(&records, 0, i64::MIN, 10).await;
         put(&records, 10 * MOST, 0, 10).await;
