@@ -8,21 +8,20 @@ use tokio_postgres::{Client, Error};
 use super::locks::LOCK;
 use super::migrations::{BEGIN_MIGRATING, PATIENCE};
 
-/// Creates what is missing. Answers whether there are indexes; the log says why there are none.
-pub(super) async fn ensure(client: &Client, shown: &str) -> bool {
-    let missing = match create(client).await {
-        Ok(()) => return true,
-        Err(error) => error
-            .as_db_error()
-            .map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned()),
+/// Creates what is missing. If it cannot be created, the log says why.
+pub(super) async fn ensure(client: &Client, shown: &str) {
+    let Err(error) = create(client).await else {
+        return;
     };
+    let missing = error
+        .as_db_error()
+        .map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned());
     // The transaction that failed.
     let _ = client.batch_execute("ROLLBACK").await;
     tracing::warn!(
         "there is no index of trigrams in {shown}, so each search reads all names: {missing}. As an administrator of \
          the database, run: CREATE EXTENSION pg_trgm; and start again"
     );
-    false
 }
 
 async fn create(client: &Client) -> Result<(), Error> {
