@@ -13,7 +13,11 @@ const PUBLIC: &str = "http://127.0.0.1:7575";
 
 /// The issuer, a database, and two hosts on it.
 fn start() -> (Issuer, Postgresql, [Portico; 2]) {
-    let (issuer, postgresql) = (Issuer::start(), Postgresql::shared());
+    start_on(Postgresql::shared())
+}
+
+fn start_on(postgresql: Postgresql) -> (Issuer, Postgresql, [Portico; 2]) {
+    let issuer = Issuer::start();
     let url = postgresql.create_database("home");
     let more = [
         ("PORTICO_DATABASE", url.as_str()),
@@ -89,7 +93,7 @@ fn the_database_holds_nothing_that_completes_a_sign_in() {
 #[test]
 #[ignore = "make test-all"]
 fn without_the_database_a_sign_in_neither_begins_nor_ends_and_then_it_does() {
-    let (_issuer, postgresql, [one, two]) = start();
+    let (_issuer, postgresql, [one, two]) = start_on(Postgresql::start());
     let browser = Browser::new();
     let callback = browser.at_issuer(&start_url(&one), "1");
     postgresql.crash();
