@@ -4,8 +4,8 @@
 //! - The transaction that changes something writes its call's row as its last statement before the
 //!   commit: both are durable, or neither is.
 //! - A row never changes. Only `DashboardTransaction::prune_audit` removes rows.
-//! - A row holds ids and words of our own, and no other text of an input. Ids are bounded and hold no
-//!   control characters.
+//! - A row holds ids and words of our own, and no other text from an input. Ids are bounded and contain no control
+//!   characters.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ pub struct AuditEntry {
     /// When it was done or refused.
     #[serde(serialize_with = "time::serialize")]
     pub time: Timestamp,
-    /// The id of the user who called; none for an anonymous caller, and for the operator, who is no user.
+    /// The id of the user who called; `None` for an anonymous caller, and for the operator, who is not a user.
     pub actor_id: Option<String>,
     /// How they proved it: a name from [`Authentication::name`].
     pub authentication: &'static str,
@@ -133,7 +133,7 @@ pub struct AuditedCall {
     written: AtomicBool,
 }
 
-/// What is known of a call before it has ended.
+/// What is known about a call before it ends.
 struct AuditContext {
     entry: AuditEntry,
     /// Whether the target is the first record that the transaction creates or changes.
@@ -141,7 +141,7 @@ struct AuditContext {
 }
 
 impl AuditedCall {
-    /// A call that is recorded with this entry. The clock gives the time at its end.
+    /// A call that is recorded with this entry, and with the clock's time at its end.
     pub fn new(entry: AuditEntry, clock: Arc<dyn Clock>) -> Self {
         Self {
             context: Mutex::new(AuditContext { entry, is_open: true }),

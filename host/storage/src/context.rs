@@ -7,7 +7,7 @@ use crate::authentication::Authentication;
 use crate::dashboard_records::Session;
 use crate::new_password::NewToken;
 
-/// On whose behalf a transaction runs, and what it does for the host besides.
+/// On whose behalf a transaction runs, and what else it does for the host.
 #[derive(Clone)]
 pub struct CallContext {
     /// The id of the user who calls.
@@ -16,10 +16,10 @@ pub struct CallContext {
     pub authentication: Authentication,
     /// The id of the request, which the log and error messages show.
     pub request_id: Arc<str>,
-    /// The call that a write transaction records in the audit log before it commits; none if there is
-    /// nothing to record.
+    /// The call that a write transaction records in the audit log before it commits; `None` if there is nothing to
+    /// record.
     pub audit: Option<Arc<AuditedCall>>,
-    /// The token that the call's session gets when its user's password is set; none if it keeps its token.
+    /// The token that the call's session gets when its user's password is set; `None` if the session keeps its token.
     pub new_token: Option<Arc<NewToken>>,
 }
 

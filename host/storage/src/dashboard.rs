@@ -22,7 +22,7 @@ pub trait DashboardStorage: Storage {
         context: &CallContext,
     ) -> Result<Box<dyn DashboardTransaction>>;
 
-    /// Fails if changes cannot be kept at this moment, as far as is known without making one.
+    /// Fails if changes cannot be stored at this moment, as far as is known without making one.
     async fn check(&self) -> Result<()> {
         Ok(())
     }
@@ -30,23 +30,21 @@ pub trait DashboardStorage: Storage {
 
 /// One transaction on everything that Portico keeps.
 ///
-/// `insert_…` and `update_…` that answer a bool answer false if another record has the name, and
-/// `update_…` also if there is no such record. A reference to a missing record is
-/// `Error::Constraint(Constraint::Reference)`.
+/// Where `insert_…` and `update_…` return a bool, it is false if another record has the name, and for `update_…` also
+/// if there is no such record. A reference to a missing record is `Error::Constraint(Constraint::Reference)`.
 #[async_trait]
 pub trait DashboardTransaction: Transaction {
-    /// Finds a key or a session, with its user's permissions. Every request calls this: one statement is
-    /// best.
+    /// Finds a key or a session, with its user's permissions. Every request calls this, so it should be one statement.
     async fn find_credential(&mut self, key: &CredentialKey) -> Result<Option<Credential>>;
     /// The user of a session, with their permissions.
     async fn get_session_user(&mut self, user_id: &str) -> Result<Option<SessionUser>>;
 
     /// Stores a new key. `reference`: its user does not exist, or is disabled.
     async fn insert_key(&mut self, key: &ApiKey, secret: &SecretHash) -> Result<()>;
-    /// Stores a key of which only the hash of bcrypt is known, until its first use. `secret` is the hash of no known
-    /// secret. `reference`: its user does not exist, or is disabled.
+    /// Stores a key of which only the bcrypt hash is known, until its first use. `secret` is a hash to which no secret
+    /// is known. `reference`: its user does not exist, or is disabled.
     async fn import_key(&mut self, key: &ApiKey, secret: &SecretHash, imported: &str) -> Result<()>;
-    /// Replaces the hash of an imported key, if it still has this one of bcrypt; false if not.
+    /// Replaces the hash of an imported key; false if the key no longer has this bcrypt hash.
     async fn adopt_key(&mut self, id: &str, imported: &str, secret: &SecretHash) -> Result<bool>;
     /// The keys of this user, or all, by id.
     async fn list_keys(&mut self, user_id: Option<&str>) -> Result<Vec<ApiKey>>;
@@ -63,11 +61,11 @@ pub trait DashboardTransaction: Transaction {
     async fn touch_session(&mut self, id: &str, now: Timestamp, expires_at: Timestamp) -> Result<()>;
     /// Removes a session; false if there is no such session.
     async fn delete_session(&mut self, id: &str) -> Result<bool>;
-    /// Removes the sessions of a user except this one. Answers how many it removed. The user is the record that
-    /// it changes.
+    /// Removes the sessions of a user except this one, and returns how many it removed. For the audit log, it changes
+    /// the user.
     async fn delete_other_sessions(&mut self, user_id: &str, kept: Option<&str>) -> Result<u64>;
     /// Removes sessions that have expired, at most [`MOST_EXPIRED`](crate::driver::MOST_EXPIRED) of them: each sign-in
-    /// does so, and may not take longer because hosts were away.
+    /// does so, and must not take longer because hosts were off for a while.
     async fn delete_expired_sessions(&mut self, now: Timestamp) -> Result<()>;
 
     /// Stores a new invite.
@@ -91,7 +89,7 @@ pub trait DashboardTransaction: Transaction {
     async fn delete_group(&mut self, id: &str) -> Result<bool>;
     /// Replaces a group's permissions; false if there is no such group.
     async fn set_group_permissions(&mut self, id: &str, permissions: &[String]) -> Result<bool>;
-    /// Ends a membership; false if there is none.
+    /// Ends a membership; false if there is no such membership.
     async fn remove_from_group(&mut self, user_id: &str, group_id: &str) -> Result<bool>;
 
     /// Creates a board with its items, in order.
@@ -100,7 +98,7 @@ pub trait DashboardTransaction: Transaction {
     async fn update_board(&mut self, board: &Board, name_key: &str) -> Result<bool>;
     /// All boards by name, without their items.
     async fn list_boards(&mut self) -> Result<Vec<BoardSummary>>;
-    /// The boards that this user may view, by name, without their items; none: those that everyone may view.
+    /// The boards that this user may view, by name, without their items; for `None`, those that everyone may view.
     async fn list_visible_boards(&mut self, user_id: Option<&str>) -> Result<Vec<BoardSummary>>;
     /// A board with its items.
     async fn get_board(&mut self, id: &str) -> Result<Option<Board>>;
@@ -113,12 +111,12 @@ pub trait DashboardTransaction: Transaction {
     /// Removes a board; false if there is no such board.
     async fn delete_board(&mut self, id: &str) -> Result<bool>;
 
-    /// Who a user is at this identity provider; none if no person there has been linked to the user.
+    /// The subject of a user at this identity provider; `None` if no person there is linked to the user.
     async fn get_subject(&mut self, user_id: &str, provider: Provider) -> Result<Option<String>>;
 
-    /// What clients keep about a user or a board; none if they keep nothing, or if there is no such record.
+    /// What clients store about a user or a board; `None` if they store nothing, or if there is no such record.
     async fn get_extras(&mut self, of: &ExtrasOf) -> Result<Option<String>>;
-    /// Replaces what clients keep about a user or a board, or removes it; false if there is no such record.
+    /// Replaces what clients store about a user or a board, or removes it; false if there is no such record.
     async fn set_extras(&mut self, of: &ExtrasOf, extras: Option<&str>) -> Result<bool>;
 
     /// Creates a search engine; false also if another has its short.
@@ -148,6 +146,6 @@ pub trait DashboardTransaction: Transaction {
     async fn list_audit(&mut self, filter: &AuditFilter, offset: u64, limit: u32) -> Result<Vec<AuditRow>>;
     /// How many rows match.
     async fn count_audit(&mut self, filter: &AuditFilter) -> Result<u64>;
-    /// Removes the oldest of these rows, at most `most`. Answers how many it removed.
+    /// Removes the oldest of these rows, at most `most`, and returns how many it removed.
     async fn prune_audit(&mut self, which: AuditPrune, most: u32) -> Result<u64>;
 }

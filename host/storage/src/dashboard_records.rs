@@ -7,7 +7,7 @@ use portico_model::{ColorScheme, Id, Provider, Timestamp, time};
 /// The SHA-256 of a secret, which is stored instead of the secret.
 pub type SecretHash = [u8; 32];
 
-/// The credential that a request comes with, as it is looked up.
+/// The credential of a request, as it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialKey {
     /// The id of an API key.
@@ -23,7 +23,8 @@ pub struct Credential {
     pub id: String,
     /// The hash of its secret.
     pub secret: SecretHash,
-    /// The hash of bcrypt of an imported key that was not used yet. Then `secret` is the hash of no known secret.
+    /// The bcrypt hash of an imported key that has not been used yet. Then `secret` is a hash to which no secret is
+    /// known.
     pub imported: Option<String>,
     /// The id of its user.
     pub user_id: String,
@@ -69,7 +70,7 @@ pub struct Session {
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub last_used_at: Timestamp,
-    /// When it expires unless it is used before.
+    /// When it expires unless it is used earlier.
     pub expires_at: Timestamp,
     /// When it ends even if it is used.
     pub ends_at: Timestamp,
@@ -142,7 +143,7 @@ pub struct BoardSummary {
     pub name: String,
     /// Whether everyone may view it.
     pub is_public: bool,
-    /// The id of the user who created it; none once that user is deleted.
+    /// The id of the user who created it; `None` once that user is deleted.
     pub creator_id: Option<String>,
 }
 
@@ -214,7 +215,7 @@ pub fn hash_secret(secret: &str) -> SecretHash {
     sha2::Sha256::digest(secret.as_bytes()).into()
 }
 
-/// The record about which clients keep something that Portico only keeps for them: a text.
+/// The record about which clients store a text. Portico does not read it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExtrasOf {
     /// The user of this id.

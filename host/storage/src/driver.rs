@@ -4,8 +4,8 @@
 //! - The user's sessions end, except the one that the call came with.
 //! - If another caller sets the password, the user's API keys end too: the caller cannot know what else the
 //!   old password was used for.
-//! - If the session that stays came by a cookie, it has a new token when the transaction is committed, and
-//!   the old token is worth nothing.
+//! - If the session that stays came in a cookie, it has a new token when the transaction is committed, and the old
+//!   token is invalid.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub fn failed_before() -> Error {
     Error::Unavailable("an earlier call in this transaction failed".into())
 }
 
-/// Why a database with tables of a version before the first that this binary knows is refused.
+/// The error of a database whose tables have an older version than the first that this binary knows.
 pub fn made_earlier(version: impl Display) -> String {
     format!(
         "this database was made by an earlier build (version {version}): export it with that build (`portico export`), \
@@ -60,7 +60,7 @@ pub fn made_earlier(version: impl Display) -> String {
     )
 }
 
-/// Who sets a password, as far as it decides what ends with the old one.
+/// Who sets a password, which decides what ends with the old one.
 #[derive(Clone, Default)]
 pub struct PasswordSetter {
     user_id: Option<String>,

@@ -1,8 +1,8 @@
-//! The form of what Portico keeps for clients of Homarr, beside users and boards, where it has no field of its own.
+//! The form of what Portico stores with users and boards for clients of Homarr, where it has no field of its own.
 //!
-//! For each user and each board that is one JSON object, which storage keeps as a text. `portico-compat` reads and
-//! changes it for clients, and `portico-homarr` makes it from a database of Homarr. Both take keys, defaults and
-//! forms from here.
+//! For each user and each board that is one JSON object, which is stored as a text. `portico-compat` reads and changes
+//! it for clients, and `portico-homarr` makes it from a database of Homarr. Both take keys, defaults and forms from
+//! here.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 pub const LAYOUTS: &str = "layouts";
 /// The key of a board's sections: `[{id, kind, …}]`.
 pub const SECTIONS: &str = "sections";
-/// The key of a board's items ([`item`]). The apps and bookmarks among them stand in the order of Portico's own items.
+/// The key of a board's items ([`item`]). The apps and bookmarks among them are in the order of Portico's own items.
 pub const ITEMS: &str = "items";
 /// The key of a board's looks ([`LOOKS`]).
 pub const SETTINGS: &str = "settings";
 
-/// The preferences of a user that Portico only keeps, and what they are until a client changes them.
+/// The preferences of a user that Portico stores but does not use, with their defaults.
 pub const PREFERENCES: [(&str, Value); 6] = [
     ("ddgBangs", Value::Bool(true)),
     ("enableRightClickOnWidgets", Value::Bool(true)),
@@ -28,7 +28,7 @@ pub const PREFERENCES: [(&str, Value); 6] = [
     ("headerPreferences", Value::Null),
 ];
 
-/// The looks of a board, and what they are until a client changes them.
+/// The looks of a board, with their defaults.
 pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
     vec![
         ("pageTitle", Value::Null),
@@ -49,7 +49,7 @@ pub static LOOKS: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
     ]
 });
 
-/// Where something stands in a layout, in cells.
+/// The place of something in a layout, in cells.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Area {
@@ -76,7 +76,7 @@ pub fn place(layout: &Value, section: &Value, area: Area) -> Value {
     })
 }
 
-/// The place of a section that lies in another one.
+/// The place of a section inside another one.
 pub fn inner_place(layout: &Value, parent: &Value, area: Area) -> Value {
     json!({
         "layoutId": layout,
@@ -119,7 +119,7 @@ pub fn text(extras: &Map<String, Value>) -> String {
     text
 }
 
-/// What a stored text says: nothing if it is none of this form, as other programs may keep something there.
+/// Parses a stored text; empty if it does not have this form, because other programs may store something there.
 pub fn read(text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Makes ids of these random bytes and this time.
+    /// Makes ids from these random bytes and this time.
     pub fn new(secrets: Secrets, clock: Arc<dyn Clock>) -> Self {
         Self { secrets, clock }
     }
@@ -24,7 +24,7 @@ impl Ids {
     }
 }
 
-/// Makes ids of the machine's random numbers and its clock.
+/// Makes ids from the machine's random numbers and its clock.
 impl Default for Ids {
     fn default() -> Self {
         Self::new(Secrets::new(Arc::new(SystemRandom)), Arc::new(SystemClock))

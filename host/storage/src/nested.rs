@@ -3,10 +3,10 @@
 //! The host opens a write transaction and gives the component a [`Storage`] whose `begin` opens a part of
 //! that transaction. Invariants:
 //! - One part is open at a time, and the host waits until it ends: a lock guards the transaction.
-//! - `commit` of a part keeps its writes in the host's transaction. Only that one's commit makes them
+//! - `commit` of a part adds its writes to the host's transaction. Only the commit of that transaction makes them
 //!   durable.
-//! - A part cannot be undone alone. If a part fails, or ends without `commit` after it has written, the
-//!   host's transaction takes no more parts and cannot be committed.
+//! - A part cannot be undone alone. If a part fails, or ends without `commit` after it has written, the host's
+//!   transaction accepts no more parts and cannot be committed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl Enclosing {
-    /// From a write transaction that has begun.
+    /// Wraps a write transaction that has begun.
     pub fn new(transaction: Box<dyn DashboardTransaction>) -> Self {
         let broken = false;
         Self(Arc::new(Mutex::new(State { transaction, broken })))

@@ -10,7 +10,7 @@ use crate::secrets::{Issued, Secrets};
 /// Another token for an existing session, which replaces the one that the request came with.
 pub struct NewToken {
     secrets: Secrets,
-    /// Issued when a transaction needs it: most calls set no password.
+    /// Issued only when a transaction needs it, because most calls do not set a password.
     issued: OnceLock<Issued>,
     is_committed: AtomicBool,
 }

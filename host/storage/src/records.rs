@@ -6,7 +6,7 @@
 use portico_model::error::{self, Code, Collided};
 use portico_model::{App, ColorScheme, Id, Provider, Timestamp, User};
 
-/// What storage answers.
+/// What storage returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The permission that implies all others.

@@ -1,9 +1,9 @@
 //! Secrets that Portico issues: API keys, session tokens, invite tokens.
 //!
-//! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32 characters of
-//!   base 62 (190 random bits) and 6 characters of checksum (the CRC-32 of everything before them). So a
-//!   mistyped or invented secret is refused without asking storage, and a scanner of source code
-//!   recognises one: `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
+//! - A key reads `portico_ID.SECRET`, a session token `portico_session_SECRET`. SECRET is 32 characters of base 62 (190
+//!   random bits) and 6 characters of checksum (the CRC-32 of everything before them). So a mistyped or invented secret
+//!   is refused without asking storage, and a scanner of source code recognises a real one:
+//!   `portico_([0-9A-Za-z]{16}\.|session_)[0-9A-Za-z]{38}`.
 //! - The prefixes never change: keys with them are in use.
 //! - Only the SHA-256 is stored. A secret of 190 bits needs no slow hash.
 //! - A key that was imported from Homarr reads `ID.SECRET`, where SECRET is 48 or 128 hexadecimal digits.
@@ -31,7 +31,7 @@ pub struct SystemRandom;
 
 impl Random for SystemRandom {
     fn fill(&self, buffer: &mut [u8]) {
-        // No secret can be made without random numbers, so there is no way to go on.
+        // No secret can be made without random numbers, so the process cannot continue.
         getrandom::fill(buffer).expect("the operating system gives random numbers");
     }
 }
@@ -66,7 +66,7 @@ impl Secrets {
         Issued { id, text, hash }
     }
 
-    /// A new token for the session with this id, which is no part of the token.
+    /// A new token for the session with this id, which is not part of the token.
     pub fn session(&self, id: String) -> Issued {
         let text = with_checksum(format!("{SESSION_PREFIX}{}", self.base62(SECRET_LENGTH)));
         let hash = hash_secret(&text);
@@ -115,8 +115,8 @@ impl Secrets {
     }
 }
 
-/// Parses a key or a session token: how its record is found, and the hash that the record must have. None
-/// if the text has the form of neither.
+/// Parses a key or a session token: returns how its record is found, and the hash that the record must have. `None` if
+/// the text has neither form.
 pub fn parse(text: &str) -> Option<(CredentialKey, SecretHash)> {
     if let Some((id, secret)) = imported_key(text) {
         return Some((CredentialKey::Key(id.to_owned()), hash_secret(secret)));

@@ -45,7 +45,7 @@ impl AnswerSize {
     }
 }
 
-/// The records of an answer have more text than the contract allows.
+/// The records of one answer have more text than the contract allows.
 #[derive(Debug)]
 pub struct TooLarge;
 

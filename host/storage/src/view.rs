@@ -5,12 +5,12 @@ use crate::records::Viewer;
 /// A view that does not show all apps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The viewer; none for an anonymous caller.
+    /// The viewer; `None` is an anonymous caller.
     pub user_id: Option<String>,
 }
 
 impl View {
-    /// The view of this viewer; none if it shows all apps.
+    /// The view of this viewer; `None` if it shows all apps.
     pub fn of(viewer: &Viewer) -> Option<Self> {
         match viewer {
             Viewer::Everything => None,

@@ -1,9 +1,8 @@
-//! Copies everything from one database into another one, whatever their drivers.
+//! Copies everything from one database to another, whatever their drivers.
 //!
 //! Invariants:
-//! - A [`RowReader`] sees one state of its database from begin to end.
-//! - What a [`RowWriter`] was given is in its database as a whole, once `keep` has returned; before that, nothing
-//!   of it is.
+//! - A [`RowReader`] sees one state of its database from beginning to end.
+//! - Once `keep` has returned, everything that a [`RowWriter`] was given is in its database; before that, nothing is.
 //! - [`copy`] returns only if the writer's database has the same rows as the reader's, value by value.
 //! - Only a few rows at a time are in memory.
 
@@ -34,7 +33,7 @@ pub type Row = Vec<Value>;
 const PIECE_ROWS: usize = 1000;
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Rows that are read or written at once.
+/// Rows that are read or written together.
 #[derive(Debug, Default)]
 pub struct Piece {
     /// The rows.
@@ -43,7 +42,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Adds a row. Answers whether there is room for another one.
+    /// Adds a row. Returns whether there is room for another one.
     pub fn push(&mut self, row: Row) -> bool {
         self.bytes += row.iter().map(Value::bytes).sum::<usize>();
         self.rows.push(row);
@@ -85,11 +84,11 @@ pub trait RowReader: Send {
     /// Begins to read a table, in the order of the bytes of its key.
     async fn start(&mut self, table: &'static Table) -> anyhow::Result<()>;
 
-    /// The next rows of this table; none at its end.
+    /// The next rows of this table; `None` at its end.
     async fn next(&mut self) -> anyhow::Result<Piece>;
 }
 
-/// Writes the tables of a database without data. It is a reader of what it has written.
+/// Writes the tables of a database without data. It can also read what it has written.
 #[async_trait]
 pub trait RowWriter: RowReader {
     /// Adds rows of a table. A column that is filled later is not written.
@@ -98,7 +97,7 @@ pub trait RowWriter: RowReader {
     /// Fills the column of these rows that was left out.
     async fn fill(&mut self, table: &'static Table, piece: &Piece) -> anyhow::Result<()>;
 
-    /// Keeps all of it, durably. If this fails, none of it is kept, or the error says that it is not known.
+    /// Commits all rows, durably. If this fails, no row is stored, or the error says that the outcome is not known.
     async fn keep(self: Box<Self>) -> anyhow::Result<()>;
 }
 
@@ -114,7 +113,7 @@ pub enum Step {
 /// How many rows of each table were copied.
 pub type Counts = Vec<(&'static Table, u64)>;
 
-/// Copies everything, and compares it. The caller has the writer keep it.
+/// Copies everything and compares it. Afterwards the caller calls `keep`.
 pub async fn copy(
     from: &mut dyn RowReader,
     to: &mut dyn RowWriter,
@@ -166,7 +165,7 @@ pub async fn copy(
     Ok(counts)
 }
 
-/// The next rows; none at the end of the table. Lets other tasks run: a driver may never have to wait.
+/// The next rows; `None` at the end of the table. Yields to other tasks, because a driver may never wait.
 async fn next(reader: &mut (impl RowReader + ?Sized)) -> anyhow::Result<Option<Piece>> {
     let mut yielded = false;
     poll_fn(|context| {
@@ -182,7 +181,7 @@ async fn next(reader: &mut (impl RowReader + ?Sized)) -> anyhow::Result<Option<P
     Ok((!piece.rows.is_empty()).then_some(piece))
 }
 
-/// Compares a table row by row. Answers how many rows there are.
+/// Compares a table row by row. Returns how many rows there are.
 async fn compare(
     table: &'static Table,
     from: &mut dyn RowReader,
@@ -216,7 +215,7 @@ async fn compare(
     Ok(count)
 }
 
-/// Fails if two rows differ, and says where. It shows no value: one may be a secret.
+/// Fails if two rows differ, and says where. It shows no values, because one may be a secret.
 fn same(table: &Table, row: &[Value], copied: &[Value]) -> anyhow::Result<()> {
     if row == copied {
         return Ok(());

@@ -1,9 +1,9 @@
-//! What there is to copy: the tables that all databases have, by the same names, and their columns.
+//! What to copy: the tables that all databases have, with the same names, and their columns.
 //!
 //! Invariants:
-//! - A table stands after those that it refers to, except where a column is written later.
-//! - Every table and column of a driver stands here, or its driver names it as derived. A test of each
-//!   driver compares this list with its schema.
+//! - A table comes after those that it refers to, except where a column is written later.
+//! - Every table and column of a driver is listed here, or its driver names it as derived. A test of each driver
+//!   compares this list with its schema.
 
 /// A table.
 #[derive(Debug)]
@@ -12,10 +12,10 @@ pub struct Table {
     pub name: &'static str,
     /// Its columns, those of the key first.
     pub columns: &'static [&'static str],
-    /// How many columns the key has. Its values tell rows apart, give their order, and are no secrets.
+    /// How many columns the key has. Its values identify rows, define their order, and are not secret.
     pub key: usize,
-    /// A column that refers to a table which stands after this one. It is filled once that is there. The key
-    /// of such a table has one column.
+    /// A column that refers to a later table. It is filled once that table is written. The key of such a table has one
+    /// column.
     pub later: Option<&'static str>,
 }
 
@@ -25,7 +25,7 @@ impl Table {
         &self.columns[..self.key]
     }
 
-    /// Where the column stands that is filled later.
+    /// The index of the column that is filled later.
     pub fn later_index(&self) -> Option<usize> {
         let later = self.later?;
         self.columns.iter().position(|column| *column == later)
@@ -72,7 +72,7 @@ pub static TABLES: [Table; 18] = [
     ),
     table("user_group", 1, &["id", "name", "name_key"]),
     table("group_permission", 2, &["group_id", "permission"]),
-    // A board refers to the user who made it, and a user to boards.
+    // A board refers to the user who created it, and a user to boards.
     Table {
         later: Some("creator_id"),
         ..table("board", 1, &["id", "name", "name_key", "is_public", "creator_id"])

@@ -505,7 +505,7 @@ fn owned(permissions: BTreeSet<&str>) -> Vec<String> {
     permissions.into_iter().map(str::to_owned).collect()
 }
 
-/// Inserts a key. An imported one also has a hash of bcrypt.
+/// Inserts a key. An imported one also has a bcrypt hash.
 fn insert_key(state: &mut State, key: &ApiKey, secret: &SecretHash, imported: Option<&str>) -> Result<()> {
     check_secret(state.keys.values().map(|row| &row.secret), secret)?;
     state.check_enabled(&key.user_id)?;
@@ -517,7 +517,7 @@ fn insert_key(state: &mut State, key: &ApiKey, secret: &SecretHash, imported: Op
     insert(&mut state.keys, &key.id, row)
 }
 
-/// Fails if another record has this secret. Secrets are random, so two equal ones are a fault.
+/// Fails if another record has this secret. Secrets are random, so two equal ones are a bug.
 fn check_secret<'a>(mut kept: impl Iterator<Item = &'a SecretHash>, secret: &SecretHash) -> Result<()> {
     if kept.any(|kept| kept == secret) {
         return Err(Error::Unavailable(

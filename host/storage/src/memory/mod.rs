@@ -4,7 +4,7 @@
 //! - A committed `State` never changes: a commit replaces it.
 //! - A transaction works on the state that was committed when it began, a write transaction on a copy of
 //!   its own.
-//! - There is one write transaction at a time: it holds the permit from before it reads until it ends.
+//! - There is one write transaction at a time: it takes the permit before it reads, and holds it until it ends.
 
 mod contract;
 mod dashboard;
@@ -46,7 +46,7 @@ impl MemoryStorage {
         Self { ids, ..self }
     }
 
-    /// Shows callers only the apps that stand on a board which they may view.
+    /// Shows callers only the apps on boards that they may view.
     pub fn with_apps_by_board(self) -> Self {
         Self {
             views_differ: true,

@@ -23,12 +23,12 @@ pub(super) struct State {
     pub disabled: BTreeSet<Id>,
     pub groups: BTreeMap<Id, GroupRow>,
     pub keys: BTreeMap<Id, KeyRow>,
-    /// How often each user's password was set; absent if it was not.
+    /// How often each user's password was set; absent if never.
     pub password_versions: BTreeMap<Id, u64>,
     pub sessions: BTreeMap<Id, (Session, SecretHash)>,
     pub invites: BTreeMap<Id, (NewInvite, SecretHash)>,
     pub boards: BTreeMap<Id, BoardRow>,
-    /// What clients keep about users and boards.
+    /// What clients store about users and boards.
     pub extras: BTreeMap<ExtrasOf, String>,
     pub search_engines: BTreeMap<Id, SearchEngineRow>,
     pub apps: BTreeMap<Id, StoredApp>,
@@ -40,7 +40,7 @@ pub(super) struct State {
 pub(super) struct KeyRow {
     pub key: ApiKey,
     pub secret: SecretHash,
-    /// The hash of bcrypt, until its first use.
+    /// The bcrypt hash, until its first use.
     pub imported: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl State {
             || by_permission()
     }
 
-    /// Whether an app stands on a board that this viewer may view.
+    /// Whether an app is on a board that this viewer may view.
     pub fn sees(&self, viewer: &Viewer, app_id: &str) -> bool {
         let stands_on = |row: &BoardRow| {
             row.board.items.iter().any(|item| match item {

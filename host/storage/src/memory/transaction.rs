@@ -11,7 +11,7 @@ use crate::ids::Ids;
 use crate::records::{AppFilter, Error, NewUser, Result, Viewer};
 use portico_model::App;
 
-/// Where a write transaction commits to, with its permit.
+/// Where a write transaction is committed, with its permit.
 pub(super) struct Target {
     pub committed: Arc<RwLock<Arc<State>>>,
     pub _permit: OwnedMutexGuard<()>,
@@ -19,7 +19,7 @@ pub(super) struct Target {
 
 pub(super) struct MemoryTransaction {
     pub state: Arc<State>,
-    /// None if the transaction only reads.
+    /// `None` if the transaction only reads.
     target: Option<Target>,
     pub setter: PasswordSetter,
     pub ids: Ids,
@@ -48,7 +48,7 @@ impl MemoryTransaction {
         }
     }
 
-    /// Runs a change. The first one copies the state: readers keep theirs.
+    /// Runs a change. The first change copies the state, so that readers keep theirs.
     pub fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         if self.target.is_none() {
             return Err(only_reads());
@@ -109,7 +109,7 @@ impl MemoryTransaction {
         rows.into_iter().map(|row| &row.app).collect()
     }
 
-    /// Runs a change that creates this record, or answers false.
+    /// Runs a change that creates this record, or returns false.
     pub fn create(&mut self, id: &str, change: impl FnOnce(&mut State) -> Result<bool>) -> Result<bool> {
         let created = self.change(change)?;
         if created {

@@ -1,7 +1,7 @@
 //! The driver in memory, for a host that is alone on its storage. A restart forgets everything.
 //!
-//! Invariant: a step takes time that grows with the logarithm of the number of records, however many there are
-//! and however many of them end at one moment.
+//! Invariant: the time of a step grows with the logarithm of the number of records, however many of them expire at one
+//! moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use portico_model::time::Clock;
 use super::{Change, RecordKey, RecordKind, SharedRecord, SharedRecords};
 use crate::records::{Error, Result};
 
-/// The most records that one change of a record removes because they have ended.
+/// The most expired records that one change of a record removes.
 const REMOVED_AT_ONCE: usize = 16;
 
 /// Records in memory. Clones share them.
@@ -79,7 +79,7 @@ impl Records {
 }
 
 impl MemoryRecords {
-    /// None yet; they end by this clock.
+    /// No records yet; they expire by this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(State {
             kinds: Mutex::default(),
@@ -88,7 +88,7 @@ impl MemoryRecords {
         }))
     }
 
-    /// From now on every use of it fails, or none does.
+    /// Makes every use from now on fail, or lets every use succeed.
     pub fn fail(&self, fails: bool) {
         self.0.fails.store(fails, Ordering::Relaxed);
     }
@@ -196,7 +196,7 @@ mod tests {
             has(&records, 10 * MOST - 1).await && !has(&records, 10 * MOST - 2).await,
             "what was written last is there, however low it ranks"
         );
-        // One that is put again has its new rank.
+        // A record that is stored again has its new rank.
         put(&records, 0, i64::MIN, 10).await;
         put(&records, 10 * MOST, 0, 10).await;
         assert!(!has(&records, 0).await && has(&records, 10 * MOST).await);

@@ -1,12 +1,11 @@
-//! What several hosts on one storage must know of each other and is no part of the dashboard: small records
-//! that end by themselves. There are two drivers: `memory.rs` for a host that is alone on its storage, and the
-//! one of PostgreSQL.
+//! What several hosts on one storage must share and is not part of the dashboard: small records that expire. There are
+//! two drivers: `memory.rs` for a host that is alone on its storage, and the one of PostgreSQL.
 //!
 //! Invariants of every driver:
-//! - A step is whole: between its reading and its writing no other host reads or changes its records.
+//! - A step is atomic: between its reads and its writes no other host reads or changes its records.
 //! - All hosts take the time from one clock, so that hosts whose own clocks differ count alike.
-//! - A record that has ended counts as none.
-//! - There is a limit on the records of each kind. Beyond it those of the lowest rank are forgotten, a little
+//! - A record that has expired counts as missing.
+//! - The number of records of each kind is limited. Beyond the limit, those of the lowest rank are forgotten a little
 //!   later.
 //!
 //! Records hold no secret that is of use to a reader of the storage.
@@ -36,7 +35,7 @@ pub enum RecordKind {
     IconVersion,
     /// An index of icons.
     IconIndex,
-    /// Work that one host at a time does: see [`Turn`].
+    /// Work that only one host does at a time: see [`Turn`].
     Turn,
 }
 
@@ -52,7 +51,7 @@ impl RecordKind {
         Self::Turn,
     ];
 
-    /// Its name in storage. Hosts of other versions know it, too.
+    /// Its name in storage. Hosts of other versions use it too.
     pub fn name(self) -> &'static str {
         match self {
             Self::AccountFailures => "account-failures",
@@ -65,7 +64,7 @@ impl RecordKind {
         }
     }
 
-    /// About how many records of this kind are kept.
+    /// About how many records of this kind storage keeps.
     pub fn most(self) -> u32 {
         match self {
             // Anybody can cause these; in memory they take some 20 MB.
@@ -102,15 +101,15 @@ impl RecordKey {
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedRecord {
-    /// What it says. Its reader knows the format.
+    /// The content. Its reader knows the format.
     pub value: Vec<u8>,
     /// When there are too many, those of the lowest rank are forgotten first.
     pub rank: i64,
-    /// From this moment on it counts as none.
+    /// From this moment on it counts as missing.
     pub ends_at: Timestamp,
 }
 
-/// A change of records, in the order of their keys, at this moment. None: there is no such record.
+/// A change of records, in the order of their keys, at this moment. `None` is a missing record.
 pub type Change<'a> = dyn FnMut(&mut [Option<SharedRecord>], Timestamp) + Send + 'a;
 
 /// Keeps the records that hosts share.
@@ -119,9 +118,9 @@ pub trait SharedRecords: Send + Sync + 'static {
     /// The records of these keys, in their order, and the time.
     async fn read(&self, keys: &[RecordKey]) -> Result<(Vec<Option<SharedRecord>>, Timestamp)>;
 
-    /// Reads the records of these keys, which are different and few, has `change` change them, and keeps what
-    /// it leaves, as one step. It calls `change` at most once, and returns without an error only if it did. It
-    /// fails if that takes longer than [`WAIT_TIMEOUT`](crate::driver::WAIT_TIMEOUT).
+    /// Reads the records of these keys (few, and each once), lets `change` change them, and stores the result, as one
+    /// step. It calls `change` at most once, and returns without an error only if it did. It fails if that takes longer
+    /// than [`WAIT_TIMEOUT`](crate::driver::WAIT_TIMEOUT).
     async fn step(&self, keys: &[RecordKey], change: &mut Change<'_>) -> Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! Turns: work that one of the hosts on a storage does at a time.
+//! Turns: work that only one of the hosts on a storage does at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{RecordKey, RecordKind, SharedRecord, SharedRecords};
 use crate::records::Result;
 use crate::secrets::{Random, SystemRandom};
 
-/// The right to do something that one host at a time does. It ends by itself, should its host not end it.
+/// The right to do work that only one host does at a time. It expires if its host does not end it.
 pub struct Turn {
     records: Arc<dyn SharedRecords>,
     key: RecordKey,
@@ -47,7 +47,7 @@ impl Turn {
         Ok(taken.await?.then_some(turn))
     }
 
-    /// Ends the turn, if it has not ended by itself.
+    /// Ends the turn, if it has not expired.
     pub async fn end(self) -> Result<()> {
         let keys = [self.key];
         let end = self.records.change(&keys, |records, _| {
