@@ -1,4 +1,4 @@
-//! The error type of the host. Transports map it: `http::error` for REST and for procedure calls.
+//! The error type of the host. Transports convert it: `http::error` does so for REST and for procedure calls.
 //!
 //! Invariant: the caller may see `message` and `issues`. The cause goes to the log, with the request's id,
 //! and nowhere else.
@@ -31,7 +31,7 @@ impl Code {
         self.facts().0
     }
 
-    /// The status of an HTTP answer.
+    /// The status of an HTTP response.
     pub fn http_status(self) -> u16 {
         self.facts().1
     }
@@ -68,7 +68,7 @@ pub struct Error {
     pub message: String,
     /// Each broken rule of the input.
     pub issues: Vec<Issue>,
-    /// After how many seconds the same call may succeed.
+    /// The seconds after which the same call may succeed.
     pub retry_after: Option<u64>,
     /// What happened, for the log.
     pub cause: Option<anyhow::Error>,
@@ -132,7 +132,7 @@ impl Error {
         )
     }
 
-    /// Something failed that is no fault of the caller's.
+    /// Something failed, and not because of the caller.
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
         Self {
             cause: Some(cause.into()),

@@ -1,6 +1,6 @@
 //! The values of the contract's interface `types`, with time and errors.
 //!
-//! The types stand at the root of the crate, where the generated bindings look for them.
+//! The types are at the root of the crate, where the generated bindings look for them.
 #![warn(missing_docs)]
 
 pub mod error;

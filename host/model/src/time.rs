@@ -47,7 +47,7 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// Formats a moment as `2026-01-31T12:00:00.000Z`; none after the year 9999.
+/// Formats a moment as `2026-01-31T12:00:00.000Z`; `None` after the year 9999.
 pub fn format(timestamp: Timestamp) -> Option<String> {
     let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(timestamp) * 1_000_000).ok()?;
     moment
@@ -57,7 +57,7 @@ pub fn format(timestamp: Timestamp) -> Option<String> {
         .ok()
 }
 
-/// Parses an RFC 3339 date with time, to the millisecond; none before 1970 or, in UTC, after 9999.
+/// Parses an RFC 3339 date with time, to the millisecond; `None` before 1970 or, in UTC, after 9999.
 pub fn parse(text: &str) -> Option<Timestamp> {
     let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
     let timestamp = u64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?;
@@ -71,7 +71,7 @@ pub fn serialize<S: Serializer>(timestamp: &Timestamp, serializer: S) -> Result<
     serializer.serialize_str(&text)
 }
 
-/// Serializes an optional moment; none is null.
+/// Serializes an optional moment; `None` is null.
 pub fn serialize_option<S: Serializer>(
     timestamp: &Option<Timestamp>,
     serializer: S,
@@ -87,7 +87,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timesta
     moment(&String::deserialize(deserializer)?)
 }
 
-/// Deserializes an optional moment; null is none. The field needs `#[serde(default)]`.
+/// Deserializes an optional moment; null is `None`. The field needs `#[serde(default)]`.
 pub fn deserialize_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     text.as_deref().map(moment).transpose()
