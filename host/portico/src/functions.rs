@@ -1,5 +1,5 @@
-//! The functions of the contract, typed. `wit/users.wit`, `wit/apps.wit` and `wit/sign-in.wit` say
-//! what each takes, answers and refuses.
+//! The functions of the contract, typed. `wit/users.wit`, `wit/apps.wit` and `wit/sign-in.wit` say what each takes,
+//! returns and refuses.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -22,7 +22,7 @@ pub struct Users(pub(super) Arc<Service>);
 /// The apps. Every function takes the caller first, and checks access itself.
 pub struct Apps(pub(super) Arc<Service>);
 
-/// Authentication of users. The session and the cookie that follow are the dashboard's.
+/// Authentication of users. The dashboard begins the session and sets the cookie afterwards.
 pub struct SignIn(pub(super) Arc<Service>);
 
 macro_rules! functions {
@@ -59,16 +59,16 @@ functions! { Users, portico_dashboard_users:
     /// Users to choose from, by name. Any signed-in caller.
     selectable(exclude_external_providers: Option<bool>) -> Vec<UserOption>
         = "user.selectable", call_selectable(exclude_external_providers);
-    /// The first users by name whose name contains the query. Permission `admin`. `limit` is 1 to
-    /// 100; none = 10.
+    /// The first users by name whose name contains the query. Permission `admin`. `limit` is 1 to 100, and 10 by
+    /// default.
     search(query: String, limit: Option<u32>) -> Vec<UserMatch> = "user.search", call_search(&query, limit);
     /// One user. Own or admin.
     get_by_id(user_id: String) -> User = "user.getById", call_get_by_id(&user_id);
-    /// Creates the first user, with the permission `admin`, and answers its id.
+    /// Creates the first user, with the permission `admin`, and returns its id.
     init_user(account: NewAccount) -> String = "user.initUser", call_init_user(&account);
-    /// Creates a user with an invite, which is used up, and answers its id.
+    /// Creates a user with an invite, which is used up, and returns its id.
     register(registration: Registration) -> String = "user.register", call_register(&registration);
-    /// Creates a user who is a member of these groups and answers its id. Permission `admin`.
+    /// Creates a user who is a member of these groups, and returns its id. Permission `admin`.
     create(account: NewAccount, group_ids: Vec<String>) -> String
         = "user.create", call_create(&account, &group_ids);
     /// Sets or removes a profile image. Own or admin.
@@ -98,7 +98,7 @@ functions! { Users, portico_dashboard_users:
     /// `admin`.
     set_disabled(user_id: String, disabled: bool) -> ()
         = "user.setDisabled", call_set_disabled(&user_id, disabled);
-    /// Deletes a user and everything that is theirs. Own or admin.
+    /// Deletes a user and everything that belongs to them. Own or admin.
     delete(user_id: String) -> () = "user.delete", call_delete(&user_id);
 }
 
@@ -108,8 +108,8 @@ functions! { Apps, portico_dashboard_apps:
     /// One page, from 1, of 1 to 100 of the apps whose name contains `search`. Any signed-in caller.
     get_paginated(page: u32, page_size: u32, search: Option<String>) -> AppPage
         = "app.getPaginated", call_get_paginated(page, page_size, search.as_deref());
-    /// The first apps by name whose name contains the query. Any signed-in caller. `limit` is 1 to
-    /// 100; none = 10.
+    /// The first apps by name whose name contains the query. Any signed-in caller. `limit` is 1 to 100, and 10 by
+    /// default.
     search(query: String, limit: Option<u32>) -> Vec<App> = "app.search", call_search(&query, limit);
     /// All apps by name, to choose from. Any signed-in caller.
     selectable() -> Vec<App> = "app.selectable", call_selectable();
@@ -128,10 +128,9 @@ functions! { Apps, portico_dashboard_apps:
 }
 
 impl SignIn {
-    /// Checks a username and a password. `address`: the client's, if it is known. Each call counts as an
-    /// attempt for the account and for the address; after too many, further attempts are refused for a
-    /// while. It takes tens of milliseconds of processor time on a thread of its own, for at most one call
-    /// per core at once.
+    /// Checks a username and a password. `address`: the client's, if it is known. Each call counts as an attempt for
+    /// the account and for the address; after too many, further attempts are refused for a while. It takes tens of
+    /// milliseconds of processor time on a thread of its own, for at most one call per core at the same time.
     ///
     /// The password may change while it is checked. Begin the session only if, in the transaction that
     /// begins it, the user exists, is not disabled, and still has this `password_version`.

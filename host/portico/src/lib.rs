@@ -1,10 +1,9 @@
 //! The users and apps of a dashboard, in a dashboard of your own.
 //!
-//! Implement [`Storage`](storage::Storage) over your database, build a [`Plugin`], and call its typed
-//! functions, or mount its router and identify the sender of each request (`Authenticate`). Data flows
-//! one way: HTTP or a typed function, procedure table, sandbox, component, storage.
-//! `docs/embedding.md` says what storage must hold, and how to check that it does;
-//! `examples/rust-dashboard` is a complete dashboard.
+//! Implement [`Storage`](storage::Storage) over your database, build a [`Plugin`], and call its typed functions, or
+//! mount its router and identify the sender of each request (`Authenticate`). Data flows one way: HTTP or a typed
+//! function, procedure table, sandbox, component, storage. `docs/embedding.md` says which rules storage must satisfy,
+//! and how to check that it does; `examples/rust-dashboard` is a complete dashboard.
 //!
 //! # The whole interface
 //!
@@ -134,11 +133,11 @@ pub use self::{
 
 /// The pages of the standalone service, as a client of an API of yours.
 ///
-/// `pages` takes a router that answers the calls of the pages: [`Plugin::router`] has those of users and apps, and your dashboard
-/// adds its own, above all `GET /api/auth/session`, which says who is signed in. A page whose calls nothing answers is not found:
-/// the pages of `/apps` need nothing more, those of boards, groups, keys and search engines the procedures of these names. Links
-/// to icons lead to `/icons/…`. Keep a session in a cookie named `portico_session` (`__Host-portico_session` with TLS):
-/// forms are bound to it.
+/// `pages` takes a router that serves the calls of the pages: [`Plugin::router`] has those of users and apps, and your
+/// dashboard adds its own, above all `GET /api/auth/session`, which says who is signed in. A page whose calls have no
+/// route is not found: the pages of `/apps` need nothing more; those of boards, groups, keys and search engines need
+/// the procedures of these names. Links to icons lead to `/icons/…`. Keep a session in a cookie named `portico_session`
+/// (`__Host-portico_session` with TLS): forms are bound to it.
 #[cfg(feature = "console")]
 pub mod console {
     pub use portico_console::{ConsoleSettings, Documents, pages};

@@ -1,8 +1,8 @@
 //! Portico inside a dashboard that has sessions, boards and a database of its own.
 //!
-//! Calls take the same path as in the standalone service: one procedure table, the same checks, the
-//! same sandbox. What Portico keeps where it is the dashboard itself (keys, sessions, invites, groups,
-//! boards, search engines, `state.apply`) is not part of it.
+//! Calls take the same path as in the standalone service: one procedure table, the same checks, the same sandbox. What
+//! Portico stores where it is the dashboard itself (keys, sessions, invites, groups, boards, search engines,
+//! `state.apply`) is not part of it.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -77,8 +77,7 @@ impl Plugin {
         keys.map_err(|error| report(error, "names.keys", &request_id))
     }
 
-    /// Replaces the component for the calls that follow. Calls in progress end in the component that they
-    /// began in.
+    /// Replaces the component for later calls. Calls in progress end in the component in which they began.
     ///
     /// Fails, and changes nothing, if this host cannot run the component, or if its procedures differ from
     /// those that are served now.
@@ -144,8 +143,8 @@ impl PluginBuilder {
         self
     }
 
-    /// A folder that keeps the compiled component, created if it does not exist: the next start takes
-    /// milliseconds instead of seconds. No other user may be able to write to it. Default: none.
+    /// A folder for the compiled component, created if it does not exist: with it, the next start takes milliseconds
+    /// instead of seconds. No other user may be able to write to it. Default: none.
     pub fn cache(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache = Some(folder.into());
         self
@@ -157,9 +156,9 @@ impl PluginBuilder {
         self
     }
 
-    /// Limits attempts to sign in, by account and by address. Default: on, counted in memory.
-    /// [`Throttle::new`] is for a dashboard that runs several hosts: it counts in what they share.
-    /// [`Throttle::off`] is for a dashboard that limits attempts itself.
+    /// Limits attempts to sign in, by account and by address. Default: on, counted in memory. [`Throttle::new`] is for
+    /// a dashboard that runs several hosts: it counts in records that they share. [`Throttle::off`] is for a dashboard
+    /// that limits attempts itself.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = Some(throttle);
         self

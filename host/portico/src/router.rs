@@ -1,4 +1,4 @@
-//! The procedures over HTTP, beside the dashboard's own routes.
+//! The procedures over HTTP, next to the dashboard's own routes.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ impl Plugin {
     /// with the dashboard's own router or to nest in it. `/api/auth`, `/api/openapi` and `/api/docs` are not
     /// part of it.
     ///
-    /// Its layers (an id for each request, bounds, headers for safety) apply to these routes only, and all
-    /// other paths remain the dashboard's. Serve the whole with
-    /// [`into_make_service_with_connect_info::<SocketAddr>`](Router::into_make_service_with_connect_info):
-    /// without it, attempts to guess a password are not limited by address.
+    /// Its layers (an id for each request, limits, security headers) apply to these routes only, and all other paths
+    /// remain the dashboard's. Serve the result with
+    /// [`into_make_service_with_connect_info::<SocketAddr>`](Router::into_make_service_with_connect_info): without it,
+    /// attempts to guess a password are not limited by address.
     ///
-    /// Some settings have no effect here: `sessions`, `providers`, and the limits that belong to sockets
-    /// (`write_time`, `write_rate`, `unsent`, `receive_time` of a head, `connections`), which are the server's. Of
-    /// `public_url` only the host counts: until the first user exists, browsers are answered only there, at
-    /// `localhost` and at IP addresses, and only for pages of the same origin.
+    /// Some settings have no effect here: `sessions`, `providers`, and the limits that belong to sockets (`write_time`,
+    /// `write_rate`, `unsent`, `receive_time` of a head, `connections`), which the server sets. Of `public_url` only
+    /// the host counts: until the first user exists, browsers are served only there, at `localhost` and at IP
+    /// addresses, and only for pages of the same origin.
     pub fn router<S>(&self, authenticate: Arc<dyn Authenticate>, settings: HttpSettings) -> Router<S>
     where
         S: Clone + Send + Sync + 'static,
