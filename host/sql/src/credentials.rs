@@ -13,8 +13,8 @@ use crate::statement::{Sql, declare};
 use crate::transaction::SqlTransaction;
 use crate::values::{color_scheme, millis, optional_millis, optional_timestamp, provider, secret, timestamp};
 
-/// The user to whom something is to belong. The row is locked, so that they stay enabled until the transaction ends: a
-/// transaction that disables them, or sets their password, waits, and then ends what was begun.
+/// The user to whom a new record is to belong. The row is locked, so that the user stays enabled until the transaction
+/// ends. A transaction that disables them, or sets their password, waits and then ends the new session or key.
 macro_rules! enabled {
     () => {
         " FROM ~user_account WHERE id = $3 AND NOT disabled [lock for SHARE]"
@@ -76,7 +76,7 @@ declare! {
     TOUCH_SESSION = Sql::short("UPDATE ~session SET last_used_at = $2, expires_at = $3 WHERE id = $1");
     RENEW_SESSION = Sql::short("UPDATE ~session SET token_hash = $3 WHERE id = $1 AND user_id = $2");
     DELETE_SESSION = Sql::short("DELETE FROM ~session WHERE id = $1");
-    /// There may be none to keep. The row of the user is locked already.
+    /// There may be no session to keep. The row of the user is already locked.
     END_SESSIONS = Sql::unbounded(
         "DELETE FROM ~session WHERE user_id = $1 AND (id <> $2 OR $2 IS NULL)"
     ).alongside();
@@ -84,7 +84,7 @@ declare! {
         "DELETE FROM ~session WHERE user_id = $1 AND (id <> $2 OR $2 IS NULL)"
     );
     /// Two transactions that delete the same rows in different orders would wait for each other: rows that another one
-    /// holds are left to it, or to the next call, as are those beyond the bound.
+    /// holds are left to it or to the next call, and so are rows beyond the bound.
     DELETE_EXPIRED_SESSIONS = Sql::unbounded(
         "WITH due AS MATERIALIZED (
             SELECT id FROM ~session WHERE expires_at <= $1 LIMIT $2 [lock for UPDATE SKIP LOCKED]
@@ -127,7 +127,7 @@ impl<D: Database> SqlTransaction<D> {
         Ok(Some(SessionUser { permissions, ..user }))
     }
 
-    /// Stores a key. An imported one also has a hash of bcrypt.
+    /// Stores a key. An imported one also has a bcrypt hash.
     pub(crate) async fn insert_key(
         &mut self,
         key: &ApiKey,
@@ -236,7 +236,7 @@ impl<D: Database> SqlTransaction<D> {
         Ok(ended)
     }
 
-    /// Fails if the user to whom something was to belong is missing or disabled.
+    /// Fails if the user to whom a new record was to belong is missing or disabled.
     fn require_user(&mut self, inserted: bool) -> Result<()> {
         match inserted {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! What Portico keeps where it is the dashboard itself. The module of each record has the statements.
+//! What Portico stores where it is the dashboard itself. The module of each record has the statements.
 
 use async_trait::async_trait;
 use portico_model::{Provider, Timestamp};

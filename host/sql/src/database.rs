@@ -9,13 +9,13 @@ use crate::statement::{Insert, Sql};
 /// back when it is dropped without a commit.
 ///
 /// A driver turns its own errors into those of `portico-storage`; [`constraint`](crate::constraint) knows the names of
-/// the schema's constraints. It ends the statement that runs when the future of a call is dropped.
+/// the schema's constraints. When the future of a call is dropped, it cancels the statement that runs.
 pub trait Database: Send + 'static {
     /// How this database writes what differs between databases.
     const DIALECT: Dialect;
 
-    /// Runs a statement that reads, and adds its rows to a value one by one, so that an answer that becomes too large is
-    /// never held as a whole. An error from `add` ends the statement and is returned.
+    /// Runs a statement that reads, and adds its rows to a value one by one, so that a result that becomes too large is
+    /// never in memory as a whole. An error from `add` stops the statement and is returned.
     fn fold<A: Send + 'static>(
         &mut self,
         sql: &'static Sql,
@@ -42,14 +42,14 @@ pub trait Database: Send + 'static {
         rows: Vec<Vec<Value>>,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Whether it keeps other writers waiting.
+    /// Whether it makes other writers wait.
     fn blocks_writers(&self) -> bool;
 
     /// Makes everything durable, or nothing.
     fn commit(self) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// A parameter of a statement. It has a type also where it is NULL.
+/// A parameter of a statement. It has a type even where it is NULL.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A text.
@@ -62,7 +62,7 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// A list of texts, for `[among …]`.
     Texts(Vec<String>),
-    /// A text that is looked for inside others, for `[contains …]`.
+    /// A text to find inside others, for `[contains …]`.
     Contained(String),
 }
 
@@ -142,7 +142,7 @@ impl From<&[u8]> for Value {
     }
 }
 
-/// A row of an answer. Columns are numbered from 0; None is NULL.
+/// A row of a result. Columns are numbered from 0; `None` is NULL.
 pub trait Row {
     /// A text.
     fn get_text(&self, column: usize) -> Result<Option<String>>;
@@ -169,7 +169,7 @@ impl dyn Row + '_ {
     }
 }
 
-/// A column holds what no statement of this crate writes.
+/// The error of a column that holds what no statement of this crate writes.
 pub(crate) fn invalid(what: &str) -> Error {
     Error::Unavailable(format!("a stored {what} is invalid"))
 }

@@ -5,7 +5,7 @@ use portico_storage::Constraint;
 use crate::database::{Column, Value};
 use crate::statement::Insert;
 
-/// A database's way to write what differs between databases.
+/// How a database writes what differs between databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite: one writer at a time, so no row is ever locked.
@@ -25,7 +25,7 @@ impl Dialect {
     /// | `[among id $1]` | `json_each` | `ANY` |
     /// | `[index name]` | `INDEXED BY` | nothing |
     /// | `[lock for UPDATE]` | nothing | `FOR UPDATE` |
-    /// | `[hold for UPDATE]` | nothing | the same if `writes`, which says whether the transaction does |
+    /// | `[hold for UPDATE]` | nothing | the same if `writes`, that is, in a write transaction |
     pub fn render(self, text: &str, prefix: &str, writes: bool) -> String {
         let mut rendered = String::with_capacity(text.len() + 64);
         let mut rest = text;
@@ -48,7 +48,7 @@ impl Dialect {
         rendered
     }
 
-    /// What stands for a mark in square brackets.
+    /// The SQL for a mark in square brackets.
     fn mark(self, inside: &str, writes: bool) -> String {
         let mut words = inside.splitn(3, ' ');
         let (mark, first, rest) = (
@@ -133,8 +133,8 @@ pub fn columns_of(insert: &Insert, rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     columns
 }
 
-/// The rule that a unique constraint keeps, by its name in PostgreSQL or by what SQLite names in its place; None if the
-/// constraint keeps none of the contract's rules. Tables are without their prefix.
+/// The rule that a unique constraint enforces, by its name in PostgreSQL or by what SQLite names instead; `None` if it
+/// is not a rule of the contract. Tables are without their prefix.
 pub fn constraint(name: &str) -> Option<Constraint> {
     Some(match name {
         "user_account_pkey" | "user_account.id" | "app_pkey" | "app.id" => Constraint::Id,

@@ -1,4 +1,4 @@
-//! Statements on what clients keep about users and boards.
+//! Statements on what clients store about users and boards.
 
 use portico_storage::{ExtrasOf, Result};
 

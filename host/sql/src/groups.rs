@@ -119,7 +119,7 @@ impl<D: Database> SqlTransaction<D> {
         Ok(whole.collect())
     }
 
-    /// What is read of each row, by the id of a group in its first column.
+    /// Reads each row, and collects the values by the id of the group in the first column.
     async fn list_by_group<T: Send + 'static>(
         &mut self,
         sql: &'static Sql,

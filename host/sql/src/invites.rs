@@ -10,7 +10,7 @@ use crate::values::{millis, secret, timestamp};
 
 declare! {
     GET = Sql::short("SELECT token_hash, expires_at FROM ~invite WHERE id = $1").alone();
-    /// Of several that want the invite, the next one sees that it is gone.
+    /// If several transactions take the invite, the next one sees that it is gone.
     TAKE = Sql::short("SELECT token_hash, expires_at FROM ~invite WHERE id = $1 [lock for UPDATE]");
     INSERT = Sql::short("INSERT INTO ~invite (id, token_hash, expires_at, creator_id) VALUES ($1, $2, $3, $4)").alone();
     LIST = Sql::long(

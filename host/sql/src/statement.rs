@@ -1,7 +1,7 @@
 //! How statements are declared.
 //!
-//! A statement is written once for every database: parameters as `$1`, tables as `~app` (the driver puts its prefix
-//! there), and in square brackets what each [`Dialect`](crate::Dialect) writes in its own way.
+//! A statement is written once for all databases: parameters as `$1`, tables as `~app` (the driver replaces `~` with
+//! its prefix), and in square brackets what each [`Dialect`](crate::Dialect) writes in its own way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,14 +16,14 @@ pub enum Span {
     Short,
     /// It reads many records, and its best plan depends on the parameters.
     Long,
-    /// It writes as many records as refer to one: no input bounds it.
+    /// It writes as many records as refer to one record: no input bounds it.
     Unbounded,
 }
 
 /// Whether a statement of a write transaction may run alongside other writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lock {
-    /// It may: row locks and unique indexes keep it apart from them.
+    /// It may: row locks and unique indexes keep it isolated from them.
     Alongside,
     /// No other transaction writes meanwhile, because a rule rests on what it reads, or it touches many records.
     Alone,
@@ -124,7 +124,7 @@ pub fn inserts() -> [&'static Insert; 7] {
     ]
 }
 
-/// The statements as one database takes them: each is rendered once.
+/// The statements as one database takes them. Each is rendered once.
 pub struct Texts {
     dialect: Dialect,
     prefix: &'static str,

@@ -1,4 +1,4 @@
-//! One transaction: what it notes besides its statements, and how one runs.
+//! One transaction: what it notes in addition to its statements, and how a statement runs.
 
 use portico_storage::driver::{AnswerSize, PasswordSetter, TextSize, Trail, View, failed_before, only_reads};
 use portico_storage::{Access, CallContext, Constraint, Error, Ids, Result, Viewer};
@@ -26,8 +26,8 @@ pub struct SqlTransaction<D> {
     settings: Settings,
     pub(crate) setter: PasswordSetter,
     pub(crate) trail: Trail,
-    /// Set while a statement runs, and for good once one has failed: a call that is dropped in the middle leaves a
-    /// transaction that cannot be committed.
+    /// Set while a statement runs, and permanently once one has failed: a transaction whose call was dropped in the
+    /// middle cannot be committed.
     failed: bool,
 }
 
@@ -63,7 +63,7 @@ impl<D: Database> SqlTransaction<D> {
         self.settings.ids.next()
     }
 
-    /// The view that a statement takes; None if it shows all apps.
+    /// The view that a statement takes; `None` if it shows all apps.
     pub(crate) fn view(&self, viewer: &Viewer) -> Option<View> {
         self.settings.views_differ.then(|| View::of(viewer))?
     }
@@ -77,7 +77,7 @@ impl<D: Database> SqlTransaction<D> {
         add: impl FnMut(&mut A, &dyn Row) -> Result<()> + Send + 'static,
     ) -> Result<A> {
         self.begin_statement()?;
-        // No record has a text that cannot be stored, so none is found by it.
+        // No record has a text that cannot be stored, so the statement would find nothing.
         let folded = match values.iter().all(Value::is_storable) {
             true => self.database.fold(sql, values, into, add).await?,
             false => into,
@@ -144,7 +144,7 @@ impl<D: Database> SqlTransaction<D> {
 
     /// Runs a statement that changes or deletes records, found by its first value. Returns how many it changed.
     pub(crate) async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
-        // The record that such a key names is not there.
+        // There is no record with such a key.
         if values.first().is_some_and(|key| !key.is_storable()) {
             return if self.failed { Err(failed_before()) } else { Ok(0) };
         }
@@ -173,7 +173,7 @@ impl<D: Database> SqlTransaction<D> {
         value.or_else(|error| self.refuse(error))
     }
 
-    /// Refuses the id of a new record that cannot be held.
+    /// Refuses the id of a new record that cannot be stored.
     pub(crate) fn check_new_id(&mut self, id: &str) -> Result<()> {
         if id.len() <= LONGEST_ID && !id.contains('\0') {
             return Ok(());
@@ -181,7 +181,7 @@ impl<D: Database> SqlTransaction<D> {
         self.refuse(Error::Constraint(Constraint::Id))
     }
 
-    /// The same for one row at most. Returns whether it was changed.
+    /// The same for at most one row. Returns whether it was changed.
     pub(crate) async fn change(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<bool> {
         Ok(self.execute(sql, values).await? > 0)
     }

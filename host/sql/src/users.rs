@@ -60,7 +60,7 @@ macro_rules! matching {
     };
 }
 
-/// The email by itself, so that its index serves.
+/// The email in a condition of its own, so that its index is used.
 macro_rules! matching_email {
     () => {
         concat!(matching!(), " AND account.email = $4")
@@ -77,7 +77,7 @@ declare! {
     ACCOUNT_BY_ID = Sql::short(account!(
         "~user_account AS account WHERE account.id = $1 [hold for NO KEY UPDATE]"
     ));
-    /// A caller may write because there is none.
+    /// A caller may write because this finds none.
     ACCOUNT_BY_NAME = Sql::short(account!(
         "~user_account AS account WHERE account.provider = $1 AND account.name_key = $2"
     )).alone();
@@ -128,7 +128,7 @@ declare! {
     REHASH_PASSWORD_IF = Sql::short(
         "UPDATE ~user_account SET password_hash = $3 WHERE id = $1 AND password_hash = $2"
     );
-    /// The schema's cascades take the rest with it.
+    /// The schema's cascades delete the rest.
     DELETE = Sql::unbounded("DELETE FROM ~user_account WHERE id = $1");
 }
 
@@ -274,7 +274,7 @@ impl<D: Database> SqlTransaction<D> {
         self.change_user(id, &SET_FIRST_DAY_OF_WEEK, values).await
     }
 
-    /// The user's row first: a session that is begun meanwhile waits for it, or is seen by what follows.
+    /// The user's row first: a session that begins meanwhile waits for it, or the next statements see it.
     pub(crate) async fn set_disabled(&mut self, id: &str, disabled: bool) -> Result<bool> {
         let found = self
             .change_user(id, &SET_DISABLED, vec![id.into(), disabled.into()])
@@ -286,7 +286,7 @@ impl<D: Database> SqlTransaction<D> {
         Ok(found)
     }
 
-    /// The user's row comes first here, too.
+    /// The user's row comes first here too.
     pub(crate) async fn set_password_if(&mut self, id: &str, old: Option<&str>, new: &str) -> Result<bool> {
         let values = vec![id.into(), old.into(), new.into()];
         if !self.change(&SET_PASSWORD_IF, values).await? {
@@ -326,7 +326,7 @@ fn is_everyone(filter: &UserFilter) -> bool {
     !is_named && filter.provider.is_none() && filter.email.is_none() && filter.disabled.is_none()
 }
 
-/// The parameters of `matching`, and the email behind them if there is one.
+/// The parameters of `matching`, followed by the email if there is one.
 fn filter_values(filter: &UserFilter) -> Vec<Value> {
     let mut values = vec![
         Value::Contained(filter.name_contains.clone().unwrap_or_default()),

@@ -47,7 +47,7 @@ pub(crate) fn color_scheme(row: &dyn Row, column: usize) -> Result<ColorScheme> 
     })
 }
 
-/// A timestamp as it is stored. Integers of databases have a sign: one that does not fit is an error.
+/// A timestamp as it is stored. Integers of databases are signed: a timestamp that does not fit is an error.
 pub(crate) fn millis(timestamp: Timestamp) -> Result<Value> {
     optional_millis(Some(timestamp))
 }

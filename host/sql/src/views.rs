@@ -1,7 +1,8 @@
 //! Whose view of the apps a statement takes, where callers see only the apps on boards that they may view.
 //!
-//! The conditions are written here once. In each, `$1` is the id of the user, or NULL for an anonymous caller. They ask
-//! EXISTS for one record, and so cost a look-up by id what its boards cost, however many other boards there are.
+//! The conditions are written here once. In each, `$1` is the id of the user, or NULL for an anonymous caller. They use
+//! EXISTS on one record, so a look-up by id costs only what the record's own boards cost, however many other boards
+//! there are.
 
 /// Whether the user may view the board whose id this expression is. The last part depends on the user alone.
 macro_rules! may_view {
@@ -29,7 +30,7 @@ macro_rules! may_view {
 }
 pub(crate) use may_view;
 
-/// Whether a row of `~app AS app` stands on a board that the user may view.
+/// Whether a row of `~app AS app` is on a board that the user may view.
 macro_rules! seen {
     () => {
         concat!(
