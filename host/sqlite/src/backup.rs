@@ -1,8 +1,8 @@
 //! A copy of a database, made while others write to it.
 //!
 //! Invariants:
-//! - The copy is the state of one moment: it is read in one transaction, which in write-ahead mode sees
-//!   no later commit and blocks no writer.
+//! - The copy is the state at one moment: it is read in one transaction, which in write-ahead mode sees no later commit
+//!   and blocks no writer.
 //! - A file under the name of the copy is complete, checked and on the disk.
 
 use std::io::ErrorKind;
@@ -34,7 +34,7 @@ pub struct Contents {
     pub users: u64,
     /// How many apps.
     pub apps: u64,
-    /// Why `restore` will refuse the copy: another program changed the tables. None if it will accept it.
+    /// Why `restore` will refuse the copy: another program changed the tables. `None` if it will accept the copy.
     pub refused: Option<String>,
 }
 
@@ -49,8 +49,8 @@ pub enum Step {
 
 /// Copies a database into a file that only its owner may read.
 ///
-/// `go_on` gets the progress; if it answers false the copy stops and nothing is left behind. An existing
-/// file is replaced only if `overwrite` is true.
+/// `go_on` gets the progress; if it returns false, the copy stops and nothing is left behind. An existing file is
+/// replaced only if `overwrite` is true.
 pub fn backup(
     database: &Path,
     file: &Path,
@@ -94,7 +94,7 @@ pub fn backup(
     Ok(contents)
 }
 
-/// Whether the database, or a file that Portico or SQLite puts beside it, may have this name.
+/// Whether the database, or a file that Portico or SQLite puts next to it, may have this name.
 pub fn belongs_to(database: &Path, file: &Path) -> anyhow::Result<bool> {
     let folder = file.parent().context("a file has a folder")?;
     let home = std::fs::canonicalize(database.parent().context("a database has a folder")?)?;
@@ -127,15 +127,15 @@ pub(super) enum Origin {
     Untrusted,
 }
 
-/// Copies a database into an empty file, which then needs no companion, and checks the copy. If anyone may
-/// have written the database, its schema is checked before anything else is read.
+/// Copies a database into an empty file, which then needs no companion file, and checks the copy. If anyone may have
+/// written the database, its schema is checked before anything else is read.
 pub(super) fn copy_into(
     source: &Connection,
     file: &Path,
     origin: Origin,
     go_on: &mut dyn FnMut(Step) -> bool,
 ) -> anyhow::Result<Contents> {
-    // It sees one state from its first read on until it ends.
+    // It sees one state from its first read until it ends.
     let snapshot = source.unchecked_transaction().map_err(explain)?;
     number(&snapshot, "SELECT count(*) FROM sqlite_schema").map_err(explain)?;
     let page = number(&snapshot, "PRAGMA page_size")? as u64;

@@ -3,10 +3,10 @@
 //! Invariants:
 //! - Each member but the first works inside a savepoint of its own, so that it can be undone alone.
 //!   Blind transactions share a savepoint; if one of them fails, each runs again in its own.
-//! - Members are answered only after the outer COMMIT. Either all of them are durable or none is, and
-//!   all get the same answer.
-//! - SQLite may roll back everything when a statement fails (a full disk). Then nothing more is written
-//!   in that batch, and its members fail.
+//! - Members get their result only after the outer COMMIT. Either all of them are durable or none is, and all get the
+//!   same result.
+//! - SQLite may roll back everything when a statement fails (a full disk). After that nothing more is written in that
+//!   batch, and its members fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,19 +20,19 @@ use super::statements::{insert, run};
 use portico_sql::{Insert, Value};
 use portico_storage::{Error, Result};
 
-/// How many transactions a batch takes, counting those that were undone. More would make the first one
-/// wait long and save little.
+/// How many transactions a batch takes, including those that were undone. With more, the first one would wait long and
+/// little would be saved.
 const MAX_TRANSACTIONS: usize = 256;
 
 /// The connection, and the transactions that its next COMMIT makes durable.
 pub(super) struct Batch {
     connection: Connection,
-    /// Whether the outer transaction has begun, and we have not ended it.
+    /// Whether we have begun the outer transaction and not ended it.
     is_open: bool,
     readers: Arc<Readers>,
     health: Arc<Health>,
     members: Vec<Member>,
-    /// How many have begun in this batch.
+    /// How many members have begun in this batch.
     transactions: usize,
     /// How long the last COMMIT took.
     last_commit: Duration,
@@ -41,7 +41,7 @@ pub(super) struct Batch {
 /// Sends a member the result of the COMMIT.
 pub(super) type Member = oneshot::Sender<Result<()>>;
 
-/// Rows that depend on nothing that is stored. They may be inserted more than once, if a batch is undone.
+/// Rows that do not depend on stored data. They may be inserted again if a batch is undone.
 pub(super) struct Deferred {
     pub into: &'static Insert,
     pub rows: Vec<Vec<Value>>,
@@ -71,7 +71,7 @@ struct Failure {
 /// Sends all of them the same result.
 pub(super) fn answer(members: impl IntoIterator<Item = Member>, result: &Result<()>) {
     for member in members {
-        // A member whose caller is gone needs no answer.
+        // A member whose caller is gone needs no result.
         let _ = member.send(result.clone());
     }
 }
@@ -131,7 +131,7 @@ impl Batch {
         Ok(Undo::Batch)
     }
 
-    /// Keeps a member's work for the COMMIT. If this fails, the caller must undo it.
+    /// Leaves a member's work for the COMMIT. If this fails, the caller must undo it.
     pub fn keep(&mut self, undo: Undo) -> rusqlite::Result<()> {
         match undo {
             Undo::Batch => Ok(()),
@@ -157,7 +157,7 @@ impl Batch {
 
     /// Runs blind transactions under one savepoint; if one of them fails, each under its own.
     pub fn run(&mut self, mut transactions: Vec<Blind>) {
-        // A caller that gave up was not told that its transaction is durable, so it need not run.
+        // A caller that gave up was not told that its transaction is durable, so the transaction need not run.
         transactions.retain(|blind| !blind.member.is_closed());
         if transactions.is_empty() {
             return;

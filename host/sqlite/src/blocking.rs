@@ -1,7 +1,7 @@
-//! Statements that may take long. They run on a thread of the pool, and end early if the call does.
+//! Statements that may take long. They run on a thread of the pool, and stop early if the call ends.
 //!
-//! If a call ends while such a statement runs, its transaction stays without a connection: it has failed,
-//! and what it did is rolled back.
+//! If a call ends while such a statement runs, its transaction loses its connection: it has failed, and its changes are
+//! rolled back.
 
 use rusqlite::Connection;
 
@@ -29,7 +29,7 @@ impl SqliteTransaction {
         let state = self.lend();
         let ran = pool.run(move |token| {
             let connection = state.connection();
-            // Interrupting a read undoes no write, so this is allowed in a write transaction, too.
+            // Interrupting a read undoes no write, so this is allowed in a write transaction too.
             let result = connection.map(|connection| token.run(longest, || read(connection)));
             (state, result)
         });
@@ -41,9 +41,9 @@ impl SqliteTransaction {
 
     /// Runs a statement that writes many records.
     ///
-    /// One whose time no input bounds (a deletion that takes along what refers to the record, a prune) `leaves_batch`: it
-    /// can be interrupted only if no other transaction shares its commit, so the first write of a transaction commits
-    /// those first.
+    /// A statement whose time no input bounds (a deletion that cascades to what refers to the record, a prune)
+    /// `leaves_batch`: it can be interrupted only if no other transaction shares its commit, so the first write of a
+    /// transaction commits the others first.
     pub(super) async fn write_on_pool<T: Send + 'static>(
         &mut self,
         leaves_batch: bool,

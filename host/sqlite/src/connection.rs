@@ -8,15 +8,15 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{interrupts, schema};
 
-/// More than the number of different statements, so each is prepared once on a connection.
+/// More than the number of different statements, so that each is prepared once on a connection.
 const STATEMENT_CACHE: usize = 200;
 
 /// How long a statement waits for a lock of another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The file is not mapped into memory: every reader would have to map it again after each commit, which
-/// takes longer than reading the few pages that it needs. Each connection may keep 8 MiB of pages: with SQLite's
-/// 2 MiB, a page of 100 of 100,000 apps, each with its boards, pushed out what the next page needed.
+/// The file is not mapped into memory: every reader would have to map it again after each commit, which takes longer
+/// than reading the few pages that it needs. Each connection may cache 8 MiB of pages: with SQLite's 2 MiB, a page of
+/// 100 of 100,000 apps, each with its boards, evicted what the next page needed.
 const PRAGMAS: &str = "
     PRAGMA cache_size = -8192;
     PRAGMA synchronous = FULL;
@@ -44,14 +44,14 @@ pub(super) fn connect_to_foreign(path: &Path) -> rusqlite::Result<Connection> {
     set_up(connection)
 }
 
-/// A connection to a file that no other connection uses. It takes no locks: on NFS, where `fcntl` and
-/// `flock` share their locks, it would wait for the lock that this process holds on its temporary file.
+/// A connection to a file that no other connection uses. It takes no locks: on NFS, where `fcntl` and `flock` share
+/// locks, it would wait for the lock that this process holds on its temporary file.
 pub(super) fn connect_alone(path: &Path) -> rusqlite::Result<Connection> {
     connect_foreign_alone(path, |_| Ok(()))
 }
 
-/// The same for a file that may come from anyone: `limit` limits the time for reading it, before anything of it
-/// is read.
+/// The same for a file that may come from anyone. `limit` is called before anything is read, and limits the time for
+/// reading.
 pub(super) fn connect_foreign_alone(
     path: &Path,
     limit: impl FnOnce(&mut Connection) -> rusqlite::Result<()>,

@@ -1,9 +1,9 @@
-//! The SQLite side of copying everything from one database into another one.
+//! The SQLite side of copying everything from one database to another.
 //!
 //! Invariants:
 //! - A reader changes nothing.
-//! - A writer works on a file of another name, which gets that of the database when it is complete and on
-//!   the disk. If it is dropped before, it removes that file; what a kill leaves, the next writer removes.
+//! - A writer works on a file of another name, which gets that of the database when it is complete and on the disk. If
+//!   it is dropped before that, it removes that file; what a kill leaves, the next writer removes.
 
 use std::path::{Path, PathBuf};
 
@@ -64,13 +64,13 @@ impl RowReader for DatabaseReader {
 
 /// Writes a database where there is none.
 pub struct DatabaseWriter {
-    /// None once it is closed.
+    /// `None` once it is closed.
     rows: Option<Rows>,
     new: NewFile,
     path: PathBuf,
 }
 
-/// A file under another name than its own. Dropping it removes it.
+/// A file under a temporary name. Dropping it removes it.
 struct NewFile(PathBuf);
 
 impl Drop for NewFile {
@@ -181,7 +181,7 @@ impl RowWriter for DatabaseWriter {
 /// The rows in an open transaction.
 struct Rows {
     connection: Connection,
-    /// The table that is being read, and the last row that was.
+    /// The table that is being read, and the last row that was read.
     place: Option<(&'static Table, Option<Row>)>,
 }
 

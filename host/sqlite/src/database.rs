@@ -1,4 +1,4 @@
-//! Our own database file: created, opened with the newest tables, and checked.
+//! Our own database file: how it is created, opened with the newest tables, and checked.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,8 +12,8 @@ use super::files::{create_empty, put_in_place, with_suffix};
 use super::health::{self, explain, explain_any};
 use super::migrations;
 
-/// Creates a database. It is made under another name and gets its own when it is complete; if that is
-/// interrupted, the next start begins again.
+/// Creates a database under another name, and gives it its own name when it is complete. If that is interrupted, the
+/// next start begins again.
 pub(super) fn create(path: &Path) -> anyhow::Result<()> {
     let log = with_suffix(path, "-wal");
     ensure!(!log.try_exists()?, health::GONE);
@@ -39,7 +39,7 @@ pub(super) fn open_file(path: &Path) -> anyhow::Result<Connection> {
     Ok(connection)
 }
 
-/// Reads every page of the file and fails if it is damaged. The pages are not kept in memory.
+/// Reads every page of the file and fails if it is damaged. The pages do not stay in memory.
 pub(super) fn verify(path: &Path) -> anyhow::Result<()> {
     let check = || {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

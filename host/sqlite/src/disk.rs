@@ -11,7 +11,7 @@ pub(super) const FULL: &str = "the disk that holds it is full; free some space";
 pub(super) const LIMITED: &str = "it reaches the largest size that this process may write (`ulimit -f`; \
     LimitFSIZE= of systemd), so raise that limit; or its disk is full or fails: the log of the system says more";
 
-/// The size of the largest file that this process may write; none if there is no limit.
+/// The size of the largest file that this process may write; `None` if there is no limit.
 pub(super) fn size_limit() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What SQLite adds to the name of a database for the files beside it.
+/// What SQLite adds to the name of a database for the files next to it.
 pub(super) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// The path with this added to its last name.
@@ -14,7 +14,7 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Makes an empty file that only its owner may read. What an interrupted run left there is removed first.
+/// Makes an empty file that only its owner may read. First removes what an interrupted run left there.
 pub(super) fn create_empty(path: &Path) -> anyhow::Result<()> {
     remove_with_companions(path)?;
     let mut options = OpenOptions::new();

@@ -4,7 +4,7 @@
 //! - Only a private copy of the file is opened: its log is written into it, and nothing else is changed.
 //! - No code that came with the file runs. Its triggers and views are off, and the caller reads only tables
 //!   that [`check_table`] has accepted: no virtual table, no view, no generated column.
-//! - Reading ends in time: a file can be made so that reading its schema never ends.
+//! - Reading has a time limit: a file can be made so that reading its schema never ends.
 
 use std::path::Path;
 
@@ -28,8 +28,7 @@ pub fn open_copy(path: &Path, bytes: u64) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The names of the columns of this table, in order. None: there is no such table, or it is one whose rows
-/// some code computes.
+/// The names of the columns of this table, in order. `None` if there is no such table, or if code computes its rows.
 pub fn check_table(connection: &Connection, table: &str) -> rusqlite::Result<Option<Vec<String>>> {
     let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     let found: Option<Option<String>> = connection.query_row(sql, [table], |row| row.get(0)).optional()?;

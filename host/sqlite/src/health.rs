@@ -35,17 +35,17 @@ pub(super) const GONE: &str = restore!(
 
 const INTERRUPTED: &str = "a statement was ended: it took too long, or the storage is closing";
 
-/// With this much free space, in bytes, writing goes on.
+/// With this much free space, in bytes, writes continue.
 const ROOM: usize = 1 << 20;
 
-/// A database file, and what is known to be wrong with it.
+/// A database file, and its known faults.
 pub(super) struct Health {
     path: PathBuf,
     /// A write has failed, and no check has succeeded since.
     writes_failed: AtomicBool,
-    /// Held by the one check that runs at a time: every caller may start one.
+    /// Held by the check that runs. Every caller may start one, but only one runs at a time.
     trial: Mutex<()>,
-    /// SQLite has found the file damaged. Stays set.
+    /// SQLite has found that the file is damaged. Stays set.
     damaged: AtomicBool,
 }
 
@@ -64,8 +64,8 @@ impl Health {
         &self.path
     }
 
-    /// Turns SQLite's errors into storage's; no other place does. The texts name tables and columns, never
-    /// their contents.
+    /// Turns SQLite's errors into storage's errors; nothing else does. The texts name tables and columns, never their
+    /// contents.
     pub fn translate(&self, error: &rusqlite::Error) -> Error {
         if let rusqlite::Error::SqliteFailure(failure, message) = error {
             match failure.code {
@@ -110,8 +110,8 @@ impl Health {
         self.writes_failed.load(Ordering::Relaxed)
     }
 
-    /// Fails if changes cannot be kept, as far as is known. After a write has failed, it tests whether there
-    /// is room again.
+    /// Fails if changes cannot be stored, as far as is known. After a write has failed, it tests whether there is space
+    /// again.
     pub fn check(&self) -> Result<()> {
         if self.damaged.load(Ordering::Relaxed) {
             return Err(Error::Unavailable("the database is damaged".into()));
@@ -166,7 +166,7 @@ pub(super) fn first_few(mut findings: Vec<String>) -> String {
     findings.join("; ")
 }
 
-/// What has happened to a file, and what to do about it.
+/// What happened to a file, and what to do about it.
 fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
         return None;
@@ -191,10 +191,10 @@ fn advice(error: &rusqlite::Error) -> Option<&'static str> {
     })
 }
 
-/// Tests whether there is room on the disk of a file, by writing another beside it.
+/// Tests whether there is space on the disk of a file, by writing another file next to it.
 fn write_beside(path: &Path) -> std::io::Result<()> {
     let trial = with_suffix(path, ".trial");
-    // The trial is small: the limit matters to the database and its log.
+    // The test file is small: the limit matters to the database and its log.
     if let Some(limit) = disk::size_limit() {
         for file in [path, &with_suffix(path, "-wal")] {
             let length = std::fs::metadata(file).map_or(0, |metadata| metadata.len());

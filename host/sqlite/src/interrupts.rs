@@ -1,12 +1,12 @@
-//! Ends statements that run for too long, or whose callers are gone.
+//! Stops statements that run for too long, or whose callers are gone.
 //!
-//! SQLite calls a connection's progress handler every few thousand steps of a statement, on the thread
-//! that runs it, and ends the statement if the handler says so. For a database of ours the answer depends
-//! only on what that thread runs at the moment, so a handler never ends a statement of another call that
-//! uses the connection later. A file from elsewhere has one deadline for its whole connection. Invariants:
-//! - On a connection of ours only statements inside [`CancelToken::run`] are ended.
-//! - A statement that writes runs there only if no other transaction has written in the same batch: when
-//!   SQLite interrupts a write it rolls back the whole batch.
+//! SQLite calls a connection's progress handler every few thousand steps of a statement, on the thread that runs it,
+//! and stops the statement if the handler says so. For a database of ours, what the handler returns depends only on
+//! what that thread runs at the moment, so it never stops a statement of another call that uses the connection later. A
+//! file from elsewhere has one deadline for its whole connection. Invariants:
+//! - On a connection of ours only statements inside [`CancelToken::run`] are stopped.
+//! - A statement that writes runs there only if no other transaction has written in the same batch: when SQLite
+//!   interrupts a write, it rolls back the whole batch.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -22,7 +22,7 @@ use portico_storage::driver::WAIT_TIMEOUT;
 const STEPS: c_int = 4_000;
 
 thread_local! {
-    /// What this thread runs that may be ended.
+    /// What this thread runs that may be stopped.
     static RUNNING: RefCell<Option<Running>> = const { RefCell::new(None) };
 }
 
@@ -31,12 +31,12 @@ struct Running {
     deadline: Instant,
 }
 
-/// Lets the statements of a connection be ended through [`CancelToken`].
+/// Lets [`CancelToken`] stop the statements of a connection.
 pub(super) fn allow(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(must_end))
 }
 
-/// Ends every statement of this connection that runs at the deadline or later.
+/// Stops every statement of this connection that runs at the deadline or later.
 pub(super) fn end_at(connection: &mut Connection, deadline: Instant) -> rusqlite::Result<()> {
     connection.progress_handler(STEPS, Some(move || Instant::now() >= deadline))
 }
@@ -49,12 +49,12 @@ fn must_end() -> bool {
     })
 }
 
-/// How long one statement on the pool may take. Most calls, and so their statements, end before.
+/// How long one statement on the pool may take. Most calls, and so their statements, end earlier.
 #[derive(Clone, Copy)]
 pub(super) struct StatementLimits {
     /// In a read transaction.
     pub read: Duration,
-    /// In a write transaction, also if it only reads.
+    /// In a write transaction, even if it only reads.
     pub write: Duration,
 }
 
@@ -68,14 +68,14 @@ impl Default for StatementLimits {
     }
 }
 
-/// Ends the statements of one task.
+/// Stops the statements of one task.
 #[derive(Default)]
 pub(super) struct CancelToken {
     is_cancelled: AtomicBool,
 }
 
 impl CancelToken {
-    /// Ends the statement that runs now, and every later one.
+    /// Stops the statement that runs now, and every later one.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -84,14 +84,14 @@ impl CancelToken {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Runs statements on this thread. They are ended when they are cancelled, and after this time.
+    /// Runs statements on this thread. They stop when they are cancelled, and after this time.
     pub fn run<T>(self: &Arc<Self>, longest: Duration, statements: impl FnOnce() -> T) -> T {
         let _scope = Scope::begin(self, longest);
         statements()
     }
 }
 
-/// Until it is dropped, the statements of this thread may be ended.
+/// Until it is dropped, the statements of this thread may be stopped.
 struct Scope;
 
 impl Scope {

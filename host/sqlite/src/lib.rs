@@ -3,13 +3,12 @@
 //! Invariants:
 //! - One connection writes. Write transactions take the permit for it in order and share commits
 //!   (`writer.rs`).
-//! - Readers have connections of their own, which cannot write (`readers.rs`). In write-ahead mode they
-//!   see the last commit while a write goes on.
-//! - Statements that take longer the more records there are run on a few threads of their own
-//!   (`pool.rs`), and end when their call does (`interrupts.rs`). Look-ups by key, and writes of few
-//!   records, run on the thread that asks.
-//! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
-//!   SQLite's errors into storage's.
+//! - Readers have connections of their own, which cannot write (`readers.rs`). In write-ahead mode they see the last
+//!   commit while a write is in progress.
+//! - Statements that take longer the more records there are run on a few threads of their own (`pool.rs`), and stop
+//!   when their call ends (`interrupts.rs`). Look-ups by key, and writes of few records, run on the caller's thread.
+//! - The schema holds references, uniqueness and cascades (`migrations/`). Only `health.rs` turns SQLite's errors into
+//!   storage's errors.
 
 mod backup;
 mod batch;
@@ -63,7 +62,7 @@ use readers::{MAX_SCANS, Readers};
 use transaction::{Resources, SqliteTransaction};
 use writer::Writer;
 
-/// How long closing the storage waits for statements that were told to end.
+/// How long closing the storage waits for statements that were told to stop.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// Storage in a file of SQLite.
@@ -85,7 +84,7 @@ impl SqliteStorage {
         Self::open_with(path, scans, StatementLimits::default()).with_context(|| cannot_use(path))
     }
 
-    /// The same, with this many scans at once and these limits.
+    /// The same, with this many concurrent scans and these limits.
     fn open_with(path: &Path, scans: usize, limits: StatementLimits) -> anyhow::Result<Self> {
         // Absolute: SQLite takes a name that begins with `file:` for a URI.
         let path = std::path::absolute(path)?;
@@ -122,7 +121,7 @@ impl SqliteStorage {
         Self { settings, ..self }
     }
 
-    /// Whether callers see only the apps that stand on a board which they may view.
+    /// Whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
         let settings = Settings {
             views_differ: by_board,
@@ -145,8 +144,8 @@ impl SqliteStorage {
         verified.await.context("the check of the database ended early")?
     }
 
-    /// Ends the statements that run on the storage's threads and refuses new ones. The host calls it when
-    /// it stops, after it has given up the calls that are left. Blocks for two seconds at most.
+    /// Stops the statements that run on the storage's threads and refuses new ones. The host calls it when it stops,
+    /// after it has given up the remaining calls. Blocks for at most two seconds.
     pub fn close(&self) {
         let began = Instant::now();
         self.resources.scanning.close(CLOSING);
@@ -217,7 +216,7 @@ impl DashboardStorage for SqliteStorage {
     }
 }
 
-/// Adds what the operator can do about it, if the disk did not take a file.
+/// Adds what the operator can do about it, if the disk refused a file.
 fn add_advice(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref().and_then(disk::advice) {
         Some(advice) => error.context(advice),

@@ -8,7 +8,7 @@ use portico_storage::driver::made_earlier;
 use rusqlite::{Connection, TransactionBehavior};
 use tracing::info;
 
-/// The version that the first migration makes of an empty database. There are none to upgrade from earlier ones.
+/// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 12;
 
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0012_schema.sql")];
@@ -29,7 +29,7 @@ pub(super) fn run(connection: &mut Connection) -> anyhow::Result<()> {
     run_missing(connection, &MIGRATIONS)
 }
 
-/// Runs those of these migrations that a database has not had.
+/// Runs those of these migrations that a database still lacks.
 fn run_missing(connection: &mut Connection, migrations: &[&str]) -> anyhow::Result<()> {
     let application_id = number(connection, "PRAGMA application_id")?;
     let is_empty = number(connection, "SELECT count(*) FROM sqlite_schema")? == 0;
@@ -79,7 +79,7 @@ pub(super) fn build(version: usize) -> anyhow::Result<Connection> {
 
 /// Brings a database of this version to that of the last of these migrations.
 fn migrate(connection: &mut Connection, migrations: &[&str], done: usize) -> anyhow::Result<()> {
-    // A migration that rebuilds a table drops it first, which must not delete what refers to it.
+    // A migration that rebuilds a table drops it first, which must not delete the rows that refer to it.
     connection.pragma_update(None, "foreign_keys", false)?;
     for (version, migration) in (FIRST..).zip(migrations).filter(|(version, _)| *version > done) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -1,13 +1,12 @@
-//! The threads on which statements run that may take long. There are few of them, so lists and searches
-//! leave the runtime's threads to other requests, and share the processor among themselves.
+//! The threads for statements that may take long. There are few of them, so lists and searches leave the runtime's
+//! threads to other requests, and share the processor among themselves.
 //!
-//! A task owns what it works on (a reader, the permit to write) and returns it with its answer.
-//! Invariants:
-//! - There are at most `max_threads` threads, started when needed. Each task holds a permit, to scan or to
-//!   write, and there are as many threads as permits: a task waits only for a thread to start, or to end
-//!   another task whose answer is sent.
-//! - A task whose caller is gone does not begin, and leaves the queue. If it has begun, its statement is
-//!   ended. What it works on is dropped on its thread, and dropping it rolls back.
+//! A task owns what it works on (a reader, the permit to write) and returns it with its result. Invariants:
+//! - There are at most `max_threads` threads, started when needed. Each task holds a permit, to scan or to write, and
+//!   there are as many threads as permits: a task waits only until a thread starts, or until it finishes another task
+//!   whose result is already sent.
+//! - A task whose caller is gone does not begin, and leaves the queue. If it has begun, its statement is stopped. What
+//!   it works on is dropped on its thread, which rolls back.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -22,7 +21,7 @@ use tokio::sync::oneshot;
 use super::interrupts::CancelToken;
 use portico_storage::{Error, Result};
 
-/// Runs tasks; ends them when it is dropped.
+/// Runs tasks, and stops them when it is dropped.
 pub(super) struct Pool {
     shared: Arc<Shared>,
 }
@@ -49,7 +48,7 @@ struct State {
 
 struct Task {
     token: Arc<CancelToken>,
-    /// None once it has begun or was withdrawn.
+    /// `None` once it has begun or was withdrawn.
     work: Mutex<Option<Work>>,
 }
 
@@ -70,7 +69,7 @@ impl Pool {
         })
     }
 
-    /// Runs this on one of the threads. Dropping the future ends the task.
+    /// Runs this on one of the threads. Dropping the future stops the task.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Arc<CancelToken>) -> T + Send + 'static,
@@ -80,7 +79,7 @@ impl Pool {
         let runtime = Handle::try_current().ok();
         let work = move |token: &Arc<CancelToken>| {
             let _runtime = runtime.as_ref().map(Handle::enter);
-            // If the caller is gone, the answer is dropped here.
+            // If the caller is gone, the result is dropped here.
             let _ = sender.send(work(token));
         };
         let task = Arc::new(Task {
@@ -111,7 +110,7 @@ impl Pool {
         let thread = thread::Builder::new().name("portico-storage".into());
         match thread.spawn(move || shared.work()) {
             Ok(_) => state.threads += 1,
-            // The threads that run will take it later.
+            // The threads that are running will take it later.
             Err(_) if state.threads > 0 => {}
             Err(error) => {
                 let withdrawn = take(&mut state.queue);
@@ -123,7 +122,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Ends the tasks that run and refuses new ones. Waits this long at most for tasks to end.
+    /// Stops the running tasks and refuses new ones. Waits at most this long for tasks to end.
     pub fn close(&self, patience: Duration) {
         let mut state = self.shared.lock();
         state.is_closed = true;
@@ -170,7 +169,7 @@ impl Shared {
             state.running.push(task.clone());
             drop(state);
             if let Some(work) = task.take() {
-                // If it panics its caller gets an error.
+                // If it panics, its caller gets an error.
                 let _ = catch_unwind(AssertUnwindSafe(|| work(&task.token)));
             }
             state = self.lock();
@@ -195,7 +194,7 @@ impl Task {
     }
 }
 
-/// The caller's hold on its task: dropped when the answer is there, or when the caller is gone.
+/// The caller's handle of its task: dropped when the result is there, or when the caller is gone.
 struct WithdrawOnDrop<'a> {
     task: Arc<Task>,
     shared: &'a Shared,

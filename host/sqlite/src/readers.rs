@@ -1,7 +1,7 @@
 //! The connections that read.
 //!
-//! Invariant: a transaction waits for a permit to look up before it begins, and for one to scan before its first scan, which
-//! it keeps instead of the other. One that has a permit to scan waits for no other.
+//! Invariant: a transaction waits for a permit to look up before it begins. Before its first scan it waits for a permit
+//! to scan, which replaces the first. A transaction with a permit to scan waits for no other permit.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,15 @@ use super::statements::run;
 use portico_storage::driver::{WAIT_TIMEOUT, failed_before, waited_too_long};
 use portico_storage::{Error, Result};
 
-/// How many transactions read at once. Reads take microseconds: more at once would not be faster.
+/// How many transactions read at the same time. Reads take microseconds: more would not be faster.
 const MAX_READERS: usize = 16;
 
-/// How many of them may scan many records at most. The others are left to look-ups, which take
-/// microseconds: each request begins with one.
+/// At most this many of them may scan many records. The others are left to look-ups, which take microseconds: each
+/// request begins with one.
 pub(super) const MAX_SCANS: usize = MAX_READERS / 2;
 
-/// How many idle connections are kept. More are rarely open at once: a read occupies a thread while it works.
+/// How many idle connections stay open. More are rarely in use at the same time: a read occupies a thread while it
+/// works.
 const MAX_IDLE: usize = MAX_READERS / 2;
 
 /// Connections to read with, opened when they are needed.
@@ -41,7 +42,7 @@ struct Idle {
 }
 
 impl Readers {
-    /// Readers of which this many may scan at once.
+    /// Readers, of which this many may scan at the same time.
     pub fn new(health: Arc<Health>, scans: usize) -> Self {
         Self {
             health,
@@ -80,7 +81,7 @@ impl Readers {
         connect(self.health.path(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
-    /// Ends a connection's transaction, and keeps the connection for the next reader.
+    /// Ends a connection's transaction, and leaves the connection to the next reader.
     fn take_back(&self, connection: Connection) {
         if run(&connection, "ROLLBACK", []).is_ok() {
             let mut idle = self.lock();
@@ -116,21 +117,21 @@ async fn acquire(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
 
 /// What one transaction reads with.
 pub(super) struct Reader {
-    /// None once a statement has failed.
+    /// `None` once a statement has failed.
     guard: Option<ReadGuard>,
-    /// Whether this transaction has read, and so must go on in the state that it has seen.
+    /// Whether this transaction has read, and so must continue in the state that it has seen.
     has_read: bool,
 }
 
 impl Reader {
-    /// The connection, to read with; none once a statement has failed.
+    /// The connection, to read with; `None` once a statement has failed.
     pub fn read(&mut self) -> Option<&Connection> {
         self.has_read = true;
         self.connection()
     }
 
-    /// Waits for a permit to scan. A reader that has read nothing yet gives its connection back while it
-    /// waits, which leaves it to look-ups.
+    /// Waits for a permit to scan. While it waits, a reader that has read nothing yet gives its connection back, which
+    /// leaves it to look-ups.
     pub async fn begin_scan(&mut self) -> Result<()> {
         let guard = self.guard.as_mut().ok_or_else(failed_before)?;
         if !guard.may_scan() {
@@ -149,7 +150,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The connection; none once a statement has failed.
+    /// The connection; `None` once a statement has failed.
     pub fn connection(&self) -> Option<&Connection> {
         self.guard.as_ref()?.connection.as_ref()
     }
@@ -166,7 +167,7 @@ impl Reader {
 
 /// A connection in a read transaction. Dropping it gives the connection back.
 struct ReadGuard {
-    /// None once it is given back or closed.
+    /// `None` once it is given back or closed.
     connection: Option<Connection>,
     readers: Arc<Readers>,
     /// To look up or to scan.

@@ -2,9 +2,9 @@
 //!
 //! Invariants:
 //! - At every moment `portico.db` is the old database or all of the new one.
-//! - The log of the old database is never beside the new one, which SQLite would damage with it: it is
-//!   written into the old database first.
-//! - The old database is kept under another name.
+//! - The log of the old database is never next to the new one, which SQLite would damage with it: it is written into
+//!   the old database first.
+//! - The old database stays, under another name.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -32,18 +32,18 @@ const HEADER: &[u8; 16] = b"SQLite format 3\0";
 pub struct Restored {
     /// What the new database holds.
     pub contents: Contents,
-    /// How many sessions the copy held. They are ended.
+    /// How many sessions the copy held. They end.
     pub sessions: u64,
-    /// Where the old database is now; none if there was none.
+    /// Where the old database is now; `None` if there was none.
     pub kept: Option<PathBuf>,
 }
 
-/// Puts a copy of this file in the place of a database. The caller makes sure that no host uses that.
+/// Puts a copy of this file in the place of a database. The caller makes sure that no host uses that database.
 ///
-/// The file may come from anyone: it is refused if its schema is not exactly that of its version
-/// (`schema.rs`). If it is older than this binary, its tables are brought to the newest version. All its
-/// sessions end. An existing database is touched only if `replace` is true, and is kept with `moment` in
-/// its name. `go_on` gets the progress and may stop it, until the database is touched.
+/// The file may come from anyone: it is refused if its schema is not exactly that of its version (`schema.rs`). If it
+/// is older than this binary, its tables are brought to the newest version. All its sessions end. An existing database
+/// is touched only if `replace` is true, and stays with `moment` in its name. `go_on` gets the progress and may stop
+/// the restore until the database is touched.
 pub fn restore(
     file: &Path,
     database: &Path,
@@ -74,7 +74,7 @@ pub fn restore(
     })?;
     let kept = set_aside(database, moment)
         .with_context(|| format!("cannot set aside the database {}", database.display()))?;
-    // A journal of a database that is damaged or gone: SQLite would play it back into the new one.
+    // The journal of a database that is damaged or missing: SQLite would apply it to the new one.
     remove_if_there(&with_suffix(database, "-journal"))?;
     put_in_place(&new, database)?;
     Ok(Restored {
@@ -105,8 +105,8 @@ fn begins_as_database(file: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Makes a checked copy, with the newest tables and without sessions. Answers its contents and the number
-/// of sessions that it held.
+/// Makes a checked copy, with the newest tables and without sessions. Returns its contents and the number of sessions
+/// that it held.
 fn prepare(file: &Path, new: &Path, go_on: &mut dyn FnMut(Step) -> bool) -> anyhow::Result<(Contents, u64)> {
     create_empty(new)?;
     let source = connect_to_foreign(file).map_err(explain)?;
@@ -132,7 +132,7 @@ fn audit_entry() -> AuditEntry {
     }
 }
 
-/// Keeps a copy of the old database under another name, and removes its log. Answers that name.
+/// Copies the old database to another name, and removes its log. Returns that name.
 fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
     let log = with_suffix(database, "-wal");
     if !database.try_exists()? {
@@ -148,7 +148,7 @@ fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
     let is_one_file = merge_log(database)?;
     keep_copy(database, database, &kept)?;
     if !is_one_file {
-        // It is damaged. It is kept as it was, with its log, so that its data may still be rescued.
+        // It is damaged. It stays as it was, with its log, so that its data may still be rescued.
         if log.try_exists()? {
             keep_copy(&log, database, &with_suffix(&kept, "-wal"))?;
         }
@@ -162,13 +162,13 @@ fn set_aside(database: &Path, moment: &str) -> anyhow::Result<Option<PathBuf>> {
 
 /// Writes the log of a database into it and removes the log. False if the database is damaged.
 fn merge_log(database: &Path) -> anyhow::Result<bool> {
-    // SQLite deletes the log beside a file that is too short to be a database.
+    // SQLite deletes the log next to a file that is too short to be a database.
     if !begins_as_database(database)? {
         return Ok(false);
     }
     let merge = || {
         let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // This needs to be the only connection to the file.
+        // This must be the only connection to the file.
         let is_one_file = become_one_file(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
         Ok(is_one_file)
@@ -183,8 +183,8 @@ fn merge_log(database: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Keeps a copy under this name. A hard link would be cheaper, but an interruption would leave one database
-/// with two names, each with a log of its own.
+/// Makes a copy under this name. A hard link would be cheaper, but an interruption would leave one database with two
+/// names, each with a log of its own.
 fn keep_copy(file: &Path, database: &Path, name: &Path) -> anyhow::Result<()> {
     let copy = with_suffix(database, ".setting-aside");
     std::fs::copy(file, &copy)?;

@@ -1,11 +1,11 @@
 //! Checks that a file from elsewhere consists of what Portico made, and of nothing else.
 //!
 //! Invariants:
-//! - A file is accepted only if its `sqlite_schema` has exactly the entries (tables, indexes, views and
-//!   triggers) that the migrations up to its version leave, letter by letter. So no code that came with
-//!   the file runs: no trigger, no view, no CHECK, no generated column.
-//! - Until then only the schema is read, within a time limit: a file can be made so that reading its
-//!   schema never ends.
+//! - A file is accepted only if its `sqlite_schema` has exactly the entries (tables, indexes, views and triggers) that
+//!   the migrations up to its version create, letter by letter. So no code that came with the file runs: no trigger, no
+//!   view, no CHECK, no generated column.
+//! - Until it is accepted, only the schema is read, within a time limit: a file can be made so that reading its schema
+//!   never ends.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use super::migrations;
 
 /// The limit for reading a schema, which usually takes milliseconds.
 const SCHEMA_TIME: Duration = Duration::from_secs(5);
-/// The limit for everything else: a minute, and one second more for each 256 KiB of the file.
+/// The limit for everything else: a minute, plus one second for each 256 KiB of the file.
 const CONTENT_TIME: Duration = Duration::from_secs(60);
 const BYTES_PER_SECOND: u64 = 256 << 10;
 
@@ -38,7 +38,7 @@ pub(super) fn limit_for_content(connection: &mut Connection, bytes: u64) -> rusq
     end_at(connection, Instant::now() + CONTENT_TIME + more)
 }
 
-/// Explains an error if it is that a statement was interrupted.
+/// Explains the error of an interrupted statement.
 pub(super) fn explain_interruption(error: anyhow::Error) -> anyhow::Error {
     let code = error.downcast_ref::<rusqlite::Error>();
     match code.and_then(rusqlite::Error::sqlite_error_code) {
@@ -118,8 +118,8 @@ mod tests {
     /// Checksums of the schemas of the released versions, from the first.
     const RECORDED: [u32; migrations::NEWEST + 1 - migrations::FIRST] = [0x2bcb_4097];
 
-    /// If this fails, backups made before would be refused: a released migration has changed, or another
-    /// SQLite writes ALTER TABLE differently. `check` must then accept both.
+    /// If this fails, earlier backups would be refused: a released migration has changed, or another SQLite writes
+    /// ALTER TABLE differently. `check` must then accept both.
     #[test]
     fn what_a_released_version_consists_of_never_changes() {
         let sum = |version| {

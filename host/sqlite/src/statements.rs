@@ -1,4 +1,4 @@
-//! How a statement of `portico-sql` runs on a connection. Each is prepared once on a connection.
+//! How a statement of `portico-sql` runs on a connection. Each statement is prepared once on each connection.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts::new(Dialect::Sqlite, "")
 #[derive(Debug)]
 pub(super) enum Failure {
     Sqlite(rusqlite::Error),
-    /// What a row holds is invalid, or the answer too large.
+    /// The contents of a row are invalid, or the result is too large.
     Storage(Error),
 }
 

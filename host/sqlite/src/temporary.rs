@@ -1,4 +1,4 @@
-//! Files that are written under a temporary name and get their own when they are complete.
+//! Files that are written under a temporary name and get their own name when they are complete.
 //!
 //! Invariants:
 //! - A file under its own name is complete and on the disk.
@@ -18,7 +18,7 @@ use super::files::{COMPANIONS, sync_folder_of, with_suffix};
 
 /// How many random letters and digits follow the prefix of a name.
 const RANDOM: usize = 6;
-/// How often a file is made: another run may remove it before it is locked.
+/// How often making a file is tried: another run may remove it before it is locked.
 const TRIES: usize = 16;
 
 /// A file under a temporary name. Dropping it removes it.
@@ -40,7 +40,7 @@ impl Temporary {
                 .permissions(Permissions::from_mode(mode))
                 .tempfile_in(folder)?;
             let (file, path) = made.into_parts();
-            // Without locks in the file system no other run can lock the file, and so none removes it.
+            // If the file system has no locks, no other run can lock the file, and so none removes it.
             let is_locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if is_locked && is_same(&file, &path) {
                 return Ok(Self { path, file });
@@ -80,8 +80,8 @@ fn is_same(file: &File, path: &Path) -> bool {
     here.is_ok_and(|here| file.metadata().map(id).is_ok_and(|of_file| of_file == here))
 }
 
-/// Removes this user's temporary files that no process has locked. A file that cannot be removed stays and
-/// does no harm.
+/// Removes this user's temporary files that no process has locked. A file that cannot be removed stays, and is
+/// harmless.
 fn remove_left_over(folder: &Path, prefix: &str) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -147,7 +147,7 @@ async fn a_full_disk_fails_the_batch_that_sqlite_rolled_back_and_nothing_else() 
         .unwrap();
     drop(second);
 
-    // The first is answered at once, although a caller waits that could take over the batch.
+    // The first gets its result immediately, although a caller waits that could take over the batch.
     let first = timeout(Duration::from_secs(60), first).await.unwrap();
     assert!(is_unavailable(&first), "{first:?}");
     drop(third.await.unwrap());
@@ -185,7 +185,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     };
     let context = context();
 
-    // Below the present size: SQLite takes the present size.
+    // Below the current size: SQLite takes the current size.
     set_limit(1).await;
     let begin = store.storage.begin_dashboard(Access::Write, &context);
     let mut writer = begin.await.unwrap();
@@ -206,7 +206,7 @@ async fn a_statement_after_a_full_disk_does_not_stand_alone() {
     assert_works(&store).await;
 }
 
-/// A writer on this connection whose permit is waited for 50 ms at most.
+/// A writer on this connection. Callers wait for its permit for at most 50 ms.
 fn impatient(connection: Connection, path: PathBuf) -> Arc<Writer> {
     let health = Arc::new(Health::new(path));
     let readers = Arc::new(readers::Readers::new(health.clone(), readers::MAX_SCANS));
@@ -243,7 +243,7 @@ async fn a_transaction_that_is_queued_for_too_long_is_refused_and_does_not_run_l
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_after_a_short_one_runs_on_the_callers_thread() {
-    // In memory if there is such a file system: there commits are short.
+    // In memory if there is such a file system, because commits are short there.
     let directory = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let storage = SqliteStorage::open(&directory.path().join("portico.db")).unwrap();
     let commit = async |id: String| {
@@ -254,7 +254,7 @@ async fn a_commit_after_a_short_one_runs_on_the_callers_thread() {
     let needs_no_other_thread = async {
         for round in 0.. {
             commit(format!("{round}, before")).await;
-            // Its first poll finds it durable, unless the commit before took long.
+            // Its first poll finds it durable, unless the previous commit took long.
             let mut committed = Box::pin(commit(format!("{round}, alone")));
             if poll!(&mut committed).is_ready() {
                 return;
@@ -276,7 +276,7 @@ async fn all_queued_transactions_wait_once_for_a_lock_of_another_process() {
     for refused in futures_util::future::join_all(writers).await {
         assert!(matches!(refused, Err(Error::Retry)), "{refused:?}");
     }
-    // The first may have run alone. One after the other they would take six times as long as one.
+    // The first may have run alone. If they ran one after the other, they would take six times as long as one.
     assert!(began.elapsed() < BUSY_TIMEOUT * 5, "{:?}", began.elapsed());
     other.execute_batch("ROLLBACK").unwrap();
     assert_works(&store).await;
@@ -303,7 +303,7 @@ async fn more_readers_than_connections_wait_for_one() {
     }
     let mut next = Box::pin(readers.take());
     assert!(poll!(&mut next).is_pending());
-    // A broken connection makes room for another, as one that is given back does.
+    // A broken connection makes room for another one, like a connection that is given back.
     let mut broken = taken.remove(0);
     broken.fail(&rusqlite::Error::InvalidQuery);
     drop(broken);

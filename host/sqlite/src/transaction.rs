@@ -1,7 +1,7 @@
 //! One transaction: what it works with, and where its statements run.
 //!
-//! A transaction that has read nothing yet only collects what it is to insert (`State::Blind`), so that many such share
-//! one commit. What takes the permit to write, and what runs on another thread, is decided here and nowhere else.
+//! A transaction that has read nothing yet only collects what it is to insert (`State::Blind`), so that many of them
+//! share one commit. Only this module decides what takes the permit to write, and what runs on another thread.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use portico_sql::{Database, Dialect, Insert, Row, Span, Sql, Value};
 use portico_storage::driver::{failed_before, only_reads};
 use portico_storage::{Error, Result};
 
-/// How many records a transaction may write without the permit. The writes run while another transaction
-/// holds it, which they delay; a larger transaction takes the permit itself.
+/// How many records a transaction may write without the permit. The writes run while another transaction holds the
+/// permit, and delay it; so a larger transaction takes the permit itself.
 const MAX_BLIND_RECORDS: usize = 4;
 
-/// How many records are written on the thread that asks. With more, waking another thread costs less than the work.
+/// How many records are written on the caller's thread. With more, waking another thread costs less than the work.
 const FEW: usize = 16;
 
 pub(super) struct SqliteTransaction {
     pub(super) state: State,
     pub(super) resources: Resources,
-    /// Whether it has written, and so could not be begun again.
+    /// Whether it has written, and so cannot begin again.
     pub(super) has_written: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum State {
         records: usize,
     },
     Writing(WritePermit),
-    /// A task on another thread has it. If that task's caller is gone, so is the transaction's work.
+    /// A task on another thread has it. If the caller of that task goes away, the transaction's work is lost.
     Lent,
 }
 
@@ -117,7 +117,7 @@ impl SqliteTransaction {
         result.map_err(|error| self.fail(error.into()))
     }
 
-    /// Waits for the permit if this is a write transaction without one, and runs what it has collected.
+    /// Waits for the permit if this is a write transaction without it, and runs what it has collected.
     pub(super) async fn acquire_permit(&mut self) -> Result<()> {
         let State::Blind { writer, writes, .. } = &self.state else {
             return Ok(());

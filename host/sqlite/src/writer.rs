@@ -7,11 +7,11 @@
 //!
 //! Invariants:
 //! - Only the holder of the permit uses the connection. The permit is passed on in order.
-//! - `commit` and `write` answer only after the outer COMMIT.
-//! - An open batch, and what is queued, always has a responsible caller: the holder of the permit, or a
-//!   caller that waits for it. A holder leaves them only if a caller waits, and checks again after
-//!   releasing the permit. A caller that stops waiting, and one that queues something, checks too. So one
-//!   of them sees that no other is left, and finishes the batch.
+//! - `commit` and `write` return only after the outer COMMIT.
+//! - An open batch, and what is queued, always has a responsible caller: the holder of the permit, or a caller that
+//!   waits for it. A holder leaves them only if a caller waits, and checks again after releasing the permit. A caller
+//!   that stops waiting, and one that queues something, checks too. So one of them notices that no other caller is
+//!   left, and finishes the batch.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
@@ -33,9 +33,9 @@ use portico_storage::{Error, Result};
 /// How many queued transactions run before callers that wait for the permit get it.
 const MAX_QUEUED: usize = 64;
 
-/// If the last COMMIT took less than this, the next one runs on the thread that ends the batch. Waking
-/// another thread for it, which then wakes the callers, would take as long again. A fast disk that stalls
-/// blocks one thread once: the COMMIT after that runs on a thread of its own.
+/// If the last COMMIT took less than this, the next one runs on the thread that ends the batch. Waking another thread
+/// for it, which then wakes the callers, would take as long again. A fast disk that stalls blocks one thread once: the
+/// next COMMIT runs on a thread of its own.
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Owns the connection that writes, and gives out the permit.
@@ -87,7 +87,7 @@ impl Writer {
         begun.map(|_| permit)
     }
 
-    /// Runs all of a blind transaction; returns when it is durable.
+    /// Runs a whole blind transaction. Returns when it is durable.
     pub async fn write(self: &Arc<Self>, writes: Vec<Deferred>) -> Result<()> {
         let (member, mut committed) = oneshot::channel();
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Writer {
         match timeout(self.patience, &mut committed).await {
             Ok(result) => result.unwrap_or_else(|_| Err(gone())),
             Err(_) if self.withdraw(number) => Err(waited_too_long()),
-            // It runs already.
+            // It is already running.
             Err(_) => committed.await.unwrap_or_else(|_| Err(gone())),
         }
     }
@@ -141,14 +141,15 @@ impl Writer {
         }
     }
 
-    /// Runs what is queued, ends the batch and releases the permit, on this thread. The members have their
-    /// answers when these are sent.
+    /// Runs what is queued, ends the batch and releases the permit, on this thread. The members get their results when
+    /// the returned value is sent.
     fn end(&self, mut batch: OwnedMutexGuard<Batch>) -> Answers {
-        // A batch that SQLite has rolled back ends alone, so that the queued transactions do not fail with it.
+        // A batch that SQLite has rolled back ends without the queue, so that the queued transactions do not fail with
+        // it.
         let rolled_back = (!batch.is_sound()).then(|| batch.end());
         batch.run(self.next_queued());
         let ended = batch.end();
-        // Before the answers: a caller that gets one finds the permit free.
+        // Before the results are sent: a caller that gets one finds the permit free.
         drop(batch);
         Answers(rolled_back.into_iter().chain([ended]).collect())
     }
@@ -228,7 +229,7 @@ impl WritePermit {
         &self.writer.health
     }
 
-    /// Whether the batch holds only this transaction's writes, so that rolling it back undoes no other.
+    /// Whether the batch holds only this transaction's writes, so that rolling it back undoes no other transaction.
     pub fn is_alone(&self) -> bool {
         matches!(self.undo, Some(Undo::Batch))
     }
@@ -243,7 +244,7 @@ impl WritePermit {
         batch.undo(Undo::Savepoint);
         let (members, result) = batch.end();
         answer(members, &result);
-        // If it failed, this transaction may have read what the others wrote, which is gone.
+        // If it failed, this transaction may have read what the others wrote, which is now rolled back.
         result.map_err(|_| Error::Retry)?;
         let begun = batch
             .begin()
@@ -255,7 +256,7 @@ impl WritePermit {
     /// Makes the transaction durable, together with the others in its batch.
     pub async fn commit(mut self) -> Result<()> {
         let joined = self.join();
-        // Dropped before waiting, and also if it failed: this passes the permit on.
+        // Dropped before waiting, even if it failed: this passes the permit on.
         drop(self);
         joined?.await.unwrap_or_else(|_| Err(gone()))
     }
@@ -292,14 +293,14 @@ impl Drop for WritePermit {
     }
 }
 
-/// Drops what ends batches on another thread, or on this one if the system can start none.
+/// Drops what ends batches on another thread, or on this one if the system cannot start a thread.
 fn drop_elsewhere(batches: impl Send + 'static) {
     let thread = thread::Builder::new().name("portico-commit".into());
     // If it cannot be started, this drops them.
     let _ = thread.spawn(move || drop(batches));
 }
 
-/// Ends the batch when it is dropped. None only while it is dropped.
+/// Ends the batch when it is dropped. `None` only while it is dropped.
 struct Finish(Option<(Arc<Writer>, OwnedMutexGuard<Batch>)>);
 
 impl Drop for Finish {
@@ -309,21 +310,21 @@ impl Drop for Finish {
         };
         let answers = writer.end(batch);
         if !writer.has_queued() {
-            // A caller that has its answer and drops the storage finds it closed.
+            // A caller that has its result and drops the storage finds the storage closed.
             drop(writer);
             answers.send();
             return;
         }
         answers.send();
         let rest = Rest(Some(writer.clone()));
-        // Not on a thread of the runtime, whose answers would wait.
+        // Not on a thread of the runtime, whose requests would wait.
         if Handle::try_current().is_ok() {
             drop_elsewhere(rest);
         }
     }
 }
 
-/// Runs what is queued when it is dropped, until the queue is empty. None only while it is dropped.
+/// Runs what is queued when it is dropped, until the queue is empty. `None` only while it is dropped.
 struct Rest(Option<Arc<Writer>>);
 
 impl Drop for Rest {

@@ -1,4 +1,4 @@
-//! Statements on the pool: cancelled, interrupted, too long, and beside others.
+//! Statements on the pool: cancelled, interrupted, too long, and alongside others.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ async fn cancel<T>(storage: &SqliteStorage, mut waiting: Pin<Box<impl Future<Out
 #[tokio::test]
 async fn a_scan_does_not_block_the_callers_thread_and_ends_with_its_call() {
     let (storage, _directory) = store();
-    // More than there are threads and connections: none is lost.
+    // More than there are threads and connections: no thread or connection is lost.
     for _ in 0..20 {
         let mut reading = reading(&storage).await.unwrap();
         // The test has one thread. If the scan blocked it, the timeout could not fire.
@@ -156,7 +156,7 @@ async fn cancelling_a_scan_ends_nothing_else_on_its_connection() {
     let count = move |db: &Connection| Ok(db.query_row(count, [], |row| row.get::<_, i64>(0))?);
     for round in 0..200 {
         let mut cancelled = reading(&storage).await.unwrap();
-        // At a different moment each time, also when it has just ended.
+        // At a different moment each time, sometimes when it has just ended.
         let _ = timeout(Duration::from_micros(round * 20), cancelled.scan(count)).await;
         drop(cancelled);
         let mut reading = reading(&storage).await.unwrap();
@@ -229,7 +229,7 @@ async fn a_statement_that_takes_too_long_is_ended_with_an_error_that_says_so() {
     assert_eq!(groups(&storage).await, [""; 0]);
 }
 
-/// Other writers wait for it, so its limit is shorter; also if it only reads, and if it is the first
+/// Other writers wait for it, so its limit is shorter. This is true even if it only reads, and if it is the first
 /// statement, which takes the permit.
 #[tokio::test]
 async fn a_statement_of_a_write_transaction_has_a_shorter_limit() {

@@ -122,7 +122,7 @@ pub async fn an_id_of_an_app_is_used_once(store: &Store) {
     assert_eq!(apps, [app("a", "first").app]);
 }
 
-/// Transactions that insert at their commits share it; the one that is refused takes none with it.
+/// Transactions that insert at their commits share one commit; if one of them is refused, the others succeed.
 pub async fn an_id_that_is_in_use_refuses_no_other_transaction(store: &Store) {
     let ids = texts(&["a", "b", "a", "c", "b", "d"]);
     let insert = async |id: &String| insert_apps(store.write_as_component().await, &[app(id, id)]).await;

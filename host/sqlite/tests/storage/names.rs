@@ -1,4 +1,4 @@
-//! What the storage kit does not say of names: those of the dashboard side, and texts that PostgreSQL cannot store.
+//! What the storage kit does not say about names: those of the dashboard side, and texts that PostgreSQL cannot store.
 
 use portico_storage::{AppFilter, Slice, UserFilter};
 

@@ -19,7 +19,7 @@ async fn begin(storage: &dyn DashboardStorage) -> Box<dyn DashboardTransaction> 
         .unwrap()
 }
 
-/// Runs one task for each number, all starting at once.
+/// Runs one task for each number, all starting at the same time.
 async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     store: &Store,
     task: impl Fn(Arc<dyn DashboardStorage>, usize) -> F + Copy + Send + 'static,

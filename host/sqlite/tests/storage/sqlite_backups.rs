@@ -1,4 +1,4 @@
-//! Copies of the database: each is one state and complete, and replaces a file only if told to.
+//! Copies of the database: each is one state, complete, and replaces a file only if told to.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -122,7 +122,7 @@ async fn a_batch_does_not_grow_without_end() {
         members.push(committed);
         writer = timeout(SOON, next).await.unwrap();
     }
-    // The next one can still write, and the members are answered.
+    // The next one can still write, and the members get their results.
     for member in members {
         timeout(SOON, member).await.expect("the batch goes on").unwrap();
     }
@@ -271,7 +271,7 @@ async fn a_blind_transaction_that_reads_takes_the_permit_and_sees_its_writes() {
     drop(writer);
     assert!(timeout(SOON, waiting).await.unwrap().unwrap().is_none());
 
-    // A transaction with many records takes the permit, too.
+    // A transaction with many records takes the permit too.
     drop(next);
     let mut writer = store.write_as_component().await;
     let many: Vec<_> = (0..100).map(|number| app(&number.to_string(), "many")).collect();

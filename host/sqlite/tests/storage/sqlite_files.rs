@@ -1,5 +1,5 @@
-//! The file: kept over a restart, and refused with a clear message if it cannot be used. (The tests of the
-//! running service have more unusable files.)
+//! The file: it survives a restart, and is refused with a clear message if it cannot be used. (The tests of the running
+//! service have more unusable files.)
 
 use std::fs;
 

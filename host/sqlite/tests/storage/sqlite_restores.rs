@@ -1,5 +1,4 @@
-//! Putting a copy in the place of a database: only a sound database of Portico is accepted, and the old one
-//! is kept.
+//! Putting a copy in the place of a database: only a sound database of Portico is accepted, and the old one stays.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -298,7 +297,7 @@ async fn a_database_is_replaced_only_with_replace_and_kept_with_its_log() {
         ["portico.db", "portico.db.before-restore-MOMENT"]
     );
     assert_eq!((apps(&target), apps(&kept)), (5, 70));
-    // Once more at the same moment: the file that was kept stays.
+    // Once more at the same moment: the old database that was set aside stays.
     let second = put_back(&file, &target, true).unwrap().kept.unwrap();
     assert_eq!((apps(&target), apps(&kept), apps(&second)), (5, 70, 5));
     // And back again.

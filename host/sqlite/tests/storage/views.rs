@@ -5,7 +5,7 @@ use portico_storage::{AppFilter, BoardItem, Slice, Viewer};
 
 use crate::store::{Store, app, board, texts, user};
 
-/// Where an app stands.
+/// On which board an app is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     PublicItem,
