@@ -1,10 +1,10 @@
 //! One connection: its settings, and the statements that are prepared on it.
 //!
-//! Invariant: no wait for an answer is without end. A connection on which none comes in time is closed, and
-//! what waits on it ends as with every connection that is lost.
+//! Invariant: no wait for a response is endless. A connection on which no response arrives in time is closed, and what
+//! waits on it ends as on every lost connection.
 //!
-//! Messages are sent in the order in which their futures are first polled, and answered in that order.
-//! [`Connection::send`] polls once, so that what follows need not wait for the answer.
+//! Messages are sent in the order in which their futures are first polled, and their responses come in that order.
+//! [`Connection::send`] polls once, so that what follows need not wait for the response.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn, ready};
@@ -23,20 +23,20 @@ use super::limits::Limits;
 use super::target::Target;
 use super::versions::{CHECK, Place, Version};
 
-/// How long a transaction may be open without a statement. The host ends calls before that.
+/// How long a transaction may be open without a statement. The host ends calls earlier.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
 /// A connection to the database.
 pub(super) struct Connection {
     client: Arc<Client>,
     statements: Mutex<HashMap<String, Statement>>,
-    /// What was sent before the statement that is under way.
+    /// What was sent before the statement that is in progress.
     before: Mutex<Vec<Sent>>,
     /// The task that moves its messages.
     messages: AbortHandle,
-    /// The process of the server that works for it; none if it was not checked.
+    /// The process of the server that works for it; `None` if that was not checked.
     process: Option<i32>,
-    /// How long an answer may take.
+    /// How long a response may take.
     answer_limit: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Connection {
         if let Some(why) = version.refusal() {
             return unfit(why);
         }
-        // With another number, locks would not be those of the hosts that started later.
+        // With another number, it would not take the same locks as the hosts that started later.
         if target
             .installation
             .get()
@@ -110,8 +110,8 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// The statement, prepared when it is first asked for. Parameters beyond these types have the type that the server
-    /// infers.
+    /// The statement, prepared when it is first requested. For parameters beyond these types, the server infers the
+    /// type.
     pub async fn prepared(&self, sql: &str, types: &[Type]) -> Result<Statement, Error> {
         if let Some(statement) = self.statements().get(sql) {
             return Ok(statement.clone());
@@ -121,31 +121,31 @@ impl Connection {
         Ok(statement)
     }
 
-    /// Waits for an answer on this connection. What was sent before is answered before: it is taken on the way,
-    /// because the answers of a connection stop at one that nothing takes.
+    /// Waits for a response on this connection. First reads the responses to what was sent earlier, because a
+    /// connection stops at a response that nothing reads.
     pub async fn answer<T>(&self, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);
         if let Some(answer) = self.answer_in_time(answer.as_mut()).await {
             return answer;
         }
-        // The wait ends now that there is no connection.
+        // Without a connection, the wait ends now.
         self.messages.abort();
         answer.await
     }
 
-    /// Sends a COMMIT and waits for its answer; none if it takes too long. Then the connection stays, and the COMMIT under
-    /// way.
+    /// Sends a COMMIT and waits for its response; `None` if that takes too long. Then the connection stays open, with
+    /// the COMMIT in progress.
     pub async fn commit(&self) -> Option<Result<(), Error>> {
         let mut committing = self.send("COMMIT");
         self.answer_in_time(committing.as_mut()).await
     }
 
-    /// Why it is not known what came of a COMMIT that was not answered in time.
+    /// The error of a COMMIT without a response in time: its outcome is not known.
     pub fn no_answer(&self) -> String {
         format!("no answer within {} seconds", self.answer_limit.as_secs())
     }
 
-    /// Waits for an answer, as [`Connection::answer`] does; none if it takes too long.
+    /// Waits for a response, as [`Connection::answer`] does; `None` if it takes too long.
     async fn answer_in_time<T>(&self, mut answer: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
         let answered = poll_fn(|context| {
             for sent in &mut *self.before() {
@@ -156,12 +156,12 @@ impl Connection {
         timeout(self.answer_limit, answered).await.ok()
     }
 
-    /// The process of the server that works for it, where that is known.
+    /// The process of the server that works for it, if that is known.
     pub fn process(&self) -> Option<i32> {
         self.process
     }
 
-    /// Sends statements without parameters. Their answer must be waited for, or given up, before that of others.
+    /// Sends statements without parameters. Their response must be awaited, or given up, before that of others.
     pub fn send(&self, sql: impl Into<String>) -> Answer {
         let (client, sql) = (self.client.clone(), sql.into());
         let mut answer: Answer = Box::pin(async move { client.batch_execute(&sql).await });
@@ -171,13 +171,13 @@ impl Connection {
         }
     }
 
-    /// Sends statements without parameters, before others that are waited for.
+    /// Sends statements without parameters, before others whose responses are awaited.
     pub fn send_before(&self, sql: impl Into<String>) {
         let sent = Sent::Waiting(self.send(sql));
         self.before().push(sent);
     }
 
-    /// The answers to what was sent before.
+    /// The responses to what was sent earlier.
     pub async fn take_answers(&self) -> Vec<Result<(), Error>> {
         let waiting = poll_fn(|context| {
             let mut before = self.before();
@@ -196,7 +196,7 @@ impl Connection {
         .collect()
     }
 
-    /// Gives up the answers to what was sent before.
+    /// Gives up the responses to what was sent earlier.
     pub fn give_up_answers(&self) {
         self.before().clear();
     }
@@ -210,7 +210,7 @@ impl Connection {
     }
 }
 
-/// Waits for the first answer on a new connection as long as for the connection itself.
+/// Waits for the first response on a new connection as long as for the connection itself.
 async fn in_time<T>(target: &Target, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Unreached> {
     let answered = timeout(target.connect_limit, answer).await;
     let answered = answered.map_err(|_| Unreached::TimedOut(target.connect_limit))?;
@@ -219,15 +219,15 @@ async fn in_time<T>(target: &Target, answer: impl Future<Output = Result<T, Erro
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Without this, the task would wait for answers that are still to come.
+        // Without this, the task would wait for responses that are still to come.
         self.messages.abort();
     }
 }
 
-/// The answer to statements without parameters.
+/// The response to statements without parameters.
 pub(super) type Answer = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// What was sent and may not be answered yet.
+/// What was sent and may not have a response yet.
 enum Sent {
     Waiting(Answer),
     Answered(Result<(), Error>),
@@ -243,9 +243,9 @@ impl Sent {
     }
 }
 
-/// What holds for all statements of a connection. Write transactions have a shorter limit of their own.
-/// Compiling a query takes longer than these statements. A commit that is answered is durable, whatever
-/// the default of the database or of the role says.
+/// What applies to all statements of a connection. Write transactions have a shorter time limit of their own. JIT is
+/// off, because compiling a query takes longer than these statements. A commit that is acknowledged is durable,
+/// whatever the default of the database or of the role says.
 fn settings(limits: &Limits) -> String {
     format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {};

@@ -1,12 +1,12 @@
-//! Why a statement has no answer.
+//! Why a statement has no result.
 
 use portico_storage::Error;
 
-/// Why a statement has no answer.
+/// Why a statement has no result.
 #[derive(Debug)]
 pub(super) enum Failure {
     Postgres(tokio_postgres::Error),
-    /// What a row holds is invalid, or the answer is too large. The rest of the answer is still under way.
+    /// The contents of a row are invalid, or the result is too large. The rest of the result is still to come.
     Unread(Error),
 }
 

@@ -24,8 +24,8 @@ impl Health {
         }
     }
 
-    /// Turns the driver's failures into storage's errors; no other place does. The texts name tables and
-    /// constraints, never their contents.
+    /// Turns the driver's failures into storage's errors; nothing else does. The texts name tables and constraints,
+    /// never their contents.
     pub fn translate(&self, failure: Failure) -> Error {
         let error = match failure {
             Failure::Unread(Error::Unavailable(cause)) => return self.unavailable(&cause),
@@ -57,7 +57,7 @@ impl Health {
         }
     }
 
-    /// The connection was lost, or is silent, while a transaction was committed.
+    /// The connection was lost, or became silent, while a transaction was committed.
     pub fn unknown(&self, why: impl Display) -> Error {
         self.unavailable(&format!(
             "it is not known whether the transaction was committed: {why}"
@@ -84,7 +84,7 @@ pub(super) fn describe(error: &Unreached) -> String {
         }
         Unreached::Unfit(why) => why.clone(),
         Unreached::Refused(error) => {
-            // The causes say more: the name that the certificate is for, the error of the system.
+            // The causes say more: for which name the certificate is, the error of the system.
             let mut text = match error.as_db_error() {
                 Some(refusal) => format!("{} ({})", refusal.message(), refusal.code().code()),
                 None => error.to_string(),
@@ -102,7 +102,7 @@ pub(super) fn describe(error: &Unreached) -> String {
     }
 }
 
-/// Whether a connection is of no further use: the server ends it, or takes no writes there any more.
+/// Whether a connection is no longer usable: the server closes it, or no longer accepts writes.
 pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_none_or(|refusal| {
         let code = refusal.code();
@@ -113,7 +113,7 @@ pub(super) fn is_of_no_use(error: &tokio_postgres::Error) -> bool {
     })
 }
 
-/// Whether the connection ends with this error. What was under way may have been done.
+/// Whether the connection ends with this error. What was in progress may have been carried out.
 pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_none_or(is_fatal)
 }

@@ -1,15 +1,15 @@
 //! The driver for PostgreSQL.
 //!
 //! Invariants:
-//! - Every transaction has a connection of its own from a bounded pool (`pool.rs`), which goes back only
-//!   when it is clean (`session.rs`). BEGIN is sent with the first statement.
+//! - Every transaction has a connection of its own from a bounded pool (`pool.rs`). The connection goes back only when
+//!   it is clean (`session.rs`). BEGIN is sent with the first statement.
 //! - Write transactions behave as if they ran one after the other: `locks.rs` says which of them run
 //!   alongside others, and why that makes no difference.
-//! - Every statement has a time limit, and ends when its call does.
+//! - Every statement has a time limit, and stops when its call ends.
 //! - No host works on a database that is not for its version (`versions.rs`).
-//! - A COMMIT whose answer is lost is an error that says so, and is not sent again.
-//! - The schema holds references, uniqueness and cascades (`migrations/`). `health.rs` alone turns
-//!   PostgreSQL's errors into storage's.
+//! - A COMMIT whose response is lost is an error that says so, and is not sent again.
+//! - The schema holds references, uniqueness and cascades (`migrations/`). Only `health.rs` turns PostgreSQL's errors
+//!   into storage's errors.
 
 mod connection;
 pub mod copying;
@@ -56,7 +56,7 @@ pub struct PostgresStorage {
     resources: Resources,
     settings: Settings,
     shared: PostgresShared,
-    /// The connection for checks, which do not wait for a place in the pool.
+    /// The connection for checks, so that they do not wait for a place in the pool.
     spare: Mutex<Option<Connection>>,
 }
 
@@ -72,7 +72,7 @@ impl PostgresStorage {
         Self::open_with(url, Limits::default()).await
     }
 
-    /// The same, with other limits of time.
+    /// The same, with other time limits.
     pub async fn open_with(url: &str, limits: Limits) -> anyhow::Result<Self> {
         let mut target = Target::parse(url)?;
         target.limits = limits;
@@ -117,7 +117,7 @@ impl PostgresStorage {
         Self { settings, ..self }
     }
 
-    /// Whether callers see only the apps that stand on a board which they may view.
+    /// Whether callers see only the apps on boards that they may view.
     pub fn with_apps_by_board(self, by_board: bool) -> Self {
         let settings = Settings {
             views_differ: by_board,
@@ -146,10 +146,10 @@ impl PostgresStorage {
         ))
     }
 
-    /// Fails if the database does not answer, or takes no writes.
+    /// Fails if the database does not respond, or accepts no writes.
     async fn try_spare(&self) -> Result<()> {
         let (pool, mut spare) = (&self.resources.pool, self.spare.lock().await);
-        // Put back only when it has answered.
+        // Put back only after it has responded.
         let connection = match spare.take().filter(|connection| !connection.is_closed()) {
             Some(connection) => connection,
             None => {

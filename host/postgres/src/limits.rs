@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use portico_storage::driver::WAIT_TIMEOUT;
 
-/// How long may take what the server, or what is between, delays. By default what docs/scale.md says; tests need not wait
-/// that long.
+/// Time limits of everything that the server or the network may delay. The defaults are those of docs/scale.md; tests
+/// use shorter ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// A statement that only reads.
@@ -14,8 +14,8 @@ pub struct Limits {
     pub write: Duration,
     /// Waiting for a connection, or for the lock of writers.
     pub wait: Duration,
-    /// An answer on its way: longer than the server works on a statement. A server, or what is between, that is silent and
-    /// keeps its connections open is found out only by this.
+    /// Waiting for a response: longer than the server works on a statement. Only this detects a server or a network
+    /// that is silent and keeps its connections open.
     pub answer: Duration,
     /// A check whether the database can be used.
     pub check: Duration,

@@ -1,8 +1,8 @@
 //! Brings a database to the version that this binary knows.
 //!
-//! `portico_version` has the version of a database. A released migration never changes: a later change is a new
-//! one at the end. One host at a time migrates, under an advisory lock; others that start meanwhile wait for it
-//! and find nothing to do. `versions.rs` says which hosts may work on what comes of it.
+//! `portico_version` has the version of a database. A released migration never changes: a later change is a new one at
+//! the end. One host at a time migrates, under an advisory lock; others that start meanwhile wait for it and find
+//! nothing to do. `versions.rs` says which hosts may work on the result.
 
 use anyhow::{Context, bail, ensure};
 use tokio_postgres::error::SqlState;
@@ -19,18 +19,18 @@ const MIGRATIONS: [Migration; NEWEST + 1 - FIRST] = [Migration {
 #[derive(Clone, Copy)]
 struct Migration {
     sql: &'static str,
-    /// The oldest version whose hosts may work on the database after it.
+    /// The oldest version whose hosts may work on the database afterwards.
     oldest: usize,
 }
 
-/// A table that every version has. If it is there without a version, it is another program's.
+/// A table that every version has. If it exists without a version, it belongs to another program.
 const TABLES: [&str; 5] = ["app", "user_account", "board", "session", "audit"];
 
 /// PostgreSQL 13 is the first in which the owner of a database may add `pg_trgm`.
 const OLDEST_SERVER: i32 = 130_000;
 
-/// What a host has done that migrated meanwhile is seen by the statements after the lock, whatever the database's
-/// default says.
+/// Statements after the lock see what another host has migrated meanwhile, whatever the database's default isolation
+/// is.
 pub(super) const BEGIN_MIGRATING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 /// How long a host waits while another one migrates.
 pub(super) const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0";
@@ -52,7 +52,7 @@ pub(super) async fn run(client: &Client) -> anyhow::Result<()> {
     run_missing(client, &MIGRATIONS).await
 }
 
-/// Runs those of these migrations that a database has not had, in a transaction.
+/// Runs those of these migrations that a database still lacks, in a transaction.
 async fn run_missing(client: &Client, migrations: &[Migration]) -> anyhow::Result<()> {
     client
         .batch_execute(&format!("{BEGIN_MIGRATING}; {PATIENCE}"))
@@ -136,15 +136,15 @@ pub(super) async fn version(client: &Client) -> anyhow::Result<Version> {
     }
 }
 
-/// The number of the version table, which tells installations in one database apart.
+/// The number of the version table, which distinguishes installations in one database.
 pub(super) async fn installation(client: &Client) -> anyhow::Result<i32> {
     let place = Place::of(&client.simple_query(CHECK).await?);
     Ok(place.context("its version cannot be read")?.installation)
 }
 
 async fn exists(client: &Client, table: &str) -> anyhow::Result<bool> {
-    // Alone, to_regclass may answer from what the session remembers: that there was no such table when its
-    // transaction began. It learns what others have done meanwhile when it opens a table.
+    // Without the other table, to_regclass may return what the session has cached: that there was no such table when
+    // its transaction began. The session learns what others have done meanwhile when it opens a table.
     let sql = "SELECT to_regclass($1) IS NOT NULL FROM (SELECT 1 FROM pg_class LIMIT 1) AS opened";
     let row = client.query_one(sql, &[&table]).await?;
     Ok(row.try_get(0)?)
@@ -167,7 +167,7 @@ pub(super) async fn check_server(client: &Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses a role that may not create tables, with what an administrator can run about it.
+/// Refuses a role that may not create tables, with the SQL that an administrator can run.
 async fn check_rights(client: &Client) -> anyhow::Result<()> {
     let sql = "
         SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident(current_schema()),

@@ -1,11 +1,12 @@
-//! Connections to one database, of which there is a bounded number.
+//! A bounded number of connections to one database.
 //!
 //! Invariants:
-//! - At most [`MAX_CONNECTIONS`] are open, and one for checks. A connection that is closed keeps its place until the server has
-//!   done with what was sent on it (`session.rs`).
-//! - Write transactions, which may wait for a lock for seconds, have at most [`MAX_WRITERS`] of them, and steps that
-//!   change what hosts share [`MAX_STEPS`]: reads wait neither for writers that wait, nor for commits that a standby holds up.
-//! - A connection in the pool has no open transaction once it has answered what was sent on it.
+//! - At most [`MAX_CONNECTIONS`] are open, and one for checks. A connection that is closed keeps its place until the
+//!   server has finished what was sent on it (`session.rs`).
+//! - Write transactions, which may wait for a lock for seconds, use at most [`MAX_WRITERS`] of them, and steps that
+//!   change what hosts share at most [`MAX_STEPS`]. So reads wait neither for waiting writers, nor for commits that a
+//!   standby delays.
+//! - A connection in the pool has no open transaction once the responses to what was sent on it have arrived.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +22,7 @@ use super::health::Health;
 use super::session::Session;
 use super::target::Target;
 
-/// PostgreSQL takes a hundred by default, and works on no more statements at once than it has cores.
+/// PostgreSQL accepts a hundred by default, and works on no more statements at the same time than it has cores.
 pub(super) const MAX_CONNECTIONS: usize = 16;
 /// Enough for commits that wait for the disk to share one write of it.
 const MAX_WRITERS: usize = 12;
@@ -37,7 +38,7 @@ pub(super) enum For {
     Step,
 }
 
-/// What a connection takes up until the server has done with it.
+/// The places that a connection takes until the server has finished with it.
 pub(super) type Places = Vec<OwnedSemaphorePermit>;
 
 /// Connections to one database.
@@ -48,7 +49,7 @@ pub(super) struct Pool {
     places_to_write: Arc<Semaphore>,
     places_to_step: Arc<Semaphore>,
     idle: Mutex<Vec<Arc<Connection>>>,
-    /// That of the storage.
+    /// The runtime of the storage.
     runtime: Handle,
 }
 
@@ -65,8 +66,8 @@ impl Pool {
         }
     }
 
-    /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or as many as there may be
-    /// for this.
+    /// Takes a connection that is idle, or opens another. Waits while all of them are in use, or as many as this
+    /// purpose may use.
     pub async fn take(self: &Arc<Self>, purpose: For) -> Result<Session> {
         let places = timeout(self.target.limits.wait, self.take_places(purpose)).await;
         let places = places.map_err(|_| waited_too_long())?;
@@ -92,10 +93,10 @@ impl Pool {
         Ok(places)
     }
 
-    /// On the storage's runtime: another may be busy with long calls when somebody else uses the connection.
+    /// On the storage's runtime: another runtime may be busy with long calls when somebody else uses the connection.
     async fn open(self: &Arc<Self>) -> Result<Arc<Connection>> {
         let pool = self.clone();
-        // Dropped with its caller, who has the place for the connection.
+        // Dropped with its caller, which holds the place for the connection.
         let mut opening = JoinSet::new();
         opening.spawn_on(async move { Connection::open(&pool.target).await }, &self.runtime);
         let opened = opening.join_next().await.and_then(|joined| joined.ok());
@@ -105,7 +106,7 @@ impl Pool {
 
     fn next_idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle();
-        // The one that was used last is the likeliest to have its statements in the caches.
+        // The connection that was used last is the most likely to have its statements in the caches.
         std::iter::from_fn(|| idle.pop()).find(|connection| !connection.is_closed())
     }
 

@@ -1,10 +1,10 @@
-//! Refuses a pooler that does not keep a session of the server for each connection.
+//! Refuses a pooler that does not give each connection a session of its own at the server.
 //!
-//! pgbouncer in transaction mode gives each transaction any session. Prepared statements stay with the session that they were
-//! made in, and every host names its own `s0`, `s1` and so on: a host would run a statement that another one has prepared under
-//! the same name, and not know. (pgbouncer 1.21 can keep them apart, if it is told to; the one of Debian 12 cannot.) Time limits
-//! and other settings of one connection would hold for statements of another. So such a pooler is found before anything is
-//! prepared or set.
+//! pgbouncer in transaction mode gives each transaction any session. Prepared statements stay with the session in which
+//! they were made, and every host names its own `s0`, `s1` and so on. A host would run a statement that another host
+//! has prepared under the same name, without noticing. (pgbouncer 1.21 can separate them, if it is configured to; the
+//! version of Debian 12 cannot.) Time limits and other settings of one connection would apply to statements of another.
+//! So such a pooler is detected before anything is prepared or set.
 
 use anyhow::{bail, ensure};
 use tokio::time::timeout;
@@ -15,7 +15,7 @@ use super::health::describe;
 use super::pool::MAX_CONNECTIONS;
 use super::target::Target;
 
-/// How often it is tried: other clients of the pooler may take and give back sessions meanwhile.
+/// How often the check is tried: other clients of the pooler may take and return sessions meanwhile.
 const TRIES: usize = 3;
 
 /// Fails if two connections share sessions, or if only one of two is served.
@@ -57,7 +57,7 @@ async fn shares_sessions(first: &Client, second: &Client) -> Result<bool, Error>
     Ok(false)
 }
 
-/// The process of the server that works for a connection. Nothing is prepared for that.
+/// The process of the server that works for a connection. Reads it without a prepared statement.
 async fn session(client: &Client) -> Result<Option<String>, Error> {
     let answer = client.simple_query("SELECT pg_backend_pid()").await?;
     Ok(answer.iter().find_map(|message| match message {
@@ -66,7 +66,7 @@ async fn session(client: &Client) -> Result<Option<String>, Error> {
     }))
 }
 
-/// Connects, and sets nothing.
+/// Connects, without any settings.
 async fn open(target: &Target) -> anyhow::Result<Client> {
     let connected = target.servers.connect().await;
     let (client, messages) = connected.map_err(|error| anyhow::anyhow!(describe(&error)))?;

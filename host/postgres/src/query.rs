@@ -16,8 +16,8 @@ pub(super) use super::failure::{Failure, Result};
 /// The statements as PostgreSQL takes them.
 static TEXTS: LazyLock<Texts> = LazyLock::new(|| Texts::new(Dialect::Postgres, ""));
 
-/// Adds the rows of a statement to a value, one by one. A statement whose best plan depends on its parameters is planned
-/// each time; another is prepared once on a connection.
+/// Adds the rows of a statement to a value, one by one. A statement whose best plan depends on its parameters is
+/// planned each time; any other is prepared once on each connection.
 pub(super) async fn fold<A: Send>(
     db: &Connection,
     sql: &'static Sql,
@@ -90,8 +90,8 @@ impl Deferred {
     }
 }
 
-/// Prepares the statements, so that they can be sent without a wait. What is refused after this is refused by the database:
-/// the COMMIT behind it then undoes all of the transaction.
+/// Prepares the statements, so that they can be sent without waiting. After this only the database can refuse them, and
+/// then the COMMIT that follows undoes the whole transaction.
 pub(super) async fn prepare_all(db: &Connection, insertions: &[Deferred]) -> Result<()> {
     for insertion in insertions {
         insertion.prepare(db).await?;

@@ -1,11 +1,11 @@
-//! Which server is used: of the hosts in a URL, and of the addresses of each, the first that lets us in.
+//! Chooses the server: of the hosts in a URL, and of the addresses of each, the first that accepts us.
 //!
 //! Invariants:
-//! - Servers are tried in turn, each for as long as the limit, its handshakes included. The one that let us in last is tried
-//!   first. After one that failed, or was waited for in vain, other connections begin with the next: so a silent server
-//!   delays those that are opened when it falls silent, and then none.
-//! - Where there are several, only one that takes writes is used: a standby that is tried before its primary would be of no
-//!   use.
+//! - Servers are tried in turn, each for at most the time limit, handshakes included. The last one that accepted us is
+//!   tried first. If a server fails or does not respond in time, later connections begin with the next one. So a silent
+//!   server delays only the connections that are being opened when it falls silent.
+//! - If there are several servers, only one that accepts writes is used: a standby that is tried before its primary
+//!   would be useless.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) struct Servers {
 type Position = (usize, usize);
 
 impl Servers {
-    /// The servers that `named` names, each with what `shared` says, which names none.
+    /// The servers that `named` names, each with the settings of `shared`, which names no server.
     pub fn new(shared: &Config, named: &Config, tls: Tls, limit: Duration) -> Self {
         let several = named.get_hosts().len() > 1;
         let hosts = named.get_hosts().iter().enumerate().map(|(index, host)| {
@@ -73,7 +73,7 @@ impl Servers {
         &self.hosts
     }
 
-    /// Connects to the first server that lets us in.
+    /// Connects to the first server that accepts us.
     pub async fn connect(&self) -> Result<Reached, Unreached> {
         let (first_host, first_address) = *self.first();
         let mut failure = Unreached::Unfit("it has no address".into());
@@ -97,7 +97,7 @@ impl Servers {
                 };
                 match self.try_server(&servers[address], (host, address), next).await {
                     Ok(reached) => return Ok(reached),
-                    // What a server said says more than that another one was silent.
+                    // An error from a server says more than that another one was silent.
                     Err(Unreached::TimedOut(_)) if matches!(failure, Unreached::Refused(_)) => {}
                     Err(error) => failure = error,
                 }
@@ -153,14 +153,14 @@ impl Servers {
         Ok(servers.collect())
     }
 
-    /// The server with which a connection begins.
+    /// The server with which a new connection begins.
     fn first(&self) -> MutexGuard<'_, Position> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Connecting to one server. What others begin with is decided when it ends, also when its caller does not wait longer:
-/// whoever asks whether the host is ready waits less than some limits.
+/// An attempt to connect to one server. When it ends, it decides with which server others begin. It does so even when
+/// its caller stops waiting, because the check whether the host is ready waits for less than some time limits.
 struct Attempt<'a> {
     servers: &'a Servers,
     this: Position,
@@ -193,7 +193,7 @@ mod tests {
         Servers::new(&shared, &named, tls, limit)
     }
 
-    /// A server whose machine takes connections, and which never says anything.
+    /// A server whose machine accepts connections, but which never sends anything.
     fn silent() -> (TcpListener, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -204,7 +204,7 @@ mod tests {
     async fn a_silent_server_is_left_after_its_limit_and_others_begin_with_the_next() {
         let (_silent, address) = silent();
         let servers = servers(&format!("{address},127.0.0.1:1"), Duration::from_millis(50));
-        // What the second one says is told.
+        // The error of the second one is returned.
         let failure = servers.connect().await.err();
         assert!(matches!(failure, Some(Unreached::Refused(_))), "{failure:?}");
         // Both have failed.
@@ -235,7 +235,7 @@ mod tests {
             *servers.first()
         };
         assert_eq!(attempt((0, 0), (1, 0), false), (1, 0));
-        // Others have found out meanwhile.
+        // Meanwhile, other connections have found out.
         assert_eq!(attempt((0, 0), (1, 0), false), (1, 0));
         assert_eq!(attempt((2, 0), (0, 0), true), (2, 0));
         assert_eq!(attempt((1, 0), (2, 0), false), (2, 0));

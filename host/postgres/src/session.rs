@@ -1,10 +1,10 @@
-//! The connection of a transaction, and what is under way on it.
+//! The connection of a transaction, and what is in progress on it.
 //!
 //! Invariants:
 //! - A statement's future may be dropped at any time. The statement is then cancelled, and the connection is closed
-//!   once it has ended: the server says nothing of when it cancels, and a late signal would end the next statement.
+//!   once it has ended: the server does not say when it cancels, and a late signal would stop the next statement.
 //! - A connection goes back into the pool only if no transaction is open on it, or a ROLLBACK was sent.
-//! - A COMMIT is never cancelled, and keeps the places of its connection until the server has done with it.
+//! - A COMMIT is never cancelled, and keeps the places of its connection until the server has finished it.
 //! - A statement that is sent after `BEGIN` without waiting runs inside the transaction or fails.
 
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use super::health::{is_lost, is_of_no_use};
 use super::pool::{For, Places, Pool};
 use super::query::{Failure, Result};
 
-/// How long a statement may take to end that was cancelled.
+/// How long a cancelled statement may take to end.
 const CLEANING: Duration = Duration::from_secs(5);
-/// After this time without an answer to a COMMIT, the server is asked whether it is still at it.
+/// After this time without a response to a COMMIT, we ask the server whether it still works on it.
 const COMMITTING: Duration = Duration::from_secs(20);
 
 /// A connection, taken from the pool for one transaction.
@@ -36,7 +36,7 @@ pub(super) struct Session {
     is_of_no_use: bool,
 }
 
-/// What may be under way.
+/// What may be in progress.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Nothing,
@@ -61,19 +61,19 @@ impl Session {
         self.is_open
     }
 
-    /// Begins a transaction with these statements, without waiting for the answer.
+    /// Begins a transaction with these statements, without waiting for the response.
     pub fn begin(&mut self, statements: impl Into<String>) {
         self.is_open = true;
         self.send(statements);
     }
 
-    /// Sends statements before the next one, without waiting for the answer.
+    /// Sends statements before the next one, without waiting for the response.
     pub fn send(&mut self, statements: impl Into<String>) {
         self.work = Work::Statement;
         self.connection.send_before(statements);
     }
 
-    /// The connection, for a statement. It counts as under way until [`Session::ended`].
+    /// The connection, for a statement, which counts as in progress until [`Session::ended`].
     pub fn connection(&mut self) -> &Connection {
         self.work = Work::Statement;
         &self.connection
@@ -84,8 +84,8 @@ impl Session {
         self.connection.clone()
     }
 
-    /// Sends what these writes send when they are first polled, and the COMMIT, and waits for all answers: one round trip if
-    /// the writes are prepared.
+    /// Sends what these writes send when they are first polled, and the COMMIT, and waits for all responses: one round
+    /// trip if the writes are prepared.
     pub async fn commit(
         mut self,
         writes: impl Future<Output = Result<()>> + Send,
@@ -97,10 +97,10 @@ impl Session {
         let Some(committed) = committed else {
             return Err(self.pool.health.unknown(connection.no_answer()));
         };
-        // PostgreSQL answers the COMMIT of a transaction that failed with success.
+        // PostgreSQL reports success for the COMMIT of a failed transaction.
         let ended = self.ended(written.and(committed.map_err(Failure::from))).await;
         ended.map_err(|failure| match failure {
-            // The COMMIT was sent, and may have been done although an answer was lost.
+            // The COMMIT was sent, and may have been carried out although a response was lost.
             Failure::Postgres(error) if is_lost(&error) => self.pool.health.unknown(&error),
             failure => self.pool.health.translate(failure),
         })?;
@@ -120,20 +120,20 @@ impl Session {
         if let Err(Failure::Postgres(error)) = &result {
             self.is_of_no_use |= is_of_no_use(error);
         }
-        // The rest of an answer that is too large is still under way.
+        // The rest of a result that is too large is still to come.
         if !matches!(result, Err(Failure::Unread(_))) {
             self.work = Work::Nothing;
         }
         result
     }
 
-    /// The transaction was ended by a statement.
+    /// A statement has ended the transaction.
     pub fn closed(&mut self) {
         self.is_open = false;
     }
 }
 
-/// Whether a statement failed only because one before it did.
+/// Whether a statement failed only because an earlier one did.
 fn is_consequence(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION)
@@ -161,14 +161,14 @@ impl Drop for Session {
             return;
         }
         if self.is_open {
-            // What the next caller sends is answered after it.
+            // The response to what the next caller sends comes after it.
             drop(connection.send("ROLLBACK"));
         }
         pool.put_back(connection);
     }
 }
 
-/// Waits until what is under way has ended. A connection on which a statement was cancelled is closed.
+/// Waits until what is in progress has ended. A connection on which a statement was cancelled is closed.
 async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
     if work == Work::Commit {
         if has_committed(pool, &connection).await {
@@ -185,11 +185,12 @@ async fn end(work: Work, pool: &Arc<Pool>, connection: Arc<Connection>) {
     let _ = timeout(CLEANING, ended).await;
 }
 
-/// Waits for the answer to a COMMIT, however long the server takes: where one waits for a standby that is away, its process
-/// would stay, and other connections in its place would bring more and more of them. Whether the process is still at it is
-/// asked on another connection, because an answer may be lost on the way. Fails if the connection is of no further use.
+/// Waits for the response to a COMMIT, however long the server takes. If a COMMIT waits for a standby that is away, its
+/// process at the server would stay, and new connections in its place would add more and more such processes. Asks on
+/// another connection whether the process still works on it, because the response may have been lost. Fails if the
+/// connection is no longer usable.
 async fn has_committed(pool: &Arc<Pool>, connection: &Connection) -> bool {
-    // Without a transaction it does nothing, and is answered after the COMMIT.
+    // Without a transaction it does nothing, and its response comes after that of the COMMIT.
     let mut answer = connection.send("ROLLBACK");
     loop {
         if let Ok(answered) = timeout(COMMITTING, &mut answer).await {
@@ -201,7 +202,7 @@ async fn has_committed(pool: &Arc<Pool>, connection: &Connection) -> bool {
     }
 }
 
-/// Whether the process of this connection is at work on a COMMIT, as far as the server says.
+/// Whether the process of this connection works on a COMMIT, as far as the server says.
 async fn is_committing(pool: &Arc<Pool>, connection: &Connection) -> bool {
     let Some(process) = connection.process() else {
         return false;

@@ -1,12 +1,10 @@
 //! The records that hosts share, in the table `shared_record`.
 //!
-//! A step takes two round trips: BEGIN, the locks of its records and their reading go out together, and so do
-//! their writing and COMMIT. The locks are advisory ones of the records' keys, in one order, so that a record
-//! need not exist to be locked, and steps do not wait for each other in a circle. They have nothing to do
-//! with the lock of write transactions (`locks.rs`).
+//! A step takes two round trips: BEGIN, the locks of its records and the reads are sent together, and so are the writes
+//! and COMMIT. The locks are advisory locks on the records' keys, taken in one order. So a record need not exist to be
+//! locked, and steps cannot deadlock. They are independent of the lock of write transactions (`locks.rs`).
 //!
-//! Once a minute, or after many changes, a host removes what has ended and what is too much, unless another
-//! host does so at that moment.
+//! Once a minute, or after many changes, a host removes expired and excess records, unless another host is doing so.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,7 +44,7 @@ const WRITE: &str = "
     ON CONFLICT (kind, key) DO UPDATE
         SET value = excluded.value, rank = excluded.rank, ends_at = excluded.ends_at";
 
-/// Rows that a step writes at this moment are left to the next removal.
+/// Leaves rows that a step is writing to the next removal.
 const REMOVE_ENDED: &str = "
     DELETE FROM shared_record
     WHERE ctid = ANY (ARRAY(
@@ -74,7 +72,7 @@ struct State {
     removal: Mutex<NextRemoval>,
 }
 
-/// What decides when records are removed the next time.
+/// What decides when records are removed next.
 struct NextRemoval {
     last: Instant,
     changes: u32,
@@ -141,7 +139,7 @@ impl State {
         )
     }
 
-    /// The records that have not ended, and the time.
+    /// The records that have not expired, and the time.
     async fn read(
         &self,
         session: &mut Session,
@@ -151,7 +149,7 @@ impl State {
         self.ended(session, read).await
     }
 
-    /// Writes these records with the COMMIT. None: it counts as ended, and is removed with others.
+    /// Writes these records with the COMMIT. `None` marks a record as expired; it is removed later, with others.
     async fn commit(
         &self,
         mut session: Session,
@@ -169,7 +167,7 @@ impl State {
         result.map_err(|failure| self.pool.health.translate(failure))
     }
 
-    /// Notes a change, and begins a removal if it is time.
+    /// Notes a change, and begins a removal if one is due.
     fn remove_if_due(self: &Arc<Self>) {
         let mut removal = self.removal.lock().unwrap_or_else(PoisonError::into_inner);
         removal.changes += 1;
@@ -189,7 +187,7 @@ impl State {
         });
     }
 
-    /// Removes what has ended and what is too much, unless another host is at it.
+    /// Removes expired and excess records, unless another host is doing so.
     async fn remove(&self) -> Result<()> {
         let mut session = self.pool.take(For::Step).await?;
         session.begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");

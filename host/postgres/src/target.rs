@@ -1,7 +1,7 @@
-//! Which database is meant, and how it is reached: what `postgres://…` says.
+//! A database and how to reach it, from `postgres://…`.
 //!
 //! Invariants:
-//! - What is shown of it (in the log, in errors) has no password.
+//! - What the log and errors show of it contains no password.
 //! - With `sslmode=verify-full`, no connection is made to a server without a valid certificate for its
 //!   name.
 
@@ -21,12 +21,12 @@ use super::versions::application_name;
 
 /// How long connecting to one server may take, unless the URL says something else.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// After this time without an answer of the other machine's kernel, a connection is lost.
+/// After this time without a response from the other machine's kernel, a connection is lost.
 const LOST_AFTER: Duration = Duration::from_secs(15);
 /// How long a connection is silent before the kernel asks whether the other machine is there.
 const KEEPALIVE: Duration = Duration::from_secs(15);
 
-/// A database, and how it is reached.
+/// A database and how to reach it.
 pub(super) struct Target {
     pub servers: Servers,
     pub tls: Tls,
@@ -46,7 +46,7 @@ impl Target {
             "the database is not given as postgres://USER:PASSWORD@HOST/DATABASE"
         );
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        // Part of such a password would be read, and shown, as a host or as a parameter.
+        // Part of such a password would be read, and shown, as a host or a parameter.
         ensure!(
             !query.contains(['?', '@']) && base.matches('@').count() <= 1,
             "in the URL of the database, @ and ? in a user, a password or a parameter are written %40 and %3F"
@@ -67,7 +67,7 @@ impl Target {
                 _ => rest.push(parameter),
             }
         }
-        // The error names a parameter, and never its value.
+        // The error names a parameter, but never its value.
         let parse = |base: &str, rest: &[&str]| {
             let url = format!("{base}?{}", rest.join("&"));
             url.parse::<Config>()

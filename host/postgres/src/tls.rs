@@ -1,7 +1,7 @@
 //! TLS over rustls, as `tokio-postgres` takes it.
 //!
-//! Channel binding is left out: it needs a parser of certificates, and `verify-full` already keeps others
-//! from standing in between.
+//! Channel binding is left out: it needs a parser of certificates, and `verify-full` already prevents others from
+//! intercepting connections.
 
 use std::future::Future;
 use std::io;
@@ -22,12 +22,12 @@ use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::{TlsConnector, client};
 
-/// What is checked of a server's certificate.
+/// What is checked in a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// Nothing: traffic is encrypted, and may be with anyone.
+    /// Nothing: traffic is encrypted, but possibly with anyone.
     Nothing,
-    /// That a root that counts has signed it.
+    /// That a trusted root has signed it.
     Chain,
     /// The same, and that it is for the name of the host.
     ChainAndName,
@@ -76,7 +76,7 @@ fn read_roots(file: &Path) -> anyhow::Result<RootCertStore> {
     Ok(roots)
 }
 
-/// Accepts certificates whatever their name; without a verifier of the chain, all of them.
+/// Accepts certificates for any name; without a verifier of the chain, accepts all of them.
 #[derive(Debug)]
 struct Lenient {
     chain: Option<Arc<WebPkiServerVerifier>>,

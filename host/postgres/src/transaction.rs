@@ -1,7 +1,7 @@
-//! One transaction: what it holds, and when what is sent.
+//! One transaction: what it holds, and when it sends what.
 //!
-//! Nothing is sent before the first statement: then BEGIN, the lock and the statement go out together, and the answers
-//! take one round trip. What was deferred goes out with the COMMIT, or before another statement.
+//! Nothing is sent before the first statement. Then BEGIN, the lock and the statement are sent together, and the
+//! responses take one round trip. What was deferred is sent with the COMMIT, or before another statement.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use portico_storage::{Access, Result};
 pub(super) struct PostgresTransaction {
     resources: Resources,
     access: Access,
-    /// Whether it keeps insertions for the COMMIT: the component's transactions do. In others, the caller wants to know
-    /// at once what is refused.
+    /// Whether it defers insertions to the COMMIT: the component's transactions do. In others, the caller wants to know
+    /// immediately what is refused.
     defers: bool,
     deferred: Vec<Deferred>,
     session: Option<Session>,
-    /// How it holds the lock; None if it has sent nothing yet, or only reads.
+    /// How it holds the lock; `None` if it has sent nothing yet, or only reads.
     lock: Option<Lock>,
 }
 
@@ -132,7 +132,7 @@ impl Database for PostgresTransaction {
     }
 
     async fn insert_deferred(&mut self, into: &'static Insert, rows: Vec<Vec<Value>>) -> Result<()> {
-        // The row of the audit log always waits for the COMMIT; nobody waits for what comes of it.
+        // The row of the audit log always waits for the COMMIT, because nobody waits for its result.
         let waits = self.defers && self.lock.is_none() || std::ptr::eq(into, &AUDIT);
         if !waits {
             return self.insert(into, rows).await;
@@ -145,7 +145,7 @@ impl Database for PostgresTransaction {
         self.lock.is_some()
     }
 
-    /// Sends what is left with the COMMIT, in one round trip.
+    /// Sends what remains together with the COMMIT, in one round trip.
     async fn commit(mut self) -> Result<()> {
         if !self.is_writing() || (self.deferred.is_empty() && self.session.is_none()) {
             return Ok(());

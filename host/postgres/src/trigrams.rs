@@ -1,7 +1,7 @@
 //! The indexes that find apps and users by a part of their name, where the server has `pg_trgm`.
 //!
-//! They are no part of a version: a database works without them, and gets them at the next start after the
-//! extension can be had.
+//! They are not part of a version: a database works without them, and gets them at the next start after the extension
+//! has become available.
 
 use tokio_postgres::{Client, Error};
 
@@ -16,7 +16,7 @@ pub(super) async fn ensure(client: &Client, shown: &str) {
     let missing = error
         .as_db_error()
         .map_or_else(|| error.to_string(), |refusal| refusal.message().to_owned());
-    // The transaction that failed.
+    // Ends the transaction that failed.
     let _ = client.batch_execute("ROLLBACK").await;
     tracing::warn!(
         "there is no index of trigrams in {shown}, so each search reads all names: {missing}. As an administrator of \
@@ -46,8 +46,8 @@ async fn create(client: &Client) -> Result<(), Error> {
     create_each(client, &indexes).await
 }
 
-/// Each in a transaction of its own: one that locked a table for its index would otherwise hold it while it waits for
-/// the other table, which a writer may have locked before.
+/// Each in a transaction of its own: otherwise one transaction would hold the lock of the first table while it waits
+/// for the second, which a writer may have locked already.
 async fn create_each(client: &Client, statements: &[String]) -> Result<(), Error> {
     for statement in statements {
         client

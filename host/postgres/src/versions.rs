@@ -1,14 +1,14 @@
 //! Which hosts may work on a database: those of its own version, and older ones down to `oldest`.
 //!
 //! Each migration says which is the oldest version that can still work on the database afterwards, so that hosts of
-//! both versions run beside each other while people upgrade, or the older ones refuse in words.
+//! both versions run alongside each other during an upgrade, or the older ones refuse and say why.
 //!
 //! Invariants:
 //! - A connection is used only after its version was read ([`CHECK`]).
-//! - A host works on the installation on which it started, and on no other that takes its name: its locks have the number
-//!   of that one.
-//! - A migration after which older hosts cannot work begins when their connections have ended, and they get
-//!   none before it is committed: it holds the table `portico_version` alone.
+//! - A host works only on the installation on which it started, not on another one that takes its name: its locks have
+//!   the number of its own installation.
+//! - A migration after which older hosts cannot work begins when their connections have ended. They get no new ones
+//!   before it is committed, because it locks the table `portico_version` exclusively.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,19 +19,19 @@ use portico_storage::driver::made_earlier;
 use tokio::time::sleep;
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-/// The version that the first migration makes of an empty database. There are none to upgrade from earlier ones.
+/// The version of an empty database after the first migration. Earlier versions are not upgraded.
 pub(super) const FIRST: usize = 6;
 
 /// The version that this binary knows.
 pub(super) const NEWEST: usize = 6;
 
-/// The statement that reads the version; in the earliest there was no column `oldest`. Also where the connection has got to:
+/// The statement that reads the version; the earliest had no column `oldest`. It also reads where the connection leads:
 /// [`Place`].
 pub(super) const CHECK: &str = "
     SELECT version, coalesce((to_jsonb(portico_version) ->> 'oldest')::integer, 1), portico_version.tableoid, pg_backend_pid()
     FROM portico_version";
 
-/// How often a migration looks whether the connections of older hosts have ended, and how many times.
+/// The interval at which a migration checks whether the connections of older hosts have ended, and how many times.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_LOOKS: usize = 200;
 
@@ -45,7 +45,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// What [`CHECK`] answers, at the end of these messages; none if it is not there.
+    /// What [`CHECK`] returns, at the end of these messages; `None` if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
         Some(Self {
             version: number(messages, 0)?,
@@ -75,19 +75,19 @@ impl Version {
     }
 }
 
-/// What a connection has got to.
+/// Where a connection leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The number of the version table. It tells installations apart, also one that was there before under the same name.
+    /// The number of the version table. It distinguishes installations, even from an earlier one of the same name.
     pub installation: i32,
     /// The process of the server that works for the connection.
     pub process: i32,
 }
 
 impl Place {
-    /// What [`CHECK`] answers, at the end of these messages; none if it is not there.
+    /// What [`CHECK`] returns, at the end of these messages; `None` if it is not there.
     pub fn of(messages: &[SimpleQueryMessage]) -> Option<Self> {
-        // A number of an object has no sign; a lock takes one that has.
+        // Numbers of objects are unsigned; locks take signed ones.
         let installation: u32 = number(messages, 2)?;
         Some(Self {
             installation: installation.cast_signed(),
@@ -111,15 +111,15 @@ impl fmt::Display for Version {
     }
 }
 
-/// How connections of this binary call themselves at the server, after the name in the URL if it has one.
+/// The name of this binary's connections at the server, after the name in the URL if it has one.
 pub(super) fn application_name(name: Option<&str>) -> String {
     // PostgreSQL cuts names after 63 bytes.
     let name: String = name.unwrap_or_default().chars().take(12).collect();
     format!("{name} portico/{NEWEST}").trim_start().to_owned()
 }
 
-/// Ends the connections of hosts that are older than this, and waits until they have ended. Those of other
-/// roles stay.
+/// Closes the connections of hosts that are older than this, and waits until they have ended. Those of other roles
+/// stay.
 pub(super) async fn end_older(client: &Client, oldest: usize) -> anyhow::Result<()> {
     // No such host gets past its check meanwhile.
     client
@@ -140,7 +140,7 @@ pub(super) async fn end_older(client: &Client, oldest: usize) -> anyhow::Result<
         "ending the connections of hosts that are older than version {oldest} of the database"
     );
     for _ in 0..MOST_LOOKS {
-        // Within a transaction, the view shows what it showed first, unless that is forgotten.
+        // Within a transaction, the view keeps showing what it showed first, unless that is cleared.
         client.execute("SELECT pg_stat_clear_snapshot()", &[]).await?;
         let left = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid = ANY ($1)";
         let left: i64 = client.query_one(left, &[&pids]).await?.try_get(0)?;

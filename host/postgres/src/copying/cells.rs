@@ -1,6 +1,6 @@
-//! Values of a copy, as PostgreSQL has them: the one place where the two differ.
+//! Values of a copy, as PostgreSQL stores them: the only place where the two formats differ.
 //!
-//! Flags are booleans here and 0 or 1 there. A text with U+0000 cannot be stored.
+//! Flags are booleans in PostgreSQL and 0 or 1 in a copy. A text with U+0000 cannot be stored.
 
 use std::error::Error;
 
@@ -48,7 +48,7 @@ impl ToSql for Cell<'_> {
     }
 
     fn accepts(_: &Type) -> bool {
-        // `of` has looked at the type.
+        // `of` has checked the type.
         true
     }
 

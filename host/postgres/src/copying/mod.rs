@@ -1,9 +1,9 @@
-//! The PostgreSQL side of copying everything from one database into another one.
+//! The PostgreSQL side of copying everything from one database to another.
 //!
 //! Invariants:
 //! - A reader changes nothing, and sees one state: one transaction of REPEATABLE READ.
-//! - A writer writes in one transaction, in which also the tables are made if there are none. It holds the
-//!   write lock alone, so no host writes meanwhile. If it is dropped, or its connection is cut, nothing stays.
+//! - A writer writes in one transaction, in which it also creates the tables if there are none. It holds the write lock
+//!   alone, so no host writes meanwhile. If it is dropped, or its connection is cut, nothing stays.
 //! - Errors name the database without the password, and records by their keys.
 
 mod cells;
@@ -28,24 +28,24 @@ use cells::Cell;
 use portico_sql::Lock;
 use portico_storage::copying::{Piece, Row, RowReader, RowWriter, TABLES, Table, Value, describe};
 
-/// The tables that come about by themselves.
+/// The tables that are not copied, because their rows are made anew.
 const DERIVED: [&str; 2] = [
     "portico_version",
     // Counts of the last minutes.
     "shared_record",
 ];
 
-/// Copying takes as long as it takes; a copy that has lost its program ends some day.
+/// Copying may take any time, but a copy whose program is gone must end at some point.
 const PATIENCE: &str =
     "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'";
 
-/// Whether a column of the schema is copied, or comes about by itself.
+/// Whether a column of the schema is copied or generated.
 pub fn covers(table: &str, column: &str) -> bool {
     let is_copied = |copied: &Table| copied.name == table && copied.columns.contains(&column);
     TABLES.iter().any(is_copied) || DERIVED.contains(&table)
 }
 
-/// Reads a database, also while hosts work on it.
+/// Reads a database, even while hosts work on it.
 pub struct DatabaseReader {
     rows: Rows,
     shown: String,
@@ -191,7 +191,7 @@ impl DatabaseWriter {
         Ok((columns, types.collect()))
     }
 
-    /// The numbers of the audit log go on after those that were copied.
+    /// The numbers of the audit log continue after those that were copied.
     async fn continue_numbers(&self) -> Result<(), tokio_postgres::Error> {
         let sql = "
             SELECT setval(pg_get_serial_sequence('audit', 'number')::regclass, max(number)) FROM audit
@@ -374,7 +374,7 @@ fn cells_of<'a>(table: &Table, row: &'a Row, types: &[Type]) -> anyhow::Result<V
     Ok(cells)
 }
 
-/// The row that PostgreSQL did not take. It says at which line of the COPY that was.
+/// The row that PostgreSQL refused. It says at which line of the COPY that was.
 fn refused_row<'a>(table: &Table, piece: &'a Piece, error: &tokio_postgres::Error) -> Option<&'a Row> {
     let context = error.as_db_error().and_then(DbError::where_)?;
     let (_, line) = context.split_once(&format!("COPY {}, line ", table.name))?;
@@ -387,7 +387,8 @@ fn cannot_read(table: &Table, error: &tokio_postgres::Error) -> anyhow::Error {
     anyhow!("cannot read the table {}: {}", table.name, explain(error))
 }
 
-/// What PostgreSQL says, without values of columns: one may be a secret. Of a reference, it says to what.
+/// What PostgreSQL says, without values of columns, because one may be a secret. For a reference, it says to what it
+/// refers.
 fn explain(error: &tokio_postgres::Error) -> String {
     let Some(refusal) = error.as_db_error() else {
         return error.to_string();

@@ -1,4 +1,4 @@
-//! The next version, of which only its migration is known.
+//! A next version, of which only the migration exists.
 
 use std::time::Duration;
 

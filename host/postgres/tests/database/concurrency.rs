@@ -1,4 +1,4 @@
-//! Transactions at the same time: none fails that need not, and exactly one gets what only one may get.
+//! Concurrent transactions: none fails without need, and exactly one gets what only one may get.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ async fn open(server: &Postgresql) -> Arc<PostgresStorage> {
     Arc::new(storage.unwrap())
 }
 
-/// Runs this many tasks, all starting at once.
+/// Runs this many tasks, all starting at the same time.
 async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     storage: &Arc<PostgresStorage>,
     tasks: usize,
@@ -255,7 +255,7 @@ async fn reads_go_on_while_writers_wait_for_another_one() {
     let server = Postgresql::shared();
     let storage = open(&server).await;
     let mut holder = write(&storage).await;
-    // As a long change of another host does, it holds the lock alone.
+    // It holds the lock alone, like a long change of another host.
     assert_eq!(holder.has_users().await, Ok(false));
     let writers: Vec<_> = (0..40)
         .map(|number| {
@@ -271,7 +271,7 @@ async fn reads_go_on_while_writers_wait_for_another_one() {
         assert!(began.elapsed() < Duration::from_secs(60), "writers do not wait");
     }
     for _ in 0..20 {
-        // One that waited for the lock would be refused in the end: it is held.
+        // A transaction that waited for the lock would be refused in the end, because the lock is held.
         assert_eq!(count_apps(&storage).await, Ok(0));
     }
     drop(holder);

@@ -1,4 +1,4 @@
-//! Copying everything from one database into another one.
+//! Copying everything from one database to another.
 
 use portico_postgres::PostgresStorage;
 use portico_postgres::copying::covers;

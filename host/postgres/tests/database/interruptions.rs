@@ -24,7 +24,7 @@ async fn open_with(server: &Postgresql, limits: Limits) -> Arc<PostgresStorage> 
     Arc::new(storage.unwrap())
 }
 
-/// From now on a list of invites takes a minute. Stands for everything that takes longer the more there is.
+/// From now on a list of invites takes a minute. It represents everything that takes longer the more records there are.
 fn make_lists_of_invites_slow(server: &Postgresql) {
     let view = "
         DROP TABLE invite;
@@ -74,7 +74,7 @@ async fn a_statement_ends_when_its_call_is_dropped() {
             call.abort();
             wait_until(|| sessions(&server, "state <> 'idle'") == 0).await;
             assert_eq!(count_apps(&storage).await, Ok(0));
-            // It is closed, because a late signal could end the statement of another call.
+            // It is closed, because a late signal could stop the statement of another call.
             wait_until(|| sessions(&server, &format!("pid = {pid}")) == 0).await;
         }
     }
@@ -93,7 +93,7 @@ async fn a_call_that_is_dropped_while_it_waits_for_the_lock_is_done_as_a_whole_o
         let (mut begun, new) = (write(&storage).await, user(&format!("{number}")));
         let waiting = timeout(Duration::from_millis(30), begun.insert_user(&new)).await;
         assert!(waiting.is_err(), "it did not wait: {waiting:?}");
-        // Its COMMIT is sent with it, and may be done.
+        // Its COMMIT is sent with it, and may be carried out.
         let pair = async {
             let mut writer = write(&storage).await;
             let apps = ["first", "second"].map(|name| app(&format!("{name} {number}"), name));
@@ -281,7 +281,7 @@ async fn a_server_that_takes_no_writes_is_not_ready() {
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
 }
 
-/// Sessions of the storage that are stopped, as if their machine had frozen. They go on when it is dropped.
+/// Sessions of the storage that are stopped, as if their machine had frozen. They continue when it is dropped.
 struct Stopped(Vec<String>);
 
 impl Stopped {
@@ -322,7 +322,7 @@ async fn a_server_that_never_answers_is_an_error_and_its_connections_are_not_use
     let silent = tokio::join!(count_apps(&storage), storage.check());
     assert!(matches!(silent.0, Err(Error::Unavailable(_))), "{silent:?}");
     assert!(matches!(silent.1, Err(Error::Unavailable(_))), "{silent:?}");
-    // New connections are answered.
+    // New connections get responses.
     insert(&storage, "b").await.unwrap();
     assert_eq!(storage.check().await, Ok(()));
     drop(stopped);

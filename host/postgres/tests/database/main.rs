@@ -1,4 +1,4 @@
-//! What PostgreSQL alone can get wrong. What every driver must answer is in `host/sqlite/tests/storage`.
+//! What PostgreSQL alone can get wrong. What every driver must do is tested in `host/sqlite/tests/storage`.
 
 mod concurrency;
 mod copying;

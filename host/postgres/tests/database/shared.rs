@@ -136,7 +136,7 @@ async fn what_has_ended_and_what_is_too_much_is_removed() {
     let server = Postgresql::shared();
     let hosts = hosts(&server, 1).await;
     let most = RecordKind::SignIns.most();
-    // As if many had been written, of which some have ended.
+    // As if many had been written, of which some have expired.
     let fill = format!(
         "INSERT INTO shared_record (kind, key, value, rank, ends_at)
         SELECT 'sign-ins', int4send(n), ''::bytea, n, {LATER} FROM generate_series(1, {most} + 1000) AS n

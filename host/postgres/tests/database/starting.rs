@@ -250,7 +250,7 @@ async fn a_rare_text_is_found_through_the_index() {
         .collect();
     writer.insert_apps(&apps).await.unwrap();
     writer.commit().await.unwrap();
-    // New names wait in a list beside the index until it is vacuumed, which PostgreSQL does by itself.
+    // New names wait in a list next to the index until it is vacuumed, which PostgreSQL does by itself.
     server.run("home", "VACUUM ANALYZE app");
     let scans =
         "SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname = 'app_by_trigram'";
@@ -281,7 +281,7 @@ async fn a_rare_text_is_found_through_the_index() {
 async fn a_silent_server_does_not_keep_a_host_from_the_next_one() {
     let server = Postgresql::shared();
     let url = server.create_database("home");
-    // The machine takes its connections, and nothing says a word.
+    // The machine accepts connections, but nothing sends a response.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let both = format!("postgres://dashboard@{},", silent.local_addr().unwrap());
     let both = url.replace("postgres://dashboard@", &both) + "?connect_timeout=1";
@@ -314,7 +314,7 @@ async fn what_cannot_be_held_is_refused_and_does_no_more() {
     let mut writer = write(&storage).await;
     writer.insert_user(&user("ann")).await.unwrap();
     writer.commit().await.unwrap();
-    // Texts that no page of an index takes, and one that no column takes.
+    // Texts that do not fit into a page of an index, and one that no column accepts.
     for id in ["x".repeat(10_000), "😀".repeat(70_000), "a\0b".into()] {
         assert_eq!(
             insert(&storage, &id).await,
@@ -355,7 +355,7 @@ async fn a_host_does_not_go_on_in_another_database_that_has_taken_the_name() {
     server.create_database("home");
     let other = PostgresStorage::open(&url).await.unwrap();
     insert(&other, "b").await.unwrap();
-    // Its locks would not be those of the other host.
+    // It would not take the same locks as the other host.
     let refused = insert(&storage, "c").await;
     let Err(Error::Unavailable(why)) = refused else {
         panic!("{refused:?}")
@@ -384,7 +384,7 @@ async fn a_server_whose_messages_are_in_another_language_is_understood() {
     assert!(german.contains("FEHLER"), "{german}");
     let session = "SELECT max(backend_start) FROM pg_stat_activity WHERE application_name LIKE 'portico%'";
     let before = server.run("postgres", session);
-    // The COMMIT is refused: what came of it is known, and the connection is good.
+    // The COMMIT is refused: its outcome is known, and the connection is still usable.
     let refused = insert(&storage, "a").await;
     assert_eq!(refused, Err(portico_storage::driver::waited_too_long()));
     server.run("home", "DROP TRIGGER refuse ON app");

@@ -1,4 +1,4 @@
-//! Every declared statement is one that PostgreSQL takes.
+//! PostgreSQL accepts every declared statement.
 
 use portico_postgres::PostgresStorage;
 use portico_sql::{Dialect, Texts, inserts, statements};

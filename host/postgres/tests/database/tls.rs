@@ -117,7 +117,7 @@ async fn a_server_without_tls_is_refused_where_it_is_required() {
         let refused = PostgresStorage::open(&url).await.err().expect("a refusal");
         assert!(format!("{refused:#}").contains("TLS"), "{refused:#}");
     }
-    // The first host does not answer; the second one does.
+    // The first host does not respond; the second one does.
     let url =
         format!("postgres://dashboard@127.0.0.1:1,127.0.0.1:{port}/home?target_session_attrs=read-write");
     insert(&PostgresStorage::open(&url).await.unwrap(), "a")
