@@ -1,11 +1,11 @@
-//! Builds the component that the host carries inside if it is not there yet, and hashes it.
+//! Builds the component that becomes part of the host, if it is not there yet, and hashes it.
 
 use std::{fs, process::Command};
 
 use sha2::{Digest as _, Sha256};
 
 const FILE: &str = "../../dist/portico.wasm";
-/// Flags and wrappers are for the host's crates: with them the component would not be the same.
+/// Flags and wrappers are for the host's crates: with them the component would be another file.
 const OF_THE_HOST: [&str; 4] = [
     "CARGO_ENCODED_RUSTFLAGS",
     "RUSTC_WRAPPER",

@@ -1,15 +1,15 @@
-//! How long a call waits after storage answered `retry`.
+//! How long a call waits after storage returned `retry`.
 //!
-//! Transactions that collided collide again if all of them are tried again at once. A component
-//! cannot sleep, so the host waits before the call's next transaction begins: for a random time
-//! between nothing and a bound that grows with each collision of the call. Of 16 writers whose
-//! transactions take 5 ms, ten are refused after six tries without the wait, and none with it.
+//! Transactions that collided collide again if all of them are tried again at the same time. A component cannot sleep,
+//! so the host waits before the call's next transaction begins: for a random time between nothing and a bound that
+//! grows with each collision of the call. Of 16 writers whose transactions take 5 ms, ten are refused after six tries
+//! without the wait, and none with it.
 
 use std::time::Duration;
 
 /// The bound after the first collision.
 const FIRST: Duration = Duration::from_millis(25);
-/// How much larger the bound is after each further one.
+/// How much larger the bound is after each further collision.
 const GROWTH: u32 = 3;
 /// The largest bound.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ pub(crate) struct Collisions {
 }
 
 impl Collisions {
-    /// None yet. All waits of the call take `together` at most.
+    /// No collision yet. All waits of the call together take at most `together`.
     pub fn new(together: Duration) -> Self {
         Self {
             count: 0,
@@ -33,7 +33,7 @@ impl Collisions {
         }
     }
 
-    /// Storage answered `retry`, which it may do more than once in one transaction.
+    /// Storage returned `retry`, which it may do more than once in one transaction.
     pub fn note(&mut self) {
         if !self.is_last {
             self.is_last = true;
@@ -46,8 +46,8 @@ impl Collisions {
         self.is_last.then_some(self.count)
     }
 
-    /// Before a transaction begins: how long to wait, where the one before it collided. The share
-    /// of the bound is random, from 0 to 1.
+    /// Before a transaction begins: how long to wait, if the previous one collided. The share of the bound is random,
+    /// from 0 to 1.
     pub fn next_wait(&mut self, share: impl FnOnce() -> f64) -> Option<Duration> {
         if !std::mem::take(&mut self.is_last) {
             return None;
@@ -93,7 +93,7 @@ mod tests {
     fn there_is_no_wait_without_a_collision_and_one_wait_for_each() {
         let mut collisions = Collisions::new(TOGETHER);
         assert_eq!(collisions.next_wait(|| 1.0), None);
-        // Every function of one transaction may say it.
+        // Every function of one transaction may return it.
         collisions.note();
         collisions.note();
         assert_eq!(collisions.at_the_end(), Some(1));

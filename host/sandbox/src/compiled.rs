@@ -1,12 +1,11 @@
-//! Compiled components, kept in files: reading one takes a few milliseconds, compiling it a hundred.
+//! Compiled components in files: reading one takes a few milliseconds, compiling it a hundred.
 //!
 //! Invariants:
-//! - Compiled code runs outside of the sandbox, as it is found. So it is taken only from a file and a
-//!   folder that no other user can have written to; the folders above are the responsibility of the
-//!   administrator who chose them. wasmtime itself checks that the code was made by this version, with
-//!   these settings, for this processor.
-//! - The code's SHA-256 stands before it, because a disk or a copy may damage it and wasmtime does not look
-//!   further than its header. What was checked is what runs: the file is read once, and not mapped.
+//! - Compiled code runs outside the sandbox, unchanged. So it is read only from a file and a folder to which no other
+//!   user can have written; the folders above are the responsibility of the administrator who chose them. wasmtime
+//!   itself checks that the code was made by this version, with these settings, for this processor.
+//! - The code's SHA-256 precedes it, because a disk or a copy may damage it and wasmtime checks only its header. What
+//!   was checked is what runs: the file is read once, and not mapped.
 //! - A file is named after what it was made from, and gets its name when it is complete.
 
 use std::{
@@ -28,7 +27,7 @@ use crate::{
     inspect::sha256,
 };
 
-/// How many files are kept, those of earlier components and of other versions included.
+/// How many files stay, including those of earlier components and of other versions.
 const MOST_KEPT: usize = 8;
 
 const EXTENSION: &str = "compiled";
@@ -36,7 +35,7 @@ const EXTENSION: &str = "compiled";
 /// The length of a SHA-256.
 const DIGEST: usize = 32;
 
-/// Compiles a component, or takes it from this folder, which is created if necessary.
+/// Compiles a component, or reads it from this folder, which is created if necessary.
 pub(crate) fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) -> anyhow::Result<Component> {
     let Some(folder) = folder else {
         return compile(engine, component);
@@ -54,7 +53,7 @@ pub(crate) fn load(engine: &Engine, component: Wasm<'_>, folder: Option<&Path>) 
     compile(engine, component)
 }
 
-/// Creates the folder if necessary. By its real path: a link on the way could be changed after the check
+/// Creates the folder if necessary. Returns its real path, because a link in the path could be changed after the check
 /// of its metadata.
 fn prepare_folder(folder: &Path) -> io::Result<(PathBuf, Metadata)> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -107,7 +106,7 @@ fn name_of(component: Wasm<'_>) -> String {
     format!("{hash}.{EXTENSION}")
 }
 
-/// The compiled component of this file; none if there is no such file.
+/// The compiled component of this file; `None` if there is no such file.
 fn from_file(engine: &Engine, file: &Path) -> anyhow::Result<Option<Component>> {
     let Some(metadata) = unless_gone(fs::symlink_metadata(file))? else {
         return Ok(None);
@@ -142,8 +141,8 @@ fn keep(component: &Component, file: &Path, folder: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-/// A file that only its owner may read. It is removed unless it gets its name. If the process is killed
-/// before, the extension lets [`forget_old`] remove it.
+/// A file that only its owner may read. It is removed unless it gets its name. If the process is killed first, the
+/// extension lets [`forget_old`] remove it.
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let suffix = format!(".{EXTENSION}");
     tempfile::Builder::new().suffix(&suffix).tempfile_in(folder)
@@ -167,7 +166,7 @@ fn forget_old(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The result, or none if there is no such file.
+/// The result, or `None` if there is no such file.
 fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -1,4 +1,4 @@
-//! The component that the host carries inside, and components from files.
+//! The component that is built into the host, and components from files.
 
 use std::{
     fs::File,
@@ -62,7 +62,7 @@ pub(crate) const CONTRACT_VERSION: &str = "1.0.0";
 /// The SHA-256 of [`COMPONENT`] in hexadecimal digits, computed while the host is built.
 pub(crate) const COMPONENT_HASH: &str = env!("PORTICO_COMPONENT_HASH");
 
-/// Which component it is.
+/// Identifies a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentVersion {
     /// The version of the contract that it was built for.
@@ -81,7 +81,7 @@ impl ComponentVersion {
     }
 }
 
-/// Reads the file of a component; of a file that is too long, one byte more than the limit.
+/// Reads the file of a component. If the file is too long, reads one byte more than the limit.
 pub fn read_file(file: &Path, limits: &Limits) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let longest = limits.file as u64;

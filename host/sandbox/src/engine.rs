@@ -12,9 +12,9 @@ pub(crate) const CORE_INSTANCES: u32 = 4;
 /// The tables of the component and of its adapters.
 pub(crate) const TABLES: u32 = 2;
 
-/// The engine of most calls: with a pool of instances, or without one where the machine has no room for it.
+/// The engine of most calls: with a pool of instances, or without one if the machine has no memory for it.
 pub(crate) fn new(limits: &Limits) -> anyhow::Result<Engine> {
-    // Calls that hash come here, too, where they have no pool of their own.
+    // Calls that hash run here too, if they have no pool of their own.
     let instances = limits.ordinary_calls() + limits.hashing + limits.warm;
     match with_pool(pool(limits, instances, 192 << 10)) {
         Ok(engine) => Ok(engine),
@@ -30,7 +30,7 @@ pub(crate) fn new(limits: &Limits) -> anyhow::Result<Engine> {
 /// The engine of calls that hash: few instances, whose places keep as much memory as one hash needs.
 pub(crate) fn for_hashing(limits: &Limits) -> anyhow::Result<Engine> {
     let mut pool = pool(limits, limits.hashing, 24 << 20);
-    // Nearly every page was written to: finding out which takes longer than clearing all of them.
+    // Nearly every page was written to, so finding out which ones takes longer than clearing all of them.
     pool.pagemap_scan(Enabled::No);
     Ok(with_pool(pool)?)
 }
@@ -48,7 +48,7 @@ fn config() -> Config {
     config.concurrency_support(false);
     config.gc_support(false);
     config.epoch_interruption(true);
-    // A backtrace of the host's own frames for each trap is slow and of no use.
+    // A backtrace of the host's own frames for each trap is slow and useless.
     config.wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
     config
 }

@@ -1,9 +1,8 @@
 //! The exports of an instance.
 //!
-//! Looking up one function and comparing its type takes a fraction of a microsecond; looking up all
-//! of them takes longer than most calls. The first call of an instance looks up its own function
-//! only, the second one its whole interface, once. `Sandbox::describe` looks everything up, so a
-//! type that does not fit is found at the start.
+//! Looking up one function and comparing its type takes a fraction of a microsecond; looking up all of them takes
+//! longer than most calls. The first call of an instance looks up only its own function, the second one the whole
+//! interface, once. `Sandbox::describe` looks everything up, so a wrong type is found at the start.
 
 use std::collections::HashMap;
 
@@ -25,7 +24,7 @@ use crate::{
     state::State,
 };
 
-/// What to do about a component whose interfaces have the right names and other types.
+/// What to do about a component whose interfaces have the right names but other types.
 pub(crate) const TYPES_DIFFER: &str = "its functions have other types than those of this host: build it with the wit/ \
                                        of this portico, or run the portico that it was built for";
 

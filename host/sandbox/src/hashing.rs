@@ -1,12 +1,12 @@
-//! Where calls run that hash a password. Each needs 19 MiB, and it would cost half as much as the hash to get
-//! that memory from the kernel and to give it back.
+//! Where calls that hash a password run. Each needs 19 MiB. Getting that memory from the kernel and giving it back
+//! would cost half as much as the hash.
 //!
 //! Invariants:
-//! - Each call has a fresh instance, whose memory is as the component's file says. Only the memory behind
-//!   it stays with its place in the pool, and is cleared.
+//! - Each call has a fresh instance, whose memory is as the component's file says. Only the memory underneath stays
+//!   with the place in the pool, cleared.
 //! - There are [`Limits::hashing`] places. The service gives out as many permits to hash (`acquire_hash_permit`),
 //!   so a place is always free: a call that finds none is an internal error.
-//! - The pool is made when the first call hashes, and dropped when none has hashed for a while.
+//! - The pool is created when the first call hashes, and dropped when no call has hashed for a while.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -24,7 +24,7 @@ pub(crate) struct Hashing {
     /// For other calls.
     ordinary: Arc<Prepared>,
     places: Arc<Semaphore>,
-    /// None until a call hashes.
+    /// `None` until a call hashes.
     pool: Mutex<Option<Pool>>,
 }
 

@@ -10,16 +10,16 @@ pub const DEFAULT_ICON: &str =
 /// Finds icons.
 #[async_trait]
 pub trait Icons: Send + Sync + 'static {
-    /// For each name, the URL of an icon that fits it, or none.
+    /// For each name, the URL of an icon that fits it, or `None`.
     async fn find(&self, names: &[String]) -> Vec<Option<String>>;
 
     /// The icons whose names contain this text, the best first, at most `limit`. For people who choose one; the
-    /// component does not ask for it.
+    /// component does not call this.
     async fn search(&self, _text: &str, _limit: usize) -> Vec<NamedIcon> {
         Vec::new()
     }
 
-    /// The icon for names that fit none.
+    /// The icon for names that fit no other icon.
     fn default_icon(&self) -> String;
 }
 

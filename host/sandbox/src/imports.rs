@@ -1,7 +1,7 @@
 //! What the component may reach: storage, icons, the log, the time and random bytes.
 //!
-//! Each function hands its arguments over and its answer back. A refusal of storage is an answer that the
-//! component sees. A handle that the component does not hold, or a number beyond a limit, ends its call.
+//! Each function passes its arguments on and its result back. A refusal by storage is a result that the component sees.
+//! A handle that the component does not hold, or a number beyond a limit, ends its call.
 
 use std::{sync::Arc, time::Instant};
 
@@ -38,7 +38,7 @@ impl State {
         Ok(self.table.delete(handle)?)
     }
 
-    /// Converts an answer of storage to the contract's types; counts it if it is a collision.
+    /// Converts a result of storage to the contract's types, and counts it if it is a collision.
     fn convert<T, U: From<T>>(&mut self, answer: portico_storage::Result<T>) -> Answer<U> {
         if matches!(answer, Err(portico_storage::Error::Retry)) {
             self.budget.collisions.note();
@@ -46,8 +46,8 @@ impl State {
         Ok(answer.map(U::from).map_err(Error::from))
     }
 
-    /// Waits if the previous transaction of the call collided. No transaction is open meanwhile: a call
-    /// inside a transaction of the host's does not wait, and is not tried again. The call keeps its permits.
+    /// Waits if the previous transaction of the call collided. No transaction is open meanwhile: a call inside a
+    /// transaction of the host does not wait, and is not tried again. The call keeps its permits.
     async fn wait_after_collision(&mut self) {
         if !Arc::ptr_eq(&self.storage, &self.imports.storage) {
             return;
@@ -65,7 +65,7 @@ impl State {
     }
 }
 
-/// Calls a function of a transaction and converts its answer.
+/// Calls a function of a transaction and converts its result.
 macro_rules! ask {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
         let answer = $state.transaction(&$this)?.$function($($argument),*).await;
@@ -73,7 +73,7 @@ macro_rules! ask {
     }};
 }
 
-/// The same for a function that may take long, until the call has to end.
+/// The same for a function that may take long. It stops when the call has to end.
 macro_rules! ask_until_the_end {
     ($state:ident, $this:ident.$function:ident($($argument:expr),*)) => {{
         let end = $state.budget.end();
@@ -82,7 +82,7 @@ macro_rules! ask_until_the_end {
     }};
 }
 
-/// Waits until the call has to end. Then it drops the wait, by which storage ends the statement.
+/// Waits until the call has to end. Then it drops the wait, so that storage stops the statement.
 async fn until<T>(
     (end, reason): (Instant, AbortReason),
     wait: impl Future<Output = T>,

@@ -33,7 +33,7 @@ pub struct CallPermit {
 }
 
 impl CallPermit {
-    /// From now on its calls do not wait for memory, because others wait for what its caller holds.
+    /// Lets its calls no longer wait for memory, because others wait for what its caller holds.
     pub fn stop_waiting(&mut self) {
         self.share.stop_waiting();
     }
@@ -44,11 +44,11 @@ pub struct Instance {
     store: Store<State>,
     exports: Exports,
     export_indices: Arc<ExportIndices>,
-    /// After the store, whose memory it stands for.
+    /// Dropped after the store, whose memory it represents.
     permit: OwnedSemaphorePermit,
     calls: u32,
     ended_well: bool,
-    /// The user it may be kept for, and where.
+    /// The user for whom it may wait, and where.
     keep: Option<(String, Arc<WarmInstances>)>,
 }
 
@@ -74,7 +74,7 @@ impl Instance {
             Ok(())
         });
         store.set_hostcall_fuel(transfer);
-        // A tick is noticed only while the component runs, so a wait costs one tick at most.
+        // A tick is noticed only while the component runs, so a wait counts as at most one tick.
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| {
             store.data_mut().budget.count_tick()?;
@@ -92,7 +92,7 @@ impl Instance {
         })
     }
 
-    /// The same, which may be kept for the next call of this user.
+    /// The same, which may wait for the next call of this user.
     pub(crate) fn kept_for(self, user: &str, instances: Arc<WarmInstances>) -> Self {
         Self {
             keep: Some((user.into(), instances)),
@@ -100,7 +100,7 @@ impl Instance {
         }
     }
 
-    /// An instance that was kept, for the next call of its user.
+    /// An instance that has waited, for the next call of its user.
     pub(crate) fn again(
         warm: Warm,
         export_indices: Arc<ExportIndices>,
@@ -171,9 +171,8 @@ impl Instance {
         Ok((found.map_err(trapped)?, &mut self.store))
     }
 
-    /// Ends the call, and keeps the instance for the next one of its user if it may be kept. The
-    /// same caller may use the permit for another call. An instance that is dropped instead, or
-    /// whose call did not return an answer, ends as well.
+    /// Ends the call, and lets the instance wait for the next call of its user if it may. The same caller may use the
+    /// permit for another call. An instance that is dropped instead, or whose call did not return, ends as well.
     pub fn leave(self) -> CallPermit {
         let permit = self.permit;
         let state = self.store.data();
@@ -194,7 +193,7 @@ impl Instance {
         CallPermit { permit, share }
     }
 
-    /// The answer of a call: its value, its refusal, or why it was ended.
+    /// The result of a call: its value, its refusal, or why the host ended it.
     pub fn answer<T>(&mut self, answer: wasmtime::Result<Result<T, model::Error>>) -> Result<T, Error> {
         self.ended_well = false;
         let answer = answer.map_err(trapped)?;
@@ -225,8 +224,8 @@ fn length(refusal: &model::Error) -> usize {
     refusal.message.len() + refusal.issues.iter().map(issue).sum::<usize>()
 }
 
-/// `ask!(instance.interface.function(arguments))`: calls a function of an [`Instance`], and looks up only
-/// what that takes. Returns from the function around it with an error where an export has another type.
+/// `ask!(instance.interface.function(arguments))`: calls a function of an [`Instance`], and looks up only what that
+/// needs. If an export has another type, returns from the enclosing function with an error.
 #[macro_export]
 macro_rules! ask {
     ($instance:ident.$interface:ident.$function:ident($($argument:expr),* $(,)?)) => {

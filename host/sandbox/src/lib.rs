@@ -3,13 +3,13 @@
 //! Invariants:
 //! - Nothing of one caller's call is visible in another caller's: an instance serves one call, or
 //!   the calls of one signed-in user (`warm.rs`).
-//! - Memory, tables, transactions, time, calls of the host, log lines and the size of what crosses
-//!   the boundary are limited ([`Limits`]). A call that goes beyond a limit ends alone, with an error;
-//!   its transaction rolls back, because it is dropped with the instance.
-//! - Memory is bounded over all calls, too: large ones wait for each other (`memory.rs`).
+//! - Memory, tables, transactions, time, calls of the host, log lines and the size of what crosses the boundary are
+//!   limited ([`Limits`]). If a call exceeds a limit, only that call ends, with an error; its transaction rolls back,
+//!   because it is dropped with the instance.
+//! - Memory is also bounded over all calls: large ones wait for each other (`memory.rs`).
 //! - A call that hashes waits for one limit, [`Limits::hashing`], before it comes here (`hashing.rs`).
-//! - Processor time counts the component's own: that clock stops while a call waits for a permit, for
-//!   storage or for an icon. Another clock runs from the beginning of the call to its end.
+//! - Processor time is that of the component alone: its clock stops while a call waits for a permit, for storage or for
+//!   an icon. Another clock runs from the beginning of the call to its end.
 
 mod bindings;
 mod collisions;

@@ -1,4 +1,4 @@
-//! How far a call may go, and what ends a call that goes further. `docs/sandbox.md` is the page for readers.
+//! What a call may use, and what ends a call that uses more. `docs/sandbox.md` describes it for readers.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use std::{
 use crate::collisions::Collisions;
 use portico_model::error::{Code, Error};
 
-/// How far a call may go, and how many calls run at once. Sizes are in bytes.
+/// What a call may use, and how many calls run at the same time. Sizes are in bytes.
 ///
 /// ```
 /// let limits = portico_sandbox::Limits { instances: 32, ..Default::default() };
@@ -21,21 +21,20 @@ pub struct Limits {
     pub time: Duration,
     /// From the beginning of a call to its end, waits included. Default: 30 s.
     pub duration: Duration,
-    /// How long a call may hold a write transaction, while all other writers wait. Shorter than
-    /// those writers wait before they are refused. Default: 5 s.
+    /// How long a call may hold a write transaction, while all other writers wait. Shorter than the time after which
+    /// those writers are refused. Default: 5 s.
     pub write_time: Duration,
-    /// Calls that run at once, those that hash included; more wait. Default: 128.
+    /// Calls that run at the same time, including those that hash; more wait. Default: 128.
     pub instances: u32,
-    /// Instances that are kept for the next call of the user they have served. 0: every call gets a
-    /// fresh one. Default: 64.
+    /// Instances that wait for the next call of the user they have served. 0: every call gets a fresh one. Default: 64.
     pub warm: u32,
-    /// How long an instance is kept, and how long the memory for hashing stays resident after the last hash.
-    /// Default: 30 s.
+    /// How long an instance waits, and how long the memory for hashing stays resident after the last hash. Default: 30
+    /// s.
     pub warm_time: Duration,
     /// How long a call waits for an instance, or for memory, before it is refused. Default: 10 s.
     pub wait: Duration,
-    /// How long the waits of a call take together, between a transaction that collided with another
-    /// (`retry`) and the next attempt. 0: it tries again at once. Default: 5 s.
+    /// The total time that a call waits between a transaction that collided with another (`retry`) and the next
+    /// attempt. 0: it tries again immediately. Default: 5 s.
     pub retry_wait: Duration,
     /// Linear memory of one instance. Default: 256 MiB.
     pub memory: usize,
@@ -43,22 +42,22 @@ pub struct Limits {
     pub small: usize,
     /// Linear memory of a medium call. A call that hashes a password needs 20 MiB. Default: 32 MiB.
     pub medium: usize,
-    /// Calls at once that hash a password; more wait. They wait for no other limit, because an instance and a
-    /// medium share of memory are set apart for each of them. A sandbox therefore takes at most half of
-    /// `instances` and half of `medium_calls`, and at least 1. Default: one for each core.
+    /// Concurrent calls that hash a password; more wait. They wait for no other limit, because an instance and a medium
+    /// share of memory are reserved for each of them. A sandbox therefore takes at most half of `instances` and half of
+    /// `medium_calls`, and at least 1. Default: one for each core.
     pub hashing: u32,
-    /// Medium calls at once, those that hash included; more wait. Default: 16, or twice the cores.
+    /// Concurrent medium calls, including those that hash; more wait. Default: 16, or twice the cores.
     pub medium_calls: u32,
-    /// Calls at once that need more memory than a medium call; more wait. Default: 3.
+    /// Concurrent calls that need more memory than a medium call; more wait. Default: 3.
     pub large_calls: u32,
-    /// How much may cross from the component to the host in one call of an import, and in an answer.
-    /// For a call with less memory: twice the memory that its size allows. Default: 256 MiB.
+    /// How much the component may pass to the host in one call of an import, and in an answer. For a call with less
+    /// memory: twice the memory that its size allows. Default: 256 MiB.
     pub transfer: usize,
     /// An answer without a list, as JSON; the texts of a refusal; a message for the log. Default: 4 MiB.
     pub record: usize,
     /// How often one call may call its host. Default: 20,000.
     pub host_calls: u32,
-    /// Log messages of one call; further ones are dropped. Default: 32.
+    /// Log messages of one call; more are dropped. Default: 32.
     pub log_messages: u32,
     /// Length of one message in the log; the rest is cut off. Default: 2,000.
     pub log_message: usize,
@@ -103,8 +102,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits that a sandbox keeps: those given, with no more calls that hash than can have an
-    /// instance and memory set apart for them.
+    /// The limits that a sandbox enforces: those given, but with no more calls that hash than can have an instance and
+    /// memory reserved for them.
     pub(crate) fn settled(self) -> Self {
         let most = (self.instances / 2).min(self.medium_calls / 2).max(1);
         Self {
@@ -113,12 +112,12 @@ impl Limits {
         }
     }
 
-    /// Calls at once that do not hash.
+    /// Concurrent calls that do not hash.
     pub(crate) fn ordinary_calls(&self) -> u32 {
         self.without_hashing(self.instances)
     }
 
-    /// Medium calls at once that do not hash.
+    /// Concurrent medium calls that do not hash.
     pub(crate) fn ordinary_medium_calls(&self) -> u32 {
         self.without_hashing(self.medium_calls)
     }
@@ -183,9 +182,9 @@ pub(crate) fn trapped(error: wasmtime::Error) -> Error {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Writing {
     No,
-    /// It was waiting for other writers when we looked last.
+    /// It was waiting for other writers when we last looked.
     Waiting,
-    /// It has kept other writers waiting since then.
+    /// It has made other writers wait since then.
     Since(Instant),
 }
 

@@ -1,4 +1,4 @@
-//! Linear memory over all instances: how much each call may have at once.
+//! Linear memory over all instances: how much each call may have.
 //!
 //! Every call starts with a small share. A call that needs more waits for one of a few medium or large
 //! shares, and keeps it to its end. So memory is bounded as a whole, and large calls run one after the
@@ -7,7 +7,7 @@
 //! Invariants:
 //! - A call with a large share never waits for another share; a call with a medium share waits only for a
 //!   large one. So there is no deadlock.
-//! - A call that hashes does not wait for a medium share: one is set apart for each ([`Limits::hashing`]).
+//! - A call that hashes does not wait for a medium share: one is reserved for each ([`Limits::hashing`]).
 //! - A call that holds a write transaction, or runs inside one, does not wait at all, because others wait
 //!   for that transaction. A caller that makes several calls keeps its share, so that a call inside the
 //!   transaction need not ask for a larger one.
@@ -40,7 +40,7 @@ pub(crate) struct Share {
     memory: Arc<Memory>,
     size: Size,
     may_wait: bool,
-    /// Whether a medium share is set apart for this call.
+    /// Whether a medium share is reserved for this call.
     hashes: bool,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -92,12 +92,12 @@ impl Share {
         }
     }
 
-    /// From now on it never waits.
+    /// Lets it never wait from now on.
     pub fn stop_waiting(&mut self) {
         self.may_wait = false;
     }
 
-    /// Makes it large enough for this much memory; waits for a larger share if it may.
+    /// Makes it large enough for this much memory. Waits for a larger share if it may wait.
     pub async fn fit(&mut self, bytes: usize, may_wait: bool) -> Result<(), AbortReason> {
         let size = self.memory.size_for(bytes)?;
         if size <= self.size {
@@ -130,7 +130,7 @@ impl Share {
         self.size == Size::Small
     }
 
-    /// How much may cross to the host at once. Records take more memory in the host than in the component.
+    /// How much may be passed to the host in one call. Records take more memory in the host than in the component.
     pub fn transfer(&self) -> usize {
         let limits = &self.memory.limits;
         let memory = match self.size {

@@ -21,7 +21,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Fails if the component imports or exports something else than the contract says.
+    /// Fails if the component imports or exports anything other than the contract says.
     pub fn new(engine: Engine, component: Component) -> anyhow::Result<Self> {
         let mut linker = Linker::new(&engine);
         Plugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;

@@ -34,8 +34,8 @@ pub struct Compiled {
 impl Compiled {
     /// Compiles a component, or takes it from the folder of compiled ones.
     ///
-    /// Fails if the bytes are no component, or if it imports or exports something else than the
-    /// contract says. The error says so in words, before anything of it is compiled.
+    /// Fails if the bytes are not a component, or if it imports or exports anything other than the contract says. The
+    /// error explains that before anything of it is compiled.
     pub fn new<'a>(
         component: impl Into<Wasm<'a>>,
         cache: Option<PathBuf>,
@@ -97,7 +97,7 @@ impl Sandbox {
         Self::of(Compiled::new(component, cache, limits)?, imports)
     }
 
-    /// Runs a component that is compiled already. Fails if no thread can be started.
+    /// Runs a component that is already compiled. Fails if no thread can be started.
     pub fn of(component: Compiled, imports: Imports) -> anyhow::Result<Self> {
         let permits = Arc::new(Semaphore::new(component.limits.ordinary_calls() as usize));
         let memory = Memory::new(&component.limits);
@@ -144,8 +144,8 @@ impl Sandbox {
         &*self.imports.icons
     }
 
-    /// Another component beside this one, with the same imports and limits. The calls of both share
-    /// permits and memory.
+    /// Another component alongside this one, with the same imports and limits. The calls of both share permits and
+    /// memory.
     pub fn sibling(&self, component: &[u8]) -> anyhow::Result<Self> {
         let component = Compiled::new(component, self.cache.clone(), (*self.limits).clone())?;
         let (permits, memory) = (self.permits.clone(), self.memory.clone());
@@ -159,8 +159,8 @@ impl Sandbox {
             .await
     }
 
-    /// A fresh instance for one call that hashes a password. Does not wait: the caller has a permit to hash,
-    /// of which there are [`Limits::hashing`]. One call more is an internal error.
+    /// A fresh instance for one call that hashes a password. Does not wait: the caller has a permit to hash, of which
+    /// there are [`Limits::hashing`]. One more call is an internal error.
     pub async fn enter_to_hash(&self, context: CallContext) -> Result<Instance, Error> {
         let (place, prepared) = self.hashing.enter()?;
         let permit = CallPermit {
@@ -171,8 +171,8 @@ impl Sandbox {
         Box::pin(self.instantiate(&prepared, permit, context, storage)).await
     }
 
-    /// An instance for one call of a signed-in user: the one kept from this user's last call, or a
-    /// fresh one, which may be kept for the next call.
+    /// An instance for one call of a signed-in user: the one that waits since this user's last call, or a fresh one,
+    /// which may wait for the next call.
     pub async fn enter_for(&self, user: &str, context: CallContext) -> Result<Instance, Error> {
         let permit = self.acquire_permit().await?;
         let Some(warm) = self.warm.take(user) else {

@@ -20,7 +20,7 @@ use crate::{
 /// What the component gets from its host.
 #[derive(Clone)]
 pub struct Imports {
-    /// Where users and apps live.
+    /// Where users and apps are stored.
     pub storage: Arc<dyn Storage>,
     /// Where icons are looked up.
     pub icons: Arc<dyn Icons>,
@@ -40,13 +40,13 @@ pub struct State {
     pub(crate) budget: Budget,
     pub(crate) share: Share,
     pub(crate) limits: Arc<Limits>,
-    /// Whether memory has grown since the host last set how much may cross to it.
+    /// Whether memory has grown since the host last set how much may be passed to it.
     pub(crate) has_grown: bool,
     counts: StoreLimits,
 }
 
 impl State {
-    /// For an instance that is about to be made.
+    /// The state of a new instance.
     pub(crate) fn new(
         imports: Arc<Imports>,
         storage: Arc<dyn Storage>,
@@ -94,8 +94,7 @@ impl ResourceLimiterAsync for State {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // The transaction may have stopped waiting in this very call of the host, whose answer needs
-        // the memory.
+        // The transaction may have stopped waiting in this very call of the host, whose result needs the memory.
         self.check_writing();
         let may_wait = !matches!(self.budget.writing, Writing::Since(_));
         self.share.fit(desired, may_wait).await?;

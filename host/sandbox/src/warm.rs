@@ -1,15 +1,14 @@
-//! Instances that are kept for the next call of the user they have served: making one costs more than
-//! most calls.
+//! Instances that wait for the next call of the user they have served: making one costs more than most calls.
 //!
 //! Invariants:
 //! - An instance serves one user, from its first call to its end. Anonymous calls, and calls that sign
 //!   in or create an account, get a fresh one that ends with the call.
-//! - An instance is kept only if all of its calls returned an answer, it holds no transaction, and it has
-//!   no more memory than a call starts with.
-//! - A bounded number is kept, for a bounded time and number of calls. When all places are taken, an instance
-//!   that has served a second call takes the place of one that has served only one, or else of the
-//!   one that was idle longest. After its first call an instance takes another's place only if its user was
-//!   among the most recent users for whom there was no place.
+//! - An instance is reused only if all of its calls returned, it holds no transaction, and it has no more memory than a
+//!   call starts with.
+//! - A bounded number of instances waits, for a bounded time and number of calls. When all places are taken, an
+//!   instance that has served a second call takes the place of one that has served only one, or else of the one that
+//!   was idle longest. After its first call, an instance takes another's place only if its user was one of the most
+//!   recent users for whom there was no place.
 
 use std::{
     collections::VecDeque,
@@ -34,7 +33,7 @@ pub(crate) struct Warm {
     pub calls: u32,
 }
 
-/// Small, because every call searches all of them.
+/// Kept small, because every call searches all of them.
 struct Waiting {
     /// The user's hash.
     user: u64,
@@ -80,7 +79,7 @@ impl WarmInstances {
         waiting.remove(index).map(|waiting| *waiting.warm)
     }
 
-    /// Keeps an instance whose call ended well, if there is a place for it.
+    /// Stores an instance whose call returned, if there is a place for it.
     pub fn keep(&self, warm: Warm) {
         if self.most == 0 || warm.calls >= MOST_CALLS {
             return;

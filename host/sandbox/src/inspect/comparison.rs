@@ -1,5 +1,5 @@
-//! Compares what a component imports and exports with what this host offers and calls, by name and version, and says
-//! in sentences why it does not fit. Whether the types fit is found by wasmtime when it loads the component.
+//! Compares what a component imports and exports with what this host offers and calls, by name and version, and says in
+//! sentences why it does not fit. wasmtime checks the types when it loads the component.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Whether this host can run the component in a file, in words.
 //!
-//! wasmtime also refuses a component that does not fit, but its messages are hard to act on: of a
-//! component for another version of the contract it says that a resource is not implemented. So the
-//! names of its interfaces and their versions are compared before anything of it is compiled or run.
+//! wasmtime also refuses a component that does not fit, but its messages are hard to act on: for a component of another
+//! version of the contract it says that a resource is not implemented. So we compare the names and versions of the
+//! component's interfaces before anything of it is compiled or run.
 
 mod comparison;
 mod world;
@@ -56,7 +56,7 @@ pub fn inspect(file: &[u8]) -> anyhow::Result<Inspection> {
     })
 }
 
-/// Refuses a file that is not a component for this host. Gives the version of the contract that it was built for.
+/// Refuses a file that is not a component for this host. Returns the version of the contract for which it was built.
 pub(crate) fn check(file: &[u8]) -> anyhow::Result<String> {
     let (_, comparison) = read(file)?;
     if !comparison.problems.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn check(file: &[u8]) -> anyhow::Result<String> {
     Ok(version.map_or_else(String::new, |(_, version)| version.to_owned()))
 }
 
-/// Refuses a file that is no WebAssembly at all.
+/// Refuses a file that is not WebAssembly at all.
 pub(crate) fn check_kind(file: &[u8]) -> anyhow::Result<()> {
     ensure!(file.starts_with(MAGIC), foreign(file));
     Ok(())

@@ -12,7 +12,7 @@ pub struct Interface {
     pub functions: usize,
     /// How it compares with this host's.
     pub standing: Compatibility,
-    /// Whether it holds nothing that a host would have to offer.
+    /// Whether it contains nothing that a host would have to offer.
     #[serde(skip)]
     pub(super) is_only_types: bool,
 }
@@ -66,18 +66,18 @@ impl Interface {
         }
     }
 
-    /// Whether one may stand for the other: a component that imports 1.0.2 or 1.1.0 may get 1.0.0 here, but not 2.0.0.
+    /// Whether one may replace the other: a component that imports 1.0.2 or 1.1.0 may get 1.0.0 here, but not 2.0.0.
     pub fn is(&self, other: &Self) -> bool {
         line(&self.name) == line(&other.name)
     }
 
-    /// Whether this is the same in another version.
+    /// Whether this is another version of the same interface.
     pub fn is_other_version_of(&self, other: &Self) -> bool {
         let without_version = |name: &'_ str| name.split('@').next().map(str::to_owned);
         without_version(&self.name) == without_version(&other.name)
     }
 
-    /// The package with its version, and the name in it; none for what is not in a package.
+    /// The package with its version, and the name in it; `None` for what is not in a package.
     pub fn in_package(&self) -> Option<(String, &str)> {
         let (package, interface) = self.name.split_once('/')?;
         match interface.split_once('@') {
